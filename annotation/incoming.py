@@ -158,7 +158,7 @@ def json_value(raw: bytes | str) -> object:
 
 
 def _no_constant(name: str) -> None:
-    raise Refused(f"holds {name}, which is no number in JSON")
+    raise Refused(f"holds {name}, which is not a number in JSON")
 
 
 def refuse_deep(value: object, depth: int = JSON_DEPTH) -> None:

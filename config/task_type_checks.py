@@ -58,7 +58,7 @@ def _repeated(names: Sequence[str]) -> list[str]:
 def _names(kind: TaskType) -> Iterator[str]:
     for name in (kind.slug, *([kind.variant] if kind.variant else [])):
         if not NAME.fullmatch(name) or "." in name:
-            yield f"{name!r} is no name of letters, digits, - and _"
+            yield f"{name!r} is not a name of letters, digits, - and _"
     if len(kind.identifier) > _longest(Project, "task_type"):
         yield f"its identifier has more than {_longest(Project, 'task_type')} characters"
     if kind.version < 1:
@@ -155,11 +155,11 @@ def _dimensions(kind: TaskType) -> Iterator[str]:
     for dimension in kind.dimensions:
         slug, condition = dimension.slug, dimension.asked_when
         if not NAME.fullmatch(slug) or "." in slug or len(slug) > _longest(Judgement, "dimension"):
-            yield f"{slug!r} is no name of a dimension: letters, digits, - and _, not too many"
+            yield f"{slug!r} is not a name of a dimension: letters, digits, - and _, not too many"
         if dimension.level not in LEVELS:
             yield f"{slug} has the level {dimension.level!r}, not one of {', '.join(LEVELS)}"
         elif wrong := [value for value in dimension.values if not fits_level(value, dimension.level)]:
-            yield f"{slug} has the level {dimension.level}, and {wrong[0]!r} is no number of it"
+            yield f"{slug} has the level {dimension.level}, and {wrong[0]!r} is not a number of it"
         if condition and condition.dimension not in before:
             yield f"{slug} is asked depending on {condition.dimension!r}, which is no dimension before it"
         elif condition and not condition.labels:
@@ -216,7 +216,7 @@ def _of_labels(labels: tuple[Label, ...]) -> Iterator[str]:
     yield from (f"has two labels “{title}”" for title in _repeated([label.title for label in labels]))
     for label in labels:
         if not VALUE.fullmatch(label.value) or len(label.value) > VALUE_CHARS:
-            yield f"has the label {label.value!r}, which is no name of letters, digits, -, . and _, not too many"
+            yield f"has the label {label.value!r}, which is not a name of letters, digits, -, . and _, not too many"
         if label.polarity is not None and not -1 <= label.polarity <= 1:
             yield f"has {label.value} at the polarity {label.polarity}, which is not between -1 and 1"
 

@@ -48,7 +48,7 @@ def parse_url(url: str, allowed: Collection[str] = ()) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise AddressRefused("is no address") from None
+        raise AddressRefused("is not an address") from None
     if parts.scheme not in PORTS or not parts.hostname or port == 0:
         raise AddressRefused("must begin with https:// or http:// and name a host")
     if "@" in parts.netloc:

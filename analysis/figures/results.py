@@ -195,7 +195,7 @@ def to_json(result: Result) -> dict:
 
 
 def from_json(data: Mapping, kind: type[R]) -> R:
-    """The result that `to_json` wrote. What is none of this kind raises msgspec.ValidationError, which says where."""
+    """The result that `to_json` wrote. Anything else raises msgspec.ValidationError, which says where."""
     return msgspec.convert(data, kind)
 
 

@@ -124,7 +124,7 @@ def tables(answered: Answered) -> Iterator[TextTable]:
             f"{one.judge}: how common each label is",
             ("Label", "By the judge", "Corrected by people's labels"),
             [(each.label, number(each.raw), _corrected(each)) for each in one.prevalences],
-            "Prediction-powered; supposes that people labelled a random sample of the rows.",
+            "Prediction-powered; assumes that people labelled a random sample of the rows.",
         )
     if answered.repeats:
         yield _changes(f"{one.judge}: repeated runs", "Run", answered.repeats)

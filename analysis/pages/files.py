@@ -50,7 +50,7 @@ def computed_anew(request, report: StoredReport) -> HttpResponse | None:
     """The answer to somebody whose page, of the `version` in the address, shows another computation than the stored."""
     if request.GET.get("version", "") in ("", version_of(report)):
         return None
-    return _refused("These figures have been computed anew since; load their page again", 410)
+    return _refused("These figures have been recomputed since; reload their page", 410)
 
 
 def _refused(why: str, status: int) -> HttpResponse:

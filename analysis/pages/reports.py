@@ -69,7 +69,8 @@ def project_report(request, slug, name):
     context |= {
         "options": _by_group(fields) if has_panel else fields and [("", fields)],
         "has_panel": has_panel,
-        "is_changed": has_panel and _is_changed(report, source, values, asked),
+        "changes": _changes(report, source, values, fields) if has_panel else [],
+        "is_refused": has_panel and any(option.name in asked.wrong for option in report.options),
     }
     declared = report.page_of(stored.result) if stored and stored.result else None
     if declared:
@@ -97,13 +98,14 @@ def _by_group(fields: list[Field]) -> list[tuple[str, list[Field]]]:
     return [(group, [field for field in fields if field[0].group == group]) for group in groups]
 
 
-def _is_changed(report: Report, source: Outline, values: dict, asked: Asked) -> bool:
-    """Whether an option has another value than it has unasked, or was asked to have one that it cannot have."""
-    given = {option.name for option in report.options if asked.request.GET.get(option.name)}
-    if not given or given & asked.wrong:
-        return bool(given)
-    unasked = report.values(source, {})
-    return values != report.settles(source, unasked)
+def _changes(report: Report, source: Outline, values: dict, fields: list[Field]) -> list[str]:
+    """What was chosen in place of the defaults, for the line that stands for the folded panel."""
+    defaults = report.settles(source, report.values(source, {}))
+    changed = [field for field in fields if values[field[0].name] != defaults[field[0].name]]
+    return [
+        option.title if option.kind == "flag" else f"{option.title}: {offered.get(value, value)}"
+        for option, value, offered, _ in changed
+    ]
 
 
 def _shown(page: Page, stored: StoredReport) -> dict:

@@ -112,7 +112,7 @@ class Files:
                 self._archive = zipfile.ZipFile(archive)
             except zipfile.BadZipFile:
                 raise ReleaseError(
-                    f"{path}: is no zip; give a release's zip or the folder that it unpacks to"
+                    f"{path}: is not a zip file; give the zip of a release or its unpacked folder"
                 ) from None
         elif not path.is_dir():
             raise ReleaseError(f"{path}: there is no such file or folder")
@@ -123,11 +123,11 @@ class Files:
             with self.open(MANIFEST) as file:
                 manifest = json.load(io.TextIOWrapper(file, encoding="utf-8"))
         except (KeyError, FileNotFoundError):
-            raise ReleaseError(f"{self.path}: holds no {MANIFEST}, so it is no release") from None
+            raise ReleaseError(f"{self.path}: contains no {MANIFEST}, so it is not a release") from None
         except (ValueError, zipfile.BadZipFile, zlib.error) as error:
             raise ReleaseError(f"{self.path}: {MANIFEST} cannot be read ({error})") from None
         if not isinstance(manifest, dict) or "release" not in manifest:
-            raise ReleaseError(f"{self.path}: is an export but no release; freeze one with manage.py release")
+            raise ReleaseError(f"{self.path}: is an export, not a release; freeze one with manage.py release")
         if not isinstance(manifest["release"], dict) or not isinstance(manifest.get("files"), dict):
             raise ReleaseError(f"{self.path}: {MANIFEST} does not list the release's files; freeze it again")
         if manifest["release"].get("version") != VERSION:

@@ -44,7 +44,7 @@ def start_freezing(
             if set(waiting.others.all()) == set(others) and waiting.filters == (filters or {}):
                 raise SameJob(waiting.job)
         if version and project.releases.filter(version=version).exists():
-            raise VersionTaken(f"{project.title} has a release {version} already; take another version")
+            raise VersionTaken(f"{project.title} already has a release {version}; choose another version")
         number = (project.releases.aggregate(last=Max("number"))["last"] or 0) + 1
         job = create_job(Job.Kind.RELEASE, user, chunks=[({}, 0)], project=project, parameters={"number": number})
         release = Release.objects.create(

@@ -68,7 +68,7 @@ REFERENCE = Option(
     choices=references_here,
     known=REFERENCES,
     default="majority",
-    help="whose labels: majority, ...",
+    help="labels to compare with: majority, ...",
     group=LABELS,
 )
 TOUCHED = Option(
@@ -86,4 +86,4 @@ A_RUN_OR_NONE = Option(
     missing="no checker that gives labels has finished a run here",
     group=CHECKER,
 )
-BY = Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels tell groups apart", group=LABELS)
+BY = Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels define the groups", group=LABELS)

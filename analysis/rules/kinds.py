@@ -153,7 +153,7 @@ def _check_tie_label(found: dict, kind: TaskType, dimensions: Sequence[Dimension
     fits = [one for one in dimensions if one.takes(found["tie_label"])]
     if not fits:
         known = "; ".join(f"{one.title}: {one.known_answers}" for one in dimensions)
-        raise RuleError(f"Label for ties: {found['tie_label']!r} is no label of the question. {known}", "tie_label")
+        raise RuleError(f"Label for ties: {found['tie_label']!r} is not a label of the question. {known}", "tie_label")
 
 
 def _check_lift(found: dict, kind: TaskType, dimensions: Sequence[Dimension]) -> None:
@@ -165,11 +165,11 @@ def _check_lift(found: dict, kind: TaskType, dimensions: Sequence[Dimension]) ->
     except TableError as error:
         raise RuleError(f"Table: {error}", "table") from None
     if not NAME.fullmatch(found["verdict"].replace("_", "-")) or len(found["verdict"]) > 40:
-        raise RuleError(f"What the verdict is called: {found['verdict']!r} is no name", "verdict")
+        raise RuleError(f"What the verdict is called: {found['verdict']!r} is not a name", "verdict")
     if found["verdict"] in {one.slug for one in kind.dimensions}:
         raise RuleError(f"What the verdict is called: {found['verdict']!r} is a question of the project", "verdict")
     if found["decisions"] and not NAME.fullmatch(found["decisions"]):
-        raise RuleError(f"Decisions: {found['decisions']!r} is no name of a rule", "decisions")
+        raise RuleError(f"Decisions: {found['decisions']!r} is not the name of a rule", "decisions")
 
 
 MIN_LABELS = Parameter("at_least", "Labels at least", 1, "units with fewer labels stay undecided", low=1, high=1000)

@@ -61,10 +61,7 @@ def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQues
         raise RuleError("Nobody has labelled anything that this rule could settle")
     named = kind == "druid" or kind == "weighted"
     if named and any(one.has_slots for one in said.values()):
-        raise RuleError(
-            "This rule weighs people, and nobody knows who gave these labels: the file has slots, not people; take the "
-            "majority"
-        )
+        raise RuleError("This rule weighs people, but the raters here are slots, not people; choose the majority")
     if kind == "druid":
         by_role = {one.role: said[one.slug] for one in dimensions}
         outcomes = by_druid(by_role["relevance"], by_role["stance"], _objected(project, units), parameters)

@@ -56,7 +56,7 @@ def _conditions(text: str, number: int, labels: Sequence[str]) -> Iterable[tuple
             known = ", ".join(f"{name} LABEL" for name in HOLDS)
             raise TableError(f"line {number}: {condition.strip()!r} is not one of {known}, {OTHERWISE}")
         if label.strip() not in labels:
-            raise TableError(f"line {number}: {label.strip()!r} is none of the labels {', '.join(labels)}")
+            raise TableError(f"line {number}: {label.strip()!r} is not one of the labels {', '.join(labels)}")
         yield word, label.strip()
 
 

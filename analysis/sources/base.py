@@ -164,7 +164,7 @@ class Source(Outline):
         return content[sets == (self.piece_set if (sets == self.piece_set).any() else "")].reset_index(drop=True)
 
     def stray_frame(self, run: Run) -> pd.DataFrame:
-        """STRAY_COLUMNS: what a run said that is no label of the dimension; `suggestion_frame` is without it. Only
+        """STRAY_COLUMNS: what a run said that is not a label of the dimension; `suggestion_frame` is without it. Only
         files that were made elsewhere hold such answers."""
         return pd.DataFrame(columns=list(STRAY_COLUMNS))
 

@@ -59,7 +59,7 @@ class InvitationsRoute(Listing):
         if not form.is_valid():
             raise invalid_form(form)
         if not consume(request, app="allauth.account", action="invite", user=request.user, limit_get=True):
-            raise Problem(429, "You have invited as many people as one person may within an hour")
+            raise Problem(429, "You have reached the limit of invitations per hour")
         made = _with_link(request, invitations.invite(request.user, project=project, **form.cleaned_data))
         made.is_sent = invitations.send(made, made.link)
         return self.given(made)

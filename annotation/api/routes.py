@@ -146,7 +146,7 @@ class Pages(CursorPagination):
         self.ordering = ordering
 
     def decode_cursor(self, request):
-        """The library passes on whatever a cursor says, such as a row's id that is no number."""
+        """The library passes on whatever a cursor says, such as a row's id that is not a number."""
         found = super().decode_cursor(request)
         if found is not None and found.position is not None:
             try:

@@ -11,7 +11,7 @@ class DatasetForm(forms.ModelForm):
         fields = ("title", "slug", "description")
         labels = {"slug": "Address"}
         help_texts = {
-            "title": "What the content is, such as CLIMATE-FEVER",
+            "title": "A name for the content, such as CLIMATE-FEVER",
             "slug": "Used in URLs and commands: letters, digits and hyphens",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}

@@ -55,7 +55,7 @@ class UploadForm(forms.Form):
         required=False,
         max_length=100,
         label="RefChecker: setting",
-        help_text="Only needed if the file's name does not tell.",
+        help_text="Only needed if the file's name does not say.",
     )
     model = forms.CharField(
         required=False, max_length=100, label="Model", help_text="As above; also for ICAT's annotations."
@@ -274,7 +274,7 @@ class ImportNowForm(forms.Form):
                 widget=PlainRadio,
                 choices=list(oddity.choices.items()),
                 initial=oddity.default or None,
-                error_messages={"required": "Say what these rows are"},
+                error_messages={"required": "Choose how to read these rows"},
             )
         self.order_fields([f"treat_{kind}" for kind in self.odd])
         if settings is None:

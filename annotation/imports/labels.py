@@ -137,7 +137,7 @@ class LabelCheck:
         elif record.label:
             yield from self._of_label(record.dimension, record.label)
         elif record.dimension not in {each.slug for each in self.task_type.dimensions}:
-            yield "dimension", record.dimension, "is none of the task type's dimensions"
+            yield "dimension", record.dimension, "is not one of the task type's dimensions"
         if len(record.rater) > RATER_CHARS:
             yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
         if record.spans:
@@ -146,7 +146,7 @@ class LabelCheck:
     def _of_label(self, dimension: str, label: str) -> Iterator[Problem]:
         known = {each.slug: each for each in self.task_type.dimensions}
         if dimension not in known:
-            yield "dimension", dimension, f"is none of the task type's dimensions {', '.join(known)}"
+            yield "dimension", dimension, f"is not one of the task type's dimensions {', '.join(known)}"
         elif not known[dimension].takes(label):
             of = "one of the task type's labels " if known[dimension].labels else ""
             yield dimension, label, f"is not {of}{known[dimension].known_answers}"
@@ -173,7 +173,7 @@ class LabelCheck:
         rule = dimension.spans if dimension else None
         for span in judgement.spans:
             if rule is None or not rule.takes(span.field):
-                yield "spans", span.field, f"is no text that {judgement.dimension} marks passages of"
+                yield "spans", span.field, f"is not a text that {judgement.dimension} marks passages of"
             elif not dimension.may_carry(judgement.label):
                 yield "spans", span.quote, f"is a span, which {judgement.label} has none of"
             elif problem := rule.problem_of(span.label):
@@ -195,7 +195,7 @@ class LabelCheck:
                 unknown -= set(units.in_set(kind, self.piece_set).values_list("key", flat=True))
             of_set = f", in the set {self.piece_set}" if self.piece_set and kind in PIECE_LINKS else ""
             for key in sorted(unknown):
-                reason = f"is no {kind} of this file or of the data set{of_set}"
+                reason = f"is not a {kind} of this file or of the data set{of_set}"
                 yield "item" if key in items else "unit", key, reason
         if self.task_type.unit_kind != self.task_type.anchor_kind:
             known = self._items_of(records, dataset, batch)
@@ -236,7 +236,7 @@ class LabelCheck:
                 else:
                     is_here = self.item_of.get(hash(unit)) in (None, hash(record.item))
                 if not is_here:
-                    where = f"belongs to {known[unit]}, not to item" if unit in known else "is no unit of item"
+                    where = f"belongs to {known[unit]}, not to item" if unit in known else "is not a unit of item"
                     yield "unit", unit, f"{where} {record.item}"
 
     def _wrong_quotes_of_file(self, marked: list, dataset: Dataset | None) -> Iterator[Problem]:
@@ -246,7 +246,7 @@ class LabelCheck:
             if text is not None and text[span.start : span.end] != span.quote:
                 yield "spans", span.quote, _not_there(unit, span)
             elif text is None and self.texts.tells_passages(item) and not self._is_stored(item, dataset):
-                yield "spans", span.field, f"is no text on the page of {unit}"
+                yield "spans", span.field, f"is not a text on the page of {unit}"
 
     def _is_stored(self, item: str, dataset: Dataset | None) -> bool:
         stored = KIND_NAMED[self.task_type.anchor_kind].model.objects.published()
@@ -257,11 +257,11 @@ class LabelCheck:
             keys = {unit for unit, span in marked if span.field == field}
             texts = texts_by_unit(self.task_type, dataset, batch, field, keys)
             if texts is None:
-                yield "spans", field, f"is no text of {self.task_type.identifier}"
+                yield "spans", field, f"is not a text of {self.task_type.identifier}"
                 continue
             here = units_of_import(dataset, batch).filter(kind=self.task_type.unit_kind, key__in=keys - texts.keys())
             for key in here.values_list("key", flat=True):
-                yield "spans", field, f"is no text on the page of {key}"
+                yield "spans", field, f"is not a text on the page of {key}"
             for unit, span in marked:
                 if span.field == field and unit in texts and texts[unit][span.start : span.end] != span.quote:
                     yield "spans", span.quote, _not_there(unit, span)

@@ -129,7 +129,7 @@ def import_columns(request, slug):
     if request.method == "POST" and form.is_valid():
         column_mappings.remember(request.user, seen.columns, guess.layout, form.mapping, form.values)
         if column_mappings.is_asked_more(guess, form.mapping, seen.rows):
-            messages.info(request, "Say below what the values in the columns of labels mean.")
+            messages.info(request, "Choose below what the values in the columns of labels mean.")
             return redirect(f"{request.path}?{_of_columns_page(stored, seen)['query']}&layout={guess.layout}")
         wanted = ImportRequest(
             format="table",

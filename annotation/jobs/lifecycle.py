@@ -173,8 +173,8 @@ def _refuse(kind: str, user: User, project, dataset, parameters: dict) -> None:
                 raise SameJob(job)
     if not has_room(user):
         raise TooManyJobs(
-            f"You have {settings.JOBS_PER_PERSON} unfinished jobs, which is as many as one person may have. "
-            "Wait until some are done, or cancel some."
+            f"You have {settings.JOBS_PER_PERSON} unfinished jobs, the limit per person. Wait until some are done, or "
+            "cancel some."
         )
 
 

@@ -36,11 +36,11 @@ class CardPart:
 
 
 PARTS = (
-    CardPart("title", "Title of the data set", "Empty: the project's title."),
+    CardPart("title", "Title of the data set", "If empty, the project's title."),
     CardPart(
         "authors",
         "Authors",
-        "One a line, as “Family, Given”; an organisation without a comma.",
+        "One per line, as “Family, Given”; an organisation without a comma.",
         3,
         "No authors: a citation needs them",
     ),
@@ -51,24 +51,30 @@ PARTS = (
         missing="No licence: without one nobody may use the data",
     ),
     CardPart(
-        "languages", "Languages of the texts", "Codes with commas between them, such as en, da.", missing="No language"
+        "languages", "Languages of the texts", "Codes separated by commas, such as en, da.", missing="No language"
     ),
     CardPart(
         "contact",
         "Contact",
-        "An address that will still be read in some years, or a page.",
+        "An e-mail address or page that will still work in some years.",
         missing="No contact",
     ),
-    CardPart("homepage", "Page or paper", "An address that begins with https://"),
-    CardPart("motivation", "What it was made for", "", 4, "It is not said what the data were made for"),
+    CardPart("homepage", "Page or paper", "A URL that begins with https://"),
+    CardPart("motivation", "Purpose", "", 4, "The purpose of the data is missing"),
     CardPart(
         "collection",
         "How texts and annotators were chosen",
         "Where the texts come from, who labelled, how they were trained and paid.",
         4,
-        "It is not said where texts and annotators come from",
+        "How texts and annotators were chosen is missing",
     ),
-    CardPart("ethics", "Ethics and personal data", "Consent, review, and who could be harmed.", 4, "Nothing on ethics"),
+    CardPart(
+        "ethics",
+        "Ethics and personal data",
+        "Consent, review, and who could be harmed.",
+        4,
+        "Ethics and personal data are missing",
+    ),
     CardPart("limits", "Known limits", "What the data should not be used for.", 4),
     CardPart(
         "splits",
@@ -88,7 +94,7 @@ def card_of(said: object) -> dict[str, str]:
     found = {}
     for name, value in said.items():
         if name not in PART_NAMED:
-            raise CardError(str(name)[:80], f"is no part of a data set card; parts are {', '.join(PART_NAMED)}")
+            raise CardError(str(name)[:80], f"is not a part of a data set card; parts are {', '.join(PART_NAMED)}")
         if not isinstance(value, str):
             raise CardError(name, "is not a text")
         if len(value) > MAX_CHARS:
@@ -109,8 +115,8 @@ def _license(text: str) -> str:
     except InvalidLicenseExpression:
         raise CardError(
             "license",
-            f"{text[:80]!r} is no SPDX id; write one such as CC-BY-4.0 or MIT (spdx.org/licenses), LicenseRef-NAME for "
-            "a licence of your own, or leave it empty while there is none",
+            f"{text[:80]!r} is not an SPDX id; use one such as CC-BY-4.0 or MIT (spdx.org/licenses), LicenseRef-NAME "
+            "for a licence of your own, or leave it empty while there is none",
         ) from None
 
 
@@ -118,13 +124,13 @@ def _languages(text: str) -> str:
     codes = [code.strip() for code in text.split(",") if code.strip()]
     for code in codes:
         if not LANGUAGE.match(code):
-            raise CardError("languages", f"{code[:80]!r} is no language code; write codes such as en, da or pt-BR")
+            raise CardError("languages", f"{code[:80]!r} is not a language code; use codes such as en, da or pt-BR")
     return ", ".join(dict.fromkeys(codes))
 
 
 def _homepage(text: str) -> str:
     if not re.match(r"https?://[^\s<>\"]+\Z", text):
-        raise CardError("homepage", "is no address; it begins with https:// and has no spaces")
+        raise CardError("homepage", "is not an address; it must begin with https:// and contain no spaces")
     return text
 
 
@@ -132,7 +138,7 @@ def _authors(text: str) -> str:
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     for line in lines:
         if line.count(",") > 1 or not all(part.strip() for part in line.split(",")):
-            raise CardError("authors", f"{line[:80]!r} is not “Family, Given”; write one author a line")
+            raise CardError("authors", f"{line[:80]!r} is not “Family, Given”; write one author per line")
     return "\n".join(lines)
 
 

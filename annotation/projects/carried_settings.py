@@ -163,7 +163,7 @@ def _number(name: str, value: object) -> int:
 
 def _choice(name: str, value: object) -> str:
     if value not in CHOICES[name]:
-        raise SettingsProblem(f"{name}: {value!r} is none of {', '.join(CHOICES[name])}")
+        raise SettingsProblem(f"{name}: {value!r} is not one of {', '.join(CHOICES[name])}")
     return value
 
 

@@ -86,7 +86,7 @@ def obstacle(invitation: Invitation) -> str:
     if invitation.expires_at <= timezone.now():
         return "This invitation has expired"
     if not may_invite(invitation.invited_by, invitation.project):
-        return "This invitation was made by somebody who may no longer invite people"
+        return "Whoever made this invitation may no longer invite people"
     return ""
 
 

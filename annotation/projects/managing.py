@@ -177,7 +177,7 @@ def remove_member(project: Project, user: User, role: str) -> None:
         Project.objects.select_for_update().get(pk=project.pk)
         researchers = project.memberships.filter(role=Membership.Role.RESEARCHER, is_active=True, user__is_active=True)
         if role == Membership.Role.RESEARCHER and not researchers.exclude(user=user).exists():
-            raise ProjectError("A project keeps at least one researcher; name another one first")
+            raise ProjectError("A project needs at least one researcher; appoint another one first")
         project.memberships.filter(user=user, role=role).update(is_active=False)
         if role == Membership.Role.ANNOTATOR:
             # An answer that still comes is kept.

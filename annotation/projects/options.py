@@ -36,7 +36,7 @@ def set_options(project: Project, user: User, options: dict) -> Project:
 def asked_under(project: Project, assignment: Assignment, version: int | None) -> tuple[int, TaskType]:
     """The version of the options that an answer is checked against, and the task type as it asks.
 
-    That is the one that the page named, so that nobody's answer is refused because the project changed while they
+    That is the one that the page named, so that no answer is refused because the project changed while they
     worked. One that was out of force already when the item was handed out cannot have been on the page: then the
     present one counts, as it does where nothing is named.
     """

@@ -77,7 +77,7 @@ TABLES = (
 def remove_project(project: Project, beat: Callable[[], None] = lambda: None) -> None:
     """Delete the project and all in it. ValueError for one that people may already have worked in."""
     if project.state != Project.State.PREPARING:
-        raise ValueError(f"{project} is {project.state}; only a project in preparation is taken back")
+        raise ValueError(f"{project} is {project.state}; only a project in preparation can be removed")
     for model, path in TABLES:
         while _delete_some(model.objects.filter(**{path: project})):
             beat()

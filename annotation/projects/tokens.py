@@ -24,7 +24,7 @@ class TokenError(Exception):
 def make_token(user: User, name: str, scopes: Iterable[str], days: int) -> tuple[ApiToken, str]:
     """The token's row, and the token, which is told here and nowhere else."""
     if in_force(user).count() >= MOST:
-        raise TokenError(f"You have {MOST} tokens that work, which is as many as one person may have; revoke some")
+        raise TokenError(f"You have {MOST} active tokens, the limit per person; revoke some")
     text = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,

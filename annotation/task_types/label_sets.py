@@ -267,7 +267,7 @@ def problems_of(description: object) -> Problems:
     problems += text_problems("summary", description.get("summary", ""), HINT_CHARS)
     page = description.get("page")
     if not isinstance(page, str) or page not in PAGES:
-        problems.append(("page", f"is none of {', '.join(PAGES)}"))
+        problems.append(("page", f"is not one of {', '.join(PAGES)}"))
     questions = description.get("questions")
     if not isinstance(questions, list) or not all(isinstance(question, Mapping) for question in questions):
         return [*problems, ("questions", "is not a list of objects")]
@@ -293,18 +293,18 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
         problems.append(
             (
                 f"{place}.slug",
-                f"is no name of a column: a small letter, then up to {SLUG_CHARS - 1} small letters, digits, - and _",
+                f"is not a column name: a small letter, then up to {SLUG_CHARS - 1} small letters, digits, - and _",
             )
         )
     elif slug in before:
         problems.append((f"{place}.slug", f"{slug!r} is the name of another question, too"))
     level = question.get("level", "nominal")
     if level not in LEVELS:
-        problems.append((f"{place}.level", f"is none of {', '.join(LEVELS)}"))
+        problems.append((f"{place}.level", f"is not one of {', '.join(LEVELS)}"))
     if question.get("role", "") not in ("", *ROLES):
-        problems.append((f"{place}.role", f"is none of {', '.join(ROLES)}"))
+        problems.append((f"{place}.role", f"is not one of {', '.join(ROLES)}"))
     if (answer := question.get("answer", "")) not in ("", *ANSWERS):
-        problems.append((f"{place}.answer", f"is none of {', '.join(ANSWERS)}"))
+        problems.append((f"{place}.answer", f"is not one of {', '.join(ANSWERS)}"))
     elif answer == "labels" and level in LEVELS[1:]:
         problems.append((f"{place}.level", f"is {level}, and several labels at once have no order: they are nominal"))
     elif answer == "labels" and question.get("role"):
@@ -353,7 +353,7 @@ def _number_problems(place: str, question: Mapping, level: object) -> Problems:
         return problems
     least, most, step = (said.get(name) for name in _BOUNDS)
     if least is not None and most is not None and least >= most:
-        problems.append((f"{place}.number.max", "is not above the least number"))
+        problems.append((f"{place}.number.max", "is not above the minimum"))
     if step is not None and step <= 0:
         problems.append((f"{place}.number.step", "is not above 0"))
     if level == "ratio" and (least is None or least < 0):
@@ -434,7 +434,9 @@ def _named_problems(place: str, label: Mapping) -> Problems:
     value = label.get("value")
     is_name = isinstance(value, str) and VALUE.fullmatch(value) and len(value) <= VALUE_CHARS
     problems = (
-        [] if is_name else [(f"{place}.value", f"is no name of at most {VALUE_CHARS} letters, digits, -, +, . and _")]
+        []
+        if is_name
+        else [(f"{place}.value", f"is not a name of at most {VALUE_CHARS} letters, digits, -, +, . and _")]
     )
     return problems + _title(f"{place}.title", label.get("title"), CAPTION_CHARS)
 
@@ -460,7 +462,7 @@ def _words_problems(words: object) -> Problems:
 
 
 def _unknown(place: str, found: Mapping, known: set[str]) -> Problems:
-    reason = f"is none of {', '.join(sorted(known))}"
+    reason = f"is not one of {', '.join(sorted(known))}"
     return [(".".join(filter(None, (place, str(name)))), reason) for name in found if name not in known]
 
 

@@ -138,7 +138,7 @@ def _spans(rule: SpanRule | None, choice: str | None, title: str | None) -> Span
 def _problems(description: TaskType, options: object) -> list[tuple[str, str]]:
     if not isinstance(options, Mapping):
         return [("", "options are a JSON object")]
-    problems = [(str(name), f"is none of {', '.join(PARTS)}") for name in options if name not in PARTS]
+    problems = [(str(name), f"is not one of {', '.join(PARTS)}") for name in options if name not in PARTS]
     known = {dimension.slug: dimension for dimension in description.dimensions}
     hidden = options.get("hidden", [])
     if not isinstance(hidden, list) or not all(isinstance(slug, str) for slug in hidden):
@@ -177,12 +177,12 @@ def _repeat(titles: list[str]) -> bool:
 
 
 def _no_dimension(known: Mapping) -> str:
-    return f"is none of the task type's dimensions {', '.join(known)}"
+    return f"is not one of the task type's dimensions {', '.join(known)}"
 
 
 def _span_problems(place: str, dimension: Dimension, choice: object) -> list[tuple[str, str]]:
     if choice not in SPAN_CHOICES:
-        return [(place, f"is none of {', '.join(SPAN_CHOICES)}")]
+        return [(place, f"is not one of {', '.join(SPAN_CHOICES)}")]
     return [] if dimension.spans else [(place, "is a dimension without highlights")]
 
 
@@ -194,7 +194,7 @@ def _caption_problems(place: str, dimension: Dimension, captions: object) -> lis
         if name == "labels":
             continue
         if name not in ("title", "question", "spans"):
-            problems.append((f"{place}.{name}", "is none of title, question, spans, labels"))
+            problems.append((f"{place}.{name}", "is not one of title, question, spans, labels"))
         elif name == "spans" and dimension.spans is None:
             problems.append((f"{place}.spans", "is a caption of a dimension without highlights"))
         else:
@@ -205,7 +205,7 @@ def _caption_problems(place: str, dimension: Dimension, captions: object) -> lis
     for value, texts in labels.items():
         at = f"{place}.labels.{value}"
         if value not in dimension.values:
-            problems.append((at, f"is none of the labels {', '.join(dimension.values)}"))
+            problems.append((at, f"is not one of the labels {', '.join(dimension.values)}"))
         elif not isinstance(texts, Mapping) or set(texts) - {"title", "hint"}:
             problems.append((at, "is a JSON object with title and hint"))
         else:

@@ -82,9 +82,9 @@ def deliver(delivery_id: int) -> None:
         answer = egress.post(delivery.webhook.url, body, headers, allowed=settings.WEBHOOK_HOSTS)
         status = answer.status
         if 300 <= status < 400:
-            problem = "It answers with a redirect, which is not followed; name the address that it leads to"
+            problem = "It answered with a redirect, which is not followed; enter the final address"
         elif not 200 <= status < 300:
-            problem = f"It answers with {status}"
+            problem = f"It answered with {status}"
     except egress.AddressRefused as refused:
         problem, is_final = f"The address {refused}", True
     except egress.NoAnswer as error:

@@ -10,7 +10,7 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label="Address",
         max_length=URL_CHARS,
-        help_text="Where Assay posts to, such as https://example.org/assay. It must be on the public Internet.",
+        help_text="The address that receives the requests, such as https://example.org/assay. It must be public.",
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
     )
     events = forms.MultipleChoiceField(

@@ -45,7 +45,7 @@ def webhook_ping(request, uuid):
     """Send a delivery that says nothing, to see whether the address works."""
     webhook = webhook_for(request.user, uuid)
     events.send(webhook, events.PING, {})
-    messages.success(request, "A ping is on its way")
+    messages.success(request, "A ping is being sent")
     return redirect("webhook_detail", uuid=uuid)
 
 
@@ -54,7 +54,7 @@ def webhook_ping(request, uuid):
 def webhook_remove(request, uuid):
     webhook = webhook_for(request.user, uuid)
     webhook.delete()
-    messages.success(request, f"{webhook.url} is told nothing any more")
+    messages.success(request, f"{webhook.url} no longer receives notifications")
     return redirect("project_webhooks", slug=webhook.project.slug)
 
 
@@ -66,7 +66,7 @@ def delivery_repeat(request, uuid):
         raise Http404("No such delivery")
     webhook_for(request.user, delivery.webhook.uuid)
     delivering.repeat(delivery)
-    messages.success(request, "It is sent again")
+    messages.success(request, "It is being sent again")
     return redirect("webhook_detail", uuid=delivery.webhook.uuid)
 
 

@@ -103,7 +103,7 @@ def compared(codes: np.ndarray) -> list[tuple[str, str, Callable[[], float], Cal
          lambda: metrics.f1_score(first, second, average="macro")),
         ("balanced accuracy", "scikit-learn", lambda: of_second().balanced_accuracy.estimate,
          lambda: metrics.balanced_accuracy_score(first, second)),
-        ("Matthews's correlation", "scikit-learn", lambda: of_second().mcc.estimate,
+        ("Matthews correlation", "scikit-learn", lambda: of_second().mcc.estimate,
          lambda: metrics.matthews_corrcoef(first, second)),
         ("Dawid-Skene, equal labels", "crowd-kit", lambda: float(np.mean(stats.dawid_skene(labels).label >= 0)),
          lambda: crowd_accuracy(DawidSkene(n_iter=dawid_skene.n_iterations), dawid_skene.label)),

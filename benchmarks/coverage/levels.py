@@ -48,7 +48,7 @@ def permuted(labels: stats.Labels, level: str, seed: int) -> float:
 
 
 def labellers(rng: np.random.Generator) -> dict[str, float]:
-    """Two labellers who are equally good. McNemar's test takes units as independent, so it gets such units."""
+    """Two labellers who are equally good. McNemar's test treats units as independent, so it gets such units."""
     data = planted.judged(rng, 80, other_as_good=True)
     columns = data.reference, data.predicted, data.other, planted.CATEGORIES
     seed = int(rng.integers(2**31))
@@ -62,7 +62,7 @@ def labellers(rng: np.random.Generator) -> dict[str, float]:
 
 
 def three_labellers(rng: np.random.Generator) -> dict[str, float]:
-    """Three labellers who are equally good, each in other claims; Cochran's Q takes units as independent, so it gets
+    """Three labellers who are equally good, each in other claims; Cochran's Q treats units as independent, so it gets
     one unit of each claim, and all of them."""
     reference, *said, cluster = planted_answers.skilled_by_claim(rng, 80, 3)
     alone = np.unique(cluster, return_index=True)[1]
@@ -148,7 +148,7 @@ def alternative(rng: np.random.Generator) -> dict[str, float]:
 
 
 def within_claims(rng: np.random.Generator) -> dict[str, float]:
-    """Tests that take units as independent where they are not: skill or habits hang on the claim."""
+    """Tests that treat units as independent where they are not: skill or habits hang on the claim."""
     reference, a, b, cluster = planted_answers.skilled_by_claim(rng, 80)
     seed = int(rng.integers(2**31))
     both = stats.labeller_difference(

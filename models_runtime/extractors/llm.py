@@ -173,7 +173,9 @@ def _piece(row: Any, kind: str, text: str, number: int) -> Piece:
     form, names = FORMS[kind], PARTS[kind]
     wanted = {*names, FROM} if form.has_from else {*names}
     if not isinstance(row, dict) or set(row) != wanted or not all(isinstance(value, str) for value in row.values()):
-        raise InputError("malformed", f"number {number} of the {form.name} in the answer lacks a part or is no object")
+        raise InputError(
+            "malformed", f"number {number} of the {form.name} in the answer lacks a part or is not an object"
+        )
     try:
         parts = {name: check_text(name, row[name]).strip() for name in names}
     except InputError as error:

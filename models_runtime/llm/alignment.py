@@ -108,5 +108,5 @@ def _read(found: Any, numbers: Sequence[str], count: int) -> list[tuple[int, ...
         if not isinstance(chosen, list) or not all(
             isinstance(one, int) and not isinstance(one, bool) and 1 <= one <= count for one in chosen
         ):
-            raise InputError("malformed", f"the answer about statement {number} is no list of aspects' numbers")
+            raise InputError("malformed", f"the answer about statement {number} is not a list of aspects' numbers")
     return [tuple(sorted({one - 1 for one in found[number]})) for number in numbers]

@@ -175,7 +175,7 @@ def read_joint(
     body: Mapping[str, Any], letters: Mapping[str, str], numbers: Sequence[str], *, lists_all: bool
 ) -> list[LabelAnswer | InputError]:
     """For each number the label behind its letter, or why it has none; `lists_all` as for `read_answer`. InputError,
-    for all of them, where the answer is no object of these numbers."""
+    for all of them, where the answer is not an object of these numbers."""
     content, logprobs = _said(body, joint_tokens(len(numbers)))
     found = _json(content)
     if not isinstance(found, dict) or not set(found) <= set(numbers):
@@ -274,7 +274,7 @@ def _listed(logprobs: object, content: str, place: int) -> _Listed | None:
 
 
 def _ends(token: Mapping[str, Any]) -> bool:
-    """Whether this is a token such as </s>, which ends the answer and is no part of it."""
+    """Whether this is a token such as </s>, which ends the answer and is not a part of it."""
     return re.fullmatch(r"<[^<>\s]+>", str(token.get("token", ""))) is not None
 
 

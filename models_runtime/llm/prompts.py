@@ -77,7 +77,7 @@ def reasoned(name: str) -> Prompt:
 
 def own(instructions: str, needed: str = "$options") -> Prompt:
     """A prompt that somebody wrote for a run. ParameterError where it does not say what answers are possible (`needed`,
-    one of PLACEHOLDERS), or holds a placeholder that is none of ours."""
+    one of PLACEHOLDERS), or holds a placeholder that is not one of ours."""
     text = instructions.replace("\r\n", "\n").strip()
     template, known = Template(text), PLACEHOLDERS[needed]
     if not template.is_valid() or not {f"${name}" for name in template.get_identifiers()} <= set(known):

@@ -74,7 +74,7 @@ def parse_models(raw: str) -> Allowed:
             names[name] = revision
         else:
             raise ValueError(
-                f"has {entry!r}, which is no absolute folder, owner/name, owner/name@revision, owner/* or *"
+                f"has {entry!r}, which is not an absolute folder, owner/name, owner/name@revision, owner/* or *"
             )
     return Allowed(tuple(folders), names, tuple(owners), is_any)
 
@@ -84,7 +84,7 @@ def problem_of(model: str) -> str:
     the same whether it is there or not."""
     if _allowed is None or not model or _allowed.allows(model):
         return ""
-    return f"{model!r} is none of the models that this site allows ({_allowed})"
+    return f"{model!r} is not one of the models that this site allows ({_allowed})"
 
 
 def described() -> str:

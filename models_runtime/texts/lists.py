@@ -95,7 +95,7 @@ class Site:
 
 
 def site_of(address: str) -> Site | None:
-    """The site of a web address, with or without `https://`; None where the text is no address.
+    """The site of a web address, with or without `https://`; None where the text is not an address.
 
     >>> site_of("https://www.Example.org:443/News/a?b#c")
     Site(host='example.org', path='/News/a')
@@ -134,5 +134,5 @@ def read_sites(entries: tuple[str, ...]) -> frozenset[Site]:
     found = {entry: site_of(entry) for entry in entries}
     for entry, site in found.items():
         if site is None:
-            raise ModelError(f"{entry!r} is no domain, nor a domain with a path")
+            raise ModelError(f"{entry!r} is not a domain, nor a domain with a path")
     return frozenset(Site(site.host, site.path.rstrip("/")) for site in found.values())

@@ -119,3 +119,12 @@ window.addEventListener("pageshow", () => sent.clear()); // back from the page t
 document.addEventListener("change", (event) => {
   if (event.target.matches?.("[data-autosubmit]")) event.target.form.requestSubmit();
 });
+
+// <details data-stays-open> is open again on the page that a form inside it leads to.
+const staysOpen = document.querySelector("[data-stays-open]");
+if (staysOpen) {
+  const key = `open ${location.pathname}`;
+  if (sessionStorage.getItem(key)) staysOpen.open = true;
+  sessionStorage.removeItem(key);
+  staysOpen.addEventListener("submit", () => sessionStorage.setItem(key, "1"));
+}

@@ -7,7 +7,7 @@ import re
 from analysis.figures.pictures import Picture
 
 HOW_MANY = re.compile(
-    r"\d[\d,]* (labels|units|pairs|answers|claims|questions|people|marks|responses)|\bn (= \d|of each \w+: .*\d)"
+    r"\d[\d,]* (labels|units|pairs|answers|claims|questions|people|highlights|responses)|\bn (= \d|of each \w+: .*\d)"
 )
 METHOD = re.compile(
     r"interval|[Ss]hares? of|\b[Mm]ean\b|standard deviation|Tests over|simulated|probability|precision|Share"

@@ -146,7 +146,7 @@ def test_shares_of_labels_and_of_what_people_say_have_intervals(project):
         for share, (low, high) in zip(shares, ends, strict=True):
             assert low < share < high
     tables = {table.title: table for table in get_report("annotators").tables(report)}
-    labels = next(table for title, table in tables.items() if "how often each label is true" in title)
+    labels = next(table for title, table in tables.items() if "share of each true label" in title)
     shares = dimension["models"][0]["prevalence"]
     shown = [tuple(getattr(cell, "value", cell) for cell in row[1:4]) for row in labels.rows]
     assert shown == [(one["estimate"], one["low"], one["high"]) for one in shares]
@@ -297,7 +297,7 @@ LOW, MIDDLE, HIGH = (0.4, 0.3, 0.5), (0.8, 0.7, 0.9), (0.9, 0.8, 1.0)
     [
         (question(undefined="nobody labels"), "cannot be estimated: nobody labels", "label the same units"),
         (question(None, None), "nobody's accuracy is estimated", "label the same units"),
-        (question(MIDDLE, HIGH), "cannot tell whose error a disagreement is", ""),
+        (question(MIDDLE, HIGH), "cannot tell who is wrong in a disagreement", ""),
         (question((0.8, None, None), (0.9, None, None), (0.9, None, None)), "runs from 0.800 (a) to 0.900 (c).", ""),
         (
             question(HIGH, LOW, MIDDLE),

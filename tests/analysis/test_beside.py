@@ -146,7 +146,7 @@ def test_tests_against_all_other_checkers_are_adjusted_for_their_number(project,
     assert [test["p_value"] for test in tests] == pytest.approx(raw)
     tables = {one.title: one for one in get_report("comparison").tables(report)}
     table = tables["Relevance: tests of the differences from every other checker"]
-    assert "McNemar's test takes units as independent" in table.note
+    assert "McNemar's test treats units as independent" in table.note
     assert [one["dimension"] for one in report["dimensions"]] == ["relevance"]  # nobody gave a stance
     assert report["families"]["rivals"] == 2
     assert [test["holm"] for test in tests] == pytest.approx(multipletests(raw, method="holm")[1])
@@ -247,7 +247,7 @@ def test_two_scores_are_compared_by_swaps_of_claims_by_williams_and_steiger(scor
     tests = tables["Stance: tests of the difference between support and length"]
     assert [row[:2] for row in tests.rows[:2]] == [("Pearson", "paired permutation"), ("Pearson", "Williams's t")]
     assert [row[:2] for row in tests.rows[6:]] == [("Kendall's tau-b", "paired permutation")]
-    assert "Williams's t and Steiger's Z take units as independent" in tests.note
+    assert "Williams's t and Steiger's Z treat units as independent" in tests.note
     names = ("--run", "first", "--other-score", "length", "--margin", "0.5")
     for form in ("table", "md", "latex", "csv"):
         call_command("report", scored.project.slug, "comparison", *names, "--format", form)

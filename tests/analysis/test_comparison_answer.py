@@ -62,9 +62,9 @@ def about(accuracy, mcc=(0.4, 0.3, 0.5), mine=None, people=(), spearman=None, gi
         (BASELINE, "no interval", {"accuracy": (0.8,)}, "(intervals are still being computed)"),
         (BASELINE, "no interval", {"accuracy": figure(1.0, why="every resample")}, "(there is no interval)"),
         (BASELINE, "better", {"accuracy": (0.8, 0.7, 0.9)}, "0.800 [0.700, 0.900], above the 0.600"),
-        (BASELINE, "better", {"accuracy": (0.8, 0.7, 0.9)}, "0.400 [0.300, 0.500], better than the 0 of guessing"),
+        (BASELINE, "better", {"accuracy": (0.8, 0.7, 0.9)}, "0.400 [0.300, 0.500], better than chance (0)"),
         (BASELINE, "worse", {"accuracy": (0.4, 0.3, 0.5), "mcc": (-0.3, -0.4, -0.2)}, "below the 0.600"),
-        (BASELINE, "worse", {"accuracy": (0.4, 0.3, 0.5), "mcc": (-0.3, -0.4, -0.2)}, "worse than the 0 of guessing"),
+        (BASELINE, "worse", {"accuracy": (0.4, 0.3, 0.5), "mcc": (-0.3, -0.4, -0.2)}, "worse than chance (0)"),
         (
             BASELINE,
             "not shown",

@@ -1,4 +1,4 @@
-"""The difference of two checker runs: hand-made answers with known figures, and its page."""
+"""Difference between two checker runs: hand-made answers with known figures, and its page."""
 
 from urllib.parse import quote
 
@@ -127,7 +127,7 @@ def test_labels_failures_and_probabilities_are_compared_by_hand(project, runs):
         assert one["low"] < one["estimate"] < one["high"] and one["interval"]["n_resamples"] == 1000
     tables = {table.title: table for table in get_report("difference").tables(result)}
     assert [(row[1], row[4]) for row in tables["Relevance: mean probabilities"].rows] == list(means.values())
-    assert sum(value_of(row[1]) for row in tables["Relevance: how far probabilities moved"].rows) == 6
+    assert sum(value_of(row[1]) for row in tables["Relevance: change of probabilities"].rows) == 6
     assert means["relevant"] == (pytest.approx(3.4 / 6), pytest.approx(2.3 / 6))
 
     for figure, units in (

@@ -287,7 +287,7 @@ def test_correlation_tests_and_corrections_can_be_chosen():
     source = planted(n=300, n_claims=60)
     over_claims, plain = REPORT.compute(source), REPORT.compute(source, test="units", correction="bh")
     assert "over claims" in REPORT.methods(over_claims) and "Holm" in REPORT.methods(over_claims)
-    assert "take pairs as independent" in REPORT.methods(plain) and "Benjamini" in REPORT.methods(plain)
+    assert "treat pairs as independent" in REPORT.methods(plain) and "Benjamini" in REPORT.methods(plain)
     for one, other in zip(over_claims["correlations"], plain["correlations"], strict=True):
         for row, again in zip(one["rows"], other["rows"], strict=True):
             assert row["spearman"]["estimate"] == again["spearman"]["estimate"]

@@ -31,7 +31,7 @@ def test_conflicting_evidence_is_a_share_of_claims_where_any_can_conflict(found)
     assert "a share of 0.500 has" in quick and "interval" not in quick
     lone = result_of(small(claim=range(7), sources=["a.org"] * 7))
     assert first_that_applies(CONFLICT_RULES, lone) == (
-        "How much evidence conflicts cannot be said: no claim has two pieces of evidence with a stance."
+        "The share of claims with conflicting evidence is unknown: no claim has two pieces of evidence with a stance."
     )
 
 
@@ -43,7 +43,7 @@ def test_use_of_evidence_is_said_of_each_model_and_not_shown_where_the_interval_
     assert "(acu_sum, from -3 to 3)" in first_that_applies(USE_RULES, replace(found, acu="sum"))
     dreamer = [one for one in found.usage.models if one.model == "dreamer"]
     alone = replace(found, usage=replace(found.usage, models=dreamer))
-    assert first_that_applies(USE_RULES, alone).endswith("; that the evidence is used is not shown.")
+    assert first_that_applies(USE_RULES, alone).endswith("; it is not shown that the evidence is used.")
     certain = [[0.0, 0.0, 1.0]] * 7
     sure = small(scores=[("answer-probabilities", {"model": "sure"}, answer_scores(certain, certain))])
     assert first_that_applies(USE_RULES, result_of(sure)) == "How models use the evidence is undefined for every pair."

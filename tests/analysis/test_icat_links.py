@@ -120,7 +120,7 @@ def test_correlations_and_dots_open_answers_with_both_values(world):
 
 def test_detection_opens_the_aspects_that_it_counts(world):
     for of in ("mean over answers", "all aspects together"):
-        for row in world.rows(f"Aspects found covered, against people: {of}"):
+        for row in world.rows(f"Aspects judged covered, against people: {of}"):
             says = world.of_machine[world.titles[row["Machine"]]]
             known = [key for key in world.people if key in says]
             denominators = {

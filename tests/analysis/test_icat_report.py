@@ -342,7 +342,7 @@ def answer_of(result: dict, **changes) -> Answer:
 def test_the_page_begins_with_what_is_known(planted):
     result = get_report("icat").read(planted.result)
     coverage, score, measure = answer_of(planted.result).sentences
-    assert coverage.startswith("By people, an answer covers on average 0.625 [")
+    assert coverage.startswith("According to people, an answer covers on average 0.625 [")
     assert score.startswith(f"The mean ICAT score by {result.automatic_title} (beta = 1) is 0.")
     assert "highest for good, 0." in score and "lowest for wild, 0." in score
     words = "Spearman's correlation with people's coverage is 1.000 for ROUGE-1, which has the greatest of 8 measures."
@@ -357,7 +357,7 @@ def test_the_page_begins_with_what_is_known(planted):
     assert answer_of(planted.result, all=without).sentences[1] == words
     some = [one for one in result.baseline_rows if one.key == "rouge2"]
     by_chance = answer_of(planted.result, compared=[], baseline_rows=some, points=None).sentences[-1]
-    assert by_chance.endswith("for ROUGE-2; that it rises with people's coverage is not shown.")
+    assert by_chance.endswith("for ROUGE-2; it is not shown to increase with people's coverage.")
     nothing = [one for one in result.baseline_rows if one.missing]
     words = "No automatic measure has a defined correlation with people's coverage."
     assert answer_of(planted.result, compared=[], baseline_rows=nothing, points=None).sentences[-1] == words

@@ -31,7 +31,7 @@ OF_MANY = "how often a measure was taken: pairs of people, characters or answers
 NOT_LINKED = {
     "agreement": {": against chance": "labels that a test permutes; the units of all of them open above"},
     "spans": {
-        ": agreement on passages": OF_MANY,
+        ": agreement on highlights": OF_MANY,
     },
     "annotators": {
         ": agreement by speed": OF_ANSWERS,

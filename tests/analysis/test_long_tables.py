@@ -121,7 +121,7 @@ def test_models_are_runs_that_are_compared_with_people(tmp_path):
         (
             [("a", "x", "yes", "c1"), ("a", "y", "yes", "c2")],
             ("item", "rater", "label", "cluster"),
-            "'a' stands with more than one cluster",
+            "'a' appears with more than one cluster",
         ),
         (
             [("a", "x", "1", "ordinal"), ("b", "x", "1", "nominal")],
@@ -169,7 +169,7 @@ def test_only_peoples_labels_are_the_labels_that_chance_is_reckoned_with(tmp_pat
     assert (found["accuracy"]["estimate"], found["n_suggestions"]) == (0.5, 2)
     assert found["accuracy"]["left_out"]["no prediction"] == 2  # a and e; the majority of c is tied
     run = source_of_files(path).runs()[0]
-    assert source_of_files(path).failure_frame(run)["reason"].tolist() == ["'none of these' is no label of label"]
+    assert source_of_files(path).failure_frame(run)["reason"].tolist() == ["'none of these' is not a label of label"]
 
 
 def test_a_stray_label_counts_against_a_model_in_the_alternative_annotator_test(tmp_path, capsys):
@@ -183,7 +183,7 @@ def test_a_stray_label_counts_against_a_model_in_the_alternative_annotator_test(
     call_command("report", str(path), "alternative-annotator", from_files=True, format="methods")
     assert "10 of the checkers' labels are none of people's" in capsys.readouterr().out
     call_command("report", str(path), "alternative-annotator", from_files=True, format="md")
-    assert "None of people's labels" in capsys.readouterr().out
+    assert "Labels that nobody gave" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("labels", [(), ("low,middle,high",)])
@@ -240,11 +240,11 @@ def test_each_dimension_has_its_own_order_of_labels(tmp_path, capsys):
     [
         (
             [],
-            "quality is ordinal, and its labels are no numbers; say their order, lowest first, with --labels quality=",
+            "quality is ordinal, and its labels are not numbers; say their order, lowest first, with --labels quality=",
         ),
         (["low,middle,high"], "the table has the dimensions quality, stance; say whose labels these are"),
         (["grade=low,high"], "there is no dimension 'grade'; there is quality, stance"),
-        (["quality=low,middle,high", "quality=high,low"], "the labels of quality are said twice"),
+        (["quality=low,middle,high", "quality=high,low"], "the labels of quality are given twice"),
         (["quality=low,,high"], "a label is empty or stands twice"),
         (["quality=low,high,low"], "a label is empty or stands twice"),
         (["quality=low,high"], "line 9: quality has the label 'middle', which the order of labels lacks"),
@@ -452,7 +452,7 @@ def test_a_column_per_rater_gives_what_a_row_per_label_gives(tmp_path):
     ("options", "message"),
     [
         ({"columns": "item=nothing"}, "has no column 'nothing'; it has item, rater, label"),
-        ({"columns": "thing=item"}, "'thing' is none of item, rater, label"),
+        ({"columns": "thing=item"}, "'thing' is not one of item, rater, label"),
         ({"columns": "item"}, "is not of the form item=text_id"),
         ({"rater_columns": "anna,ben"}, "has no column 'anna'"),
         ({"rater_columns": "label", "model_columns": "label"}, "name the column 'label' twice"),

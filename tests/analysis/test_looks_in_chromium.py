@@ -124,7 +124,7 @@ def test_pages_whose_numbers_have_intervals_look_right(open_context, client, sch
             row = page.get_by_role("region", name="Scores of both runs").get_by_role("row").nth(1)
             expect(row.locator("td").filter(has_text=INTERVAL)).to_have_count(4)
         if name == "spans":
-            pairs = page.get_by_role("region", name="passages by pair of people")
+            pairs = page.get_by_role("region", name="highlights by pair of people")
             heads = pairs.get_by_role("columnheader").all_inner_texts()
             cells = pairs.locator("tbody tr").first.locator("th, td").all_inner_texts()
             assert INTERVAL.match(cells[heads.index("Character F1")]), cells
@@ -228,7 +228,7 @@ def pages_of_trial(project) -> dict[str, str]:
 @in_every_look
 def test_pages_on_people_look_right(open_context, client, scheme, width):
     project = trial()
-    headings = {"selection": "Relevance: without the choice of items", "time": "Relevance: over time"}
+    headings = {"selection": "Relevance: corrected for the selection of items", "time": "Relevance: over time"}
     for name, page in opened(open_context, client, project.created_by, pages_of_trial(project), scheme, width):
         if name == "planning":
             expect(page.get_by_role("region", name="The pilot: labels so far")).to_be_visible()

@@ -101,6 +101,8 @@ def test_decisions_and_a_checker_stand_beside_people(dataset):
     assert counts(report["all"]["checker"]) == [(1, 2, 1), (1, 0, 1)]
     rows = {row["document"]: (row["people"], row["checker"]) for row in report["documents"]}
     assert rows["b"] == ("undecided", "matched") and rows["e"] == ("matched", "unmatched")
+    picture = get_report("matched").page_of(report).answer.picture
+    assert [item.value for item in picture.items if item.row == "all"] == [1.0, pytest.approx(1 / 3)]
 
 
 def test_beside_a_checker_only_labels_it_did_not_touch_count(dataset):

@@ -82,13 +82,13 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
     make_scores(first, "support", {item.anchor_id: 0.1 * (n % 10) for n, item in enumerate(items_of(project))})
     make_scores(first, "length", {item.anchor_id: 1.0 * (n % 7) for n, item in enumerate(items_of(project))})
     said, result = said_of("comparison", project, run=str(first.uuid))
-    assert "The checker first 1 was held against people (majority of people, ties excluded) on 34 units" in said
+    assert "The checker first 1 was compared with people (majority of people, ties excluded) on 34 units" in said
     assert "Only labels count that were given before a suggestion of the checker was seen" in said
     n = of_dimension(result, "stance")["accuracy"]["n_pairable"]
     assert f"For stance n = {n} (left out:" in said and n < N
     assert (
         "It was set against second 1" in said
-        and "McNemar's exact test, which takes units as independent" in said
+        and "McNemar's exact test, which treats units as independent" in said
         and "Brier score" in said
     )
     assert "within 0.05 (Schuirmann 1987)" in said and "(2 at most) were adjusted" in said
@@ -104,7 +104,7 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
     )
     assert "Correlations of support and of length with the same labels were compared by a paired permutation" in other
     assert "for whole claims or questions (2,000 swaps; Deutsch, Dror and Roth 2021)" in other
-    assert "Williams's t and Steiger's Z" in other and "take units as independent" in other.partition("Steiger")[2]
+    assert "Williams's t and Steiger's Z" in other and "treat units as independent" in other.partition("Steiger")[2]
     assert "All labels of people count" in other and "within 0.1 (" in other
     assert "Dawid and Skene's model (1979) of the people" in other
 

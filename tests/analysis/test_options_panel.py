@@ -1,4 +1,4 @@
-"""The form of a report's page: a few options in a row, many in a panel by their groups, open where one is chosen."""
+"""The form of a report's page: a few options in a row, many in a folded panel by their groups."""
 
 import re
 
@@ -12,7 +12,7 @@ from tests.world.study import study
 
 pytestmark = pytest.mark.django_db
 
-PANEL = re.compile(r'<details class="options"( open)?>(.*?)</details>', re.S)
+PANEL = re.compile(r'<details class="options" data-stays-open( open)?>(.*?)</details>', re.S)
 
 
 def panel_of(client, address: str, **asked) -> re.Match | None:
@@ -33,16 +33,25 @@ def test_many_options_stand_in_groups_and_a_few_in_a_row():
     assert 'name="reference"' in client.get(row).content.decode()
 
 
-def test_the_panel_is_open_where_something_else_than_the_default_is_asked_for():
+def test_the_folded_panel_says_what_was_chosen_and_is_open_where_it_was_refused():
     project = study(8)
     client = client_of(project.created_by)
     address = reverse("project_comparison", args=[project.slug])
     newest = project.checker_runs.latest("created_at").uuid
-    assert not panel_of(client, address)[1]
-    assert not panel_of(client, address, run=newest, reference="majority", margin="0.05")[1]  # the form's own defaults
-    assert not panel_of(client, address, source="nowhere")[1]  # one of the filters
-    assert panel_of(client, address, touched="1")[1]
-    assert panel_of(client, address, reference="nobody")[1]
+
+    def summary(**asked) -> tuple[bool, str]:
+        panel = panel_of(client, address, **asked)
+        return bool(panel[1]), re.search("<summary>(.*?)</summary>", panel[2])[1]
+
+    assert summary() == (False, "Options")
+    assert summary(run=newest, reference="majority", margin="0.05") == (False, "Options")  # the form's own defaults
+    assert summary(source="nowhere") == (False, "Options")  # one of the filters
+    assert summary(touched="1", margin="0.1") == (
+        False,
+        "Options: Labels that the checker touched; Smallest difference of interest: 0.1",
+    )
+    assert summary(reference="imported") == (False, "Options: Reference: Imported decisions")
+    assert summary(reference="nobody")[0]
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -222,13 +222,13 @@ def test_whose_trace_is_lost_and_who_saw_another_runs_suggestion_is_left_out():
     items = Items.from_json(report["behind"])
     why = {one["rater"]: one["counts"] for one in items.judgements_on(item.anchor_id)}
     assert sorted(why.values()) == [
-        "given by nobody in particular",
+        "by an exchangeable rater",
         "given with another run's suggestion in view",
         "nobody knows whether a suggestion was seen",
         "yes",
         "yes",
     ]
-    assert why[slot.pseudonym] == "given by nobody in particular"
+    assert why[slot.pseudonym] == "by an exchangeable rater"
     # Without being asked for, the trial is of the run that people saw most, not of the newest.
     assert report_of(run)["run"] == str(run.uuid)
 
@@ -334,7 +334,7 @@ UP, DOWN, OPEN = effect_of(0.2, 0.1, 0.3), effect_of(-0.2, -0.3, -0.1), effect_o
         (
             question(UP, UP),
             "the suggested label more often when they see it, by 0.200 [0.100, 0.300] (95 % intervals).",
-            "Wrong suggestions are taken over: the difference is 0.200 [0.100, 0.300]",
+            "Wrong suggestions are adopted: the difference is 0.200 [0.100, 0.300]",
             "read the labels of relevance that equal a wrong suggestion",
         ),
         (question(DOWN, DOWN), "less often when they see it, by -0.200", "are given less often when seen", ""),

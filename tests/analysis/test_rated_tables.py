@@ -131,5 +131,5 @@ def test_a_wrong_mapping_is_refused_by_both_commands(long, said, reason):
 
 def test_bad_rows_are_named_with_their_line(long):
     long.write_text(LONG.replace("T2,ben", "Another,ben"))
-    with pytest.raises(CommandError, match=r"line 5: item: '2' stands for another text on line 4"):
+    with pytest.raises(CommandError, match=r"line 5: item: '2' is the id of another text on line 4"):
         call_command("report", str(long), "agreement", "--from-files", "--mapping", str(long.parent / "m.json"))

@@ -488,7 +488,7 @@ def test_the_page_of_one_model_of_no_answers_and_of_a_checker_that_says_nothing_
     run_of(project, "silent", {})
     [rates, checkers] = answer_of(REPORT.read(compute(project))).sentences
     assert "averaged over models" in rates and "By model" not in rates
-    assert checkers == "Checkers cannot be measured: no triplets count that they and people label."
+    assert checkers == "Checkers cannot be measured: no triplets have labels of both a checker and people."
     empty = make_project(make_dataset(), "triplets/-/1", overlap=1)
     assert answer_of(REPORT.read(compute(empty))).next == "import answers with triplets"
 

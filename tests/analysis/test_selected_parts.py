@@ -117,7 +117,7 @@ def test_where_no_abstained_answer_can_be_chosen_their_share_is_undefined(answer
     for kind, result in ((get_report("refchecker"), refchecker), (get_report("rates"), rates)):
         assert any(f"undefined: {why}" in row for table in kind.tables(result) for row in table.rows)
         assert "abstain rate" not in kind.methods(result)
-    assert f"Answers that abstained are not looked at: {why}." in refchecker["notes"]
+    assert f"Answers that abstained are not counted: {why}." in refchecker["notes"]
 
 
 def test_numbers_of_an_unknown_share_have_no_interval(answers):

@@ -168,14 +168,14 @@ def test_tables_and_words_say_what_was_computed():
     stance, result, report = found(project)
     tables = {table.title: table for table in report.tables(result)}
     title = stance["title"]
-    agreement = {row[0]: row for row in tables[f"{title}: agreement on passages"].plain().rows}
+    agreement = {row[0]: row for row in tables[f"{title}: agreement on highlights"].plain().rows}
     assert agreement["Character F1"][1] == pytest.approx(0.75)
     assert agreement["Gamma"][1] == value(stance["figures"], "gamma")
     # All are moved alike, so no measure of these varies, which the tables say below.
-    for name in ("agreement on passages", "passages by label", "passages by pair of people"):
+    for name in ("agreement on highlights", "highlights by label", "highlights by pair of people"):
         assert "Without an interval: every resample gives the same" in tables[f"{title}: {name}"].below
-    assert tables[f"{title}: passages by pair of people"].rows[0][:2] == people
-    assert tables[f"{title}: passages by pair of people"].plain().rows[0][2] == 6
+    assert tables[f"{title}: highlights by pair of people"].rows[0][:2] == people
+    assert tables[f"{title}: highlights by pair of people"].plain().rows[0][2] == 6
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
     (picture,) = report.pictures(result)
@@ -234,7 +234,7 @@ def test_projects_without_marks_and_unknown_choices_are_refused():
     report = get_report("spans")
     reasons = {kind.identifier: report.fits(kind) for kind in TASK_TYPES}
     assert reasons["claim-evidence/six-way/1"] == ""
-    assert reasons["answer-grade/-/1"] == "nobody marks passages here"
+    assert reasons["answer-grade/-/1"] == "it asks for no highlights"
     with pytest.raises(ValueError, match="who is one of answered, same-label, marked"):
         report.compute(marking_project(1), who="nobody")
     with pytest.raises(ValueError, match="raters is one of"):
@@ -248,7 +248,7 @@ def test_the_page_begins_with_its_answer():
     for item in items_of(project):
         mark(item, x, 0, 0)
     begins = report.page_of(report.compute(project)).answer
-    assert begins.sentences == ("Stance: nobody has marked a passage.",) and "two people" in begins.next
+    assert begins.sentences == ("Stance: nothing has been highlighted.",) and "two people" in begins.next
     for place, item in enumerate(items_of(project)):
         mark(item, x, place, place + 20)
     begins = report.page_of(report.compute(project)).answer
@@ -267,7 +267,7 @@ def test_the_page_begins_with_its_answer():
     ("low", "estimate", "high", "says"),
     [
         (-0.1, 0.1, 0.3, "Agreement beyond chance is not shown: the interval includes zero."),
-        (-0.5, -0.3, -0.1, "People mark the same passages less often than by chance."),
+        (-0.5, -0.3, -0.1, "People highlight the same text less often than expected by chance."),
         (None, 0.5, None, "(no interval: one cluster)."),
     ],
 )

@@ -68,9 +68,9 @@ def frozen(folder: Path, identifier: str = "claim-evidence/six-way/1"):
         ({"languages": "English"}, "languages: 'English' is no language code"),
         ({"splits": "80/10/20"}, "splits: 80/10/20 add up to 110"),
         ({"authors": "A, B, C"}, "authors: 'A, B, C' is not"),
-        ({"homepage": "javascript:alert(1)"}, "homepage: is no address"),
+        ({"homepage": "javascript:alert(1)"}, "homepage: is not an address"),
         ({"title": ["x"]}, "title: is not a text"),
-        ({"colour": "red"}, "colour: is no part of a data set card"),
+        ({"colour": "red"}, "colour: is not a part of a data set card"),
     ],
 )
 def test_a_card_with_wrong_metadata_is_refused(wrong, words):
@@ -122,7 +122,7 @@ def test_the_card_is_asked_for_in_the_browser_and_what_is_missing_is_said_before
     project.refresh_from_db()
     assert project.card["license"] == "CC-BY-4.0"
     said = client.get(page).content
-    assert b"No licence" not in said and b"No contact" not in said and b"Nothing on ethics" in said
+    assert b"No licence" not in said and b"No contact" not in said and b"Ethics and personal data are missing" in said
 
 
 def readers_load(folder: Path, tmp_path: Path, config) -> dict:

@@ -169,7 +169,11 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         ({"question": {"id": "q2", "text": "Q", "metadata": []}}, "question.metadata", "is not a JSON object"),
         ({"question": "q2"}, "question", "is not a JSON object"),
         ({"question": {"id": "q2", "text": "Q"}, "claim": {"id": "c"}}, "claim", "stands beside a question"),
-        ({"question": {"id": "q2", "text": "Q"}, "answer": "1963"}, "answer", "is none of claim, question, passages"),
+        (
+            {"question": {"id": "q2", "text": "Q"}, "answer": "1963"},
+            "answer",
+            "is not one of claim, question, passages",
+        ),
         ({"question": {"id": "q2", "text": "Q"}, "passages": {}}, "passages", "is not a list"),
         ({"question": {"id": "q2", "text": "Q"}, "passages": ["p"]}, "passages[0]", "is not a JSON object"),
         ({"question": {"id": "q2", "text": "Q"}, "passages": [{}]}, "passages[0].text", "is missing"),
@@ -211,7 +215,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"question": {"id": "q1"}, "responses": [{"id": "r1", "aspects": [{"id": "x"}, {"id": "none"}]}]},
             "responses[0].aspects[1].id",
-            "is no aspect of question q1",
+            "is not an aspect of question q1",
         ),
         (
             {"question": {"id": "q1"}, "responses": [{"id": "r1", "aspects": ["x"]}]},
@@ -221,7 +225,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"question": {"id": "q1"}, "responses": [{"id": "r1", "aspects": [{"id": "x", "text": "a"}]}]},
             "responses[0].aspects[0].text",
-            "is none of id, labels, methods, derived",
+            "is not one of id, labels, methods, derived",
         ),
         (
             {"claim": {"id": "c", "text": "C"}, "responses": [{"text": "D", "aspects": [{"id": "x"}]}]},

@@ -50,19 +50,19 @@ def test_bad_queries(tmp_path, row, column, reason):
 @pytest.mark.parametrize(
     ("row", "column", "reason"),
     [
-        (annotation(9), "query_id", "is no query of the queries file"),
-        (annotation(covered=["sleep"]), "covered[0]", "is no subtopic of the query"),
-        (annotation(covered=[1, 4]), "covered[1]", "is no subtopic of the query; numbers run from 1 to 3"),
+        (annotation(9), "query_id", "is not a query of the queries file"),
+        (annotation(covered=["sleep"]), "covered[0]", "is not a subtopic of the query"),
+        (annotation(covered=[1, 4]), "covered[1]", "is not a subtopic of the query; numbers run from 1 to 3"),
         (annotation(covered=[True, False]), "covered", "has 2 truth values for 3 subtopics"),
-        (annotation(covered=[["sleep"], []]), "covered[0][0]", "is no subtopic"),
-        (annotation(covered={"ann": [], "bea": ["sleep"]}), "covered.bea[0]", "is no subtopic"),
+        (annotation(covered=[["sleep"], []]), "covered[0][0]", "is not a subtopic"),
+        (annotation(covered={"ann": [], "bea": ["sleep"]}), "covered.bea[0]", "is not a subtopic"),
         (annotation(covered=[[], "all"]), "covered[1]", "is neither a list of covered subtopics"),
         (annotation(covered="all"), "covered", "is neither a list of covered subtopics"),
-        (annotation(covered=[2.5]), "covered[0]", "is no subtopic"),
+        (annotation(covered=[2.5]), "covered[0]", "is not a subtopic"),
         (annotation(covered=[[]] * 51), "covered", "labels of 51 annotators"),
         (annotation(model_response=None), "model_response", "is missing"),
         (annotation(response=" ", covered=[1]), "model_response", "is empty, but covers subtopics"),
-        (annotation(subtopics=[*COFFEE, "sleep"]), "subtopics[3]", "is no subtopic on line 1 of queries.jsonl"),
+        (annotation(subtopics=[*COFFEE, "sleep"]), "subtopics[3]", "is not a subtopic on line 1 of queries.jsonl"),
         (annotation(subtopics=COFFEE[:2]), "subtopics", "lacks 'how much is safe', which stands on line 1 of queries"),
         (annotation(query_description="Tea?"), "query_description", "differs from another row about the same query 1"),
         (annotation(query_id=[1]), "query_id", "is not a text"),
@@ -87,17 +87,17 @@ def test_the_same_answer_twice(tmp_path):
 
 def test_answers_of_one_query_that_differ_in_their_subtopics(tmp_path):
     _, line, column, reason = only_error(tmp_path, a=[annotation()], b=[annotation(subtopics=["sleep", *COFFEE[1:]])])
-    assert (line, column) == (1, "subtopics[0]") and "is no subtopic on line 1 of a.jsonl" in reason
+    assert (line, column) == (1, "subtopics[0]") and "is not a subtopic on line 1 of a.jsonl" in reason
 
 
 @pytest.mark.parametrize(
     ("row", "column", "reason"),
     [
-        (QRELS[0] | {"query_id": 9}, "query_id", "is no query of these files"),
-        (QRELS[0] | {"doc_id": "d9"}, "doc_id", "is no document of the corpus"),
+        (QRELS[0] | {"query_id": 9}, "query_id", "is not a query of these files"),
+        (QRELS[0] | {"doc_id": "d9"}, "doc_id", "is not a document of the corpus"),
         (QRELS[0] | {"doc_id": None}, "doc_id", "is empty"),
-        (QRELS[0] | {"subtopic_id": 4}, "subtopic_id", "is no subtopic of query 1, which has 1 to 3"),
-        (QRELS[0] | {"subtopic_id": "x"}, "subtopic_id", "is no subtopic of query 1"),
+        (QRELS[0] | {"subtopic_id": 4}, "subtopic_id", "is not a subtopic of query 1, which has 1 to 3"),
+        (QRELS[0] | {"subtopic_id": "x"}, "subtopic_id", "is not a subtopic of query 1"),
         (QRELS[0] | {"relevance": "high"}, "relevance", "is not a whole number"),
         (QRELS[0] | {"relevance": 0}, "relevance", "differs from an earlier row about the same query, document"),
     ],
@@ -154,10 +154,14 @@ def test_a_document_without_text(tmp_path):
         (result(query_id=9), "query_id", "has no answer in these files, and results bring none"),
         (result(2), "query_id", "has no answer in these files"),
         (result(atomic_facts="a"), "atomic_facts", "is not a list"),
-        (result(entailed=["Tea."]), "entailed_facts[0]", "is none of the atomic facts"),
-        (result(covered_topics=[{"topic_id": 4, "evidence": [0]}]), "covered_topics[0].topic_id", "is no topic of 1"),
+        (result(entailed=["Tea."]), "entailed_facts[0]", "is not one of the atomic facts"),
+        (
+            result(covered_topics=[{"topic_id": 4, "evidence": [0]}]),
+            "covered_topics[0].topic_id",
+            "is not a topic from 1",
+        ),
         (result(covered_topics=["x"]), "covered_topics[0]", "is not a JSON object"),
-        (result(subtopics=["sleep"]), "subtopics[0]", "is no subtopic on line 1 of queries.jsonl"),
+        (result(subtopics=["sleep"]), "subtopics[0]", "is not a subtopic on line 1 of queries.jsonl"),
         (result(model="mixtral"), "query_id", "has no answer of this model in these files"),
         (result(facts=[{"fact": "a", "retrieved_docs": "d1"}]), "facts[0].retrieved_docs", "is not a list"),
         (result(model_response="Tea."), "model_response", "differs from line 1 of gpt.jsonl"),
@@ -192,8 +196,8 @@ def test_lines_that_are_no_json(tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"gpt": [annotation()], "x": [{"claim": "a"}]}, "x.jsonl: is none of ICAT's files: its columns are claim"),
-        ({"x": "[]"}, "x.jsonl: is none of ICAT's files: it has no row that can be read"),
+        ({"gpt": [annotation()], "x": [{"claim": "a"}]}, "x.jsonl: is not one of ICAT's files: its columns are claim"),
+        ({"x": "[]"}, "x.jsonl: is not one of ICAT's files: it has no row that can be read"),
         ({"q": QUERIES, "qrels": QRELS}, "The qrels name documents that none of the files has; add the corpus"),
         ({"q": QUERIES, "corpus": CORPUS}, "Nothing says which documents of the corpus belong to which query"),
         ({"annotations": [annotation()]}, "annotations.jsonl: the model is neither in the file's name nor in its"),

@@ -152,7 +152,7 @@ def test_labels_of_a_checker(tmp_path):
 @pytest.mark.parametrize(
     ("text", "column", "reason"),
     [
-        ("id,text,score\n1,A b.,0.5\n1,C d.,0.5\n", "id", "stands for another text on line 2"),
+        ("id,text,score\n1,A b.,0.5\n1,C d.,0.5\n", "id", "is the id of another text on line 2"),
         ("id,text,score\n1,A b.,0.5\n1,A b.,0.6\n", "score", "another score than on line 2"),
         ("id,text,score\n1,A b.,x\n", "score", "no number"),
         ("id,text,score\n1,A b.,1e400\n", "score", "no number"),
@@ -329,7 +329,7 @@ def test_columns_of_probabilities_tell_the_label_where_no_column_does(tmp_path):
     assert [one for one in found if isinstance(one, SuggestionRecord)] == [
         SuggestionRecord("1", "nli", "grade", "bad", 0.8, {"good": 0.2, "bad": 0.8})
     ]
-    assert [one.reason for one in found if isinstance(one, RowError)] == ["is no probability from 0 to 1"]
+    assert [one.reason for one in found if isinstance(one, RowError)] == ["is not a probability from 0 to 1"]
 
 
 @pytest.mark.parametrize("how", ["mapping", "columns"])

@@ -181,12 +181,12 @@ BAD_LABELS = {
     "a passage that there is none of": (
         CONTEXT,
         said("q1", ("q1", "sufficiency", "sufficient", span("passage-3", 0, 2, "It")), task_type=CONTEXT),
-        "is no text on the page of q1",
+        "is not a text on the page of q1",
     ),
     "a text that is not marked": (
         COVERAGE,
         said("r # 1", ("r # 1 # a1", "coverage", "covered", span("question", 0, 4, "When")), task_type=COVERAGE),
-        "is no text that coverage marks passages of",
+        "is not a text that coverage marks passages of",
     ),
     "another version of the task type": (
         COVERAGE,
@@ -206,7 +206,7 @@ BAD_LABELS = {
     "another dimension": (
         COVERAGE,
         said("r # 1", ("r # 1 # a1", "grade", "perfect"), task_type=COVERAGE),
-        "is none of the task type's dimensions coverage",
+        "is not one of the task type's dimensions coverage",
     ),
     "an aspect of another question": (
         COVERAGE,

@@ -130,7 +130,7 @@ def test_manifests_from_before_there_were_settings_bring_what_they_have(project,
         ({"settings": []}, "settings: is not a JSON object"),
         ({"settings": {"overlap": -1}}, "overlap: -1 is not a whole number from 0 to 1,000"),
         ({"settings": {"lease_minutes": True}}, "lease_minutes: True is not a whole number"),
-        ({"settings": {"prefill": ["off"]}}, r"prefill: \['off'\] is none of off, shown, after"),
+        ({"settings": {"prefill": ["off"]}}, r"prefill: \['off'\] is not one of off, shown, after"),
         ({"settings": {"multiple_share": float("nan")}}, "multiple_share: nan is not a share"),
         ({"settings": {"guidelines": "Read."}}, "guidelines: is not a list"),
         ({"settings": {"title": 3}}, "title: is not a text"),
@@ -244,7 +244,7 @@ def test_settings_that_cannot_be_taken_over_do_not_stop_the_rest(client, owner, 
     frozen["settings"]["order"] = "backwards"
     (tmp_path / "release" / "manifest.json").write_text(json.dumps(frozen, sort_keys=True))
     dry, page = send(client, make_dataset(owner), zipped(tmp_path / "release", tmp_path / "r.zip"))
-    assert "The settings in the file cannot be used: order: &#x27;backwards&#x27; is none of random, file" in page
+    assert "The settings in the file cannot be used: order: &#x27;backwards&#x27; is not one of random, file" in page
     assert "with_settings" not in page and "The rest can be imported" in page
     chosen = {"with_project": "on", "project_title": "Ports", "task_type": KIND, "with_settings": "on"}
     job, _ = looked_at(client, client.post(f"/imports/{dry.uuid}/start/", chosen))

@@ -127,12 +127,12 @@ def test_odd_rows_are_sorted_and_asked_about_in_the_browser():
         ("spellings", "tone: calm (3), Calm (2)", 5),
     }  # fmt: skip
     page = client.get(f"/imports/{dry.uuid}/")
-    assert "Identical rows with labels of nobody who is named" in page.content.decode()
+    assert "Identical rows with labels and no named rater" in page.content.decode()
     form = page.context["form"]
     sent = {field.html_name: field.value() for field in form if field.value()} | {"project_title": "T"}
     assert "treat_identical" not in sent and sent["treat_revisions"] == "revisions"
     refused = client.post(f"/imports/{dry.uuid}/start/", sent)
-    assert refused.status_code == 422 and "Say what these rows are" in refused.content.decode()
+    assert refused.status_code == 422 and "Choose how to read these rows" in refused.content.decode()
     sent |= {"treat_identical": "leave-out", "treat_revisions": "leave-out"}
     client.post(f"/imports/{dry.uuid}/start/", sent)
     job = Job.objects.latest("pk")

@@ -169,7 +169,7 @@ def test_page_and_command_refuse_it_alike_whether_it_is_there_or_not(client, pro
         with pytest.raises(CommandError) as refusal:
             call_command("run_checker", project.slug, "nli", param=[f"model={path}"])
         said.append(str(refusal.value).replace(path.name, "X"))
-    assert all("is none of the models that this site allows" in page for page in pages)
+    assert all("is not one of the models that this site allows" in page for page in pages)
     assert said[0] == said[1] and not CheckerRun.objects.exists()
     with pytest.raises(training.TrainingError, match="none of the models that this site allows"):
         training.TrainingRequest(representation=training.HIDDEN, hidden_model=str(there))

@@ -168,7 +168,7 @@ def test_lists_can_be_replaced_by_an_administrators_and_chosen_by_name_only(tmp_
     (tmp_path / "lists" / "study" / "hedges.txt").write_bytes(b"caf\xe9")
     with pytest.raises(ModelError, match="study/hedges.txt is not UTF-8 at byte 3"):
         read_list("hedges", "study")
-    with pytest.raises(ModelError, match="'no site' is no domain"):
+    with pytest.raises(ModelError, match="'no site' is not a domain"):
         read_sites(("example.org", "no site"))
 
 

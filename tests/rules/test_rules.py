@@ -154,7 +154,7 @@ def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
         ("majority", "m", {"colour": "red"}, "no parameter 'colour'"),
         ("weighted", "m", {"minimum": "1.5"}, "is not from 0.0 to 1.0"),
         ("druid", "m", {"threshold": "few"}, "not a whole number"),
-        ("lift", "m", {"table": "good: any better"}, "line 1: 'better' is none of the labels"),
+        ("lift", "m", {"table": "good: any better"}, "line 1: 'better' is not one of the labels"),
         ("lift", "m", {"table": "x: otherwise\ny: any supports"}, "line 2: is never reached"),
         ("lift", "m", {"decisions": "absent"}, "run the rule 'absent' first"),
     ],

@@ -82,7 +82,7 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
         page.keyboard.press("Shift+B")
         page.keyboard.press("Enter")
         expect(page.locator(f'[data-item="{before}"]')).to_have_count(0)
-    expect(page.get_by_role("heading", name="Nothing waits for a decision")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting for a decision")).to_be_visible()
     assert len(in_force()) == 3
     assert {row.seen["names"] for row in Decision.objects.in_force().order_by("pk")[2:]} == {True}
 

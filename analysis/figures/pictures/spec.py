@@ -34,7 +34,7 @@ def picture_name(*parts: str) -> str:
 def _numbers(what: str, *values: float | None) -> None:
     for value in values:
         if value is not None and not math.isfinite(value):
-            raise ValueError(f"{what}: {value} is no number that can be drawn; None stands for undefined")
+            raise ValueError(f"{what}: {value} is not a number that can be drawn; None stands for undefined")
 
 
 def _bounds(what: str, low: float | None, high: float | None) -> None:

@@ -170,4 +170,4 @@ class Command(BaseCommand):
         release = files.manifest["release"]
         self.stdout.write(f"{path}: {len(files.manifest['files'])} files as frozen, SHA-256 {release['sha256']}")
         for name in files.changed_beside():
-            self.stdout.write(f"{name}: has changed since, which the hash of the data says nothing of")
+            self.stdout.write(f"{name}: has changed since; the hash of the data does not cover this file")

@@ -27,7 +27,7 @@ from annotation.models import Project
 
 TYPES = {"count": int, "number": float}
 WORDS = {
-    "split": "in place of the source: a kind of content and a column of it, such as evidence.article or claim.verdict",
+    "split": "instead of the source: a column of the content, such as evidence.article or claim.verdict",
     "labels_seen": "included: answers given or changed after their author was served others' labels count, too",
 }
 
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             "--mapping",
             type=Path,
             metavar="FILE.json",
-            help="tables: what the columns hold, as the page of an import gives it and import_dataset takes it",
+            help="tables: a mapping of the columns, as the page of an import and import_dataset have it",
         )
         for name in NAMES:
             words = WORDS.get(name, "only these labels count")

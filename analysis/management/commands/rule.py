@@ -12,15 +12,15 @@ from annotation.models import Project, User
 
 
 class Command(BaseCommand):
-    help = "Settle what people said by a rule, whose decisions are a set of their own: " + ", ".join(KINDS)
+    help = "Apply a rule that decides labels; its decisions form a set of their own: " + ", ".join(KINDS)
 
     def add_arguments(self, parser):
         parser.add_argument("project", help="the project's slug")
         parser.add_argument("kind", choices=list(KINDS), help="the kind of rule")
-        parser.add_argument("--name", help="what the rule is called; its kind, if nothing else is said")
-        parser.add_argument("--preview", action="store_true", help="say what it would decide, and write nothing")
-        parser.add_argument("--as-user", metavar="USER", help="who runs it; nobody, if nothing is said")
-        parser.add_argument("--json", action="store_true", help="say it as JSON")
+        parser.add_argument("--name", help="the rule's name (default: its kind)")
+        parser.add_argument("--preview", action="store_true", help="print what it would decide and write nothing")
+        parser.add_argument("--as-user", metavar="USER", help="e-mail address of whoever runs it (default: nobody)")
+        parser.add_argument("--json", action="store_true", help="print JSON")
         named: dict[str, list[tuple[str, Parameter]]] = {}
         for kind in KINDS.values():
             for parameter in kind.parameters:

@@ -89,7 +89,7 @@ def pairs_of(source: Source, reference: str) -> Pairs:
     units = source.unit_frame(kind.unit_kind)
     if not len(units):
         if len(source.whole().unit_frame(kind.unit_kind)):
-            raise ValueError(f"no evidence of project {source.slug} is looked at: select more")
+            raise ValueError(f"no evidence of project {source.slug} is selected; widen the filters")
         raise ValueError(f"project {source.slug} has no evidence yet: add data, and make its items")
     labels = source.label_frame(units)
     found = references(kind, source, reference, units, labels)

@@ -26,7 +26,7 @@ from analysis.sources.splits import name_split, split_heading, split_in
 
 TEST_WORDS = {
     "clusters": "over claims",
-    "units": "taking pairs as independent",
+    "units": "treating pairs as independent",
     "permutation": "by permutation of pairs",
 }
 CORRECTION_WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}

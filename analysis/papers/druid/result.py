@@ -15,15 +15,15 @@ ACU = {"mean": ("acu_mean", 1), "sum": ("acu_sum", 3)}  # the figure of each, an
 BARS = {"sd": "One standard deviation, as in the paper", "interval": "95 % interval of the mean"}
 TESTS = {
     "clusters": "Over claims",
-    "units": "Pairs taken as independent, as in the paper",
+    "units": "Pairs treated as independent, as in the paper",
     "permutation": "By permutation of pairs",
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 # Notes that say what is missing.
 NOT_YET = "Characteristics and the use of context are still being computed."
 NO_ANSWERS = (
-    "No finished run gives the probabilities of True, False and None without and with the evidence, so nothing can be "
-    "said of its use: start the checker “Answer probabilities” (answer-probabilities, or answer-probabilities-server)."
+    "No finished run gives the probabilities of True, False and None without and with the evidence, so its use is "
+    "unknown: start the checker “Answer probabilities” (answer-probabilities, or answer-probabilities-server)."
 )
 NO_FEATURES = (
     "No finished run has measured characteristics of the evidence: start the checker “Context characteristics” "

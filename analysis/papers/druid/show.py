@@ -66,7 +66,7 @@ def page(result: Druid) -> Page:
         ("Several data sets", [*compared_pictures(result), *compared_tables(result)]),
         ("Use of the evidence", [usage, *usage_tables(result)]),
         ("Answers without and with the evidence", shifts_tables(result)),
-        ("What goes with the use of evidence", correlations),
+        ("Correlates of the use of evidence", correlations),
     ]
     picture = usage or shares_picture(result) or against_all_picture(result, "stance")
     return Page(_answer(result, picture), [Section(*section) for section in sections], result.notes)
@@ -83,7 +83,7 @@ CONFLICT_RULES = (
     Rule(
         "no two stances",
         lambda result: not _conflicts(result).is_defined,
-        lambda result: f"How much evidence conflicts cannot be said: {_conflicts(result).undefined}.",
+        lambda result: f"The share of claims with conflicting evidence is unknown: {_conflicts(result).undefined}.",
     ),
     Rule(
         "share",
@@ -156,7 +156,7 @@ USE_RULES = (
     Rule(
         "not shown",
         lambda result: len(_ways(result)["unknown"]) == len(_measured(result)),
-        lambda result: f"{_use_by_model(result)}; that the evidence is used is not shown.",
+        lambda result: f"{_use_by_model(result)}; it is not shown that the evidence is used.",
     ),
     Rule("shown", lambda result: True, _mixed),
 )
@@ -264,8 +264,8 @@ REPORT = Report(
             group=LABELS,
         ),
     ),
-    "What DRUID's authors report of their data, of yours: claims and evidence by source, conflicts, characteristics of "
-    "evidence, how language models use it, and what goes with that.",
+    "The figures that DRUID's authors report, for your data: claims and evidence by source, conflicts, characteristics "
+    "of evidence, how language models use it, and what correlates with that.",
     kind=Druid,
     declares=page,
     said=methods,

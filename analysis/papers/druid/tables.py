@@ -503,7 +503,7 @@ def correlations_tables(result: Druid, place: int) -> list[Part]:
                 Column("p", lambda row: _p_value(getattr(row, name))),
                 Column("p by Holm", lambda row: getattr(row, name).p_holm),
                 Column("p by Benjamini-Hochberg", lambda row: getattr(row, name).p_bh),
-                Column("p with pairs as independent", lambda row: getattr(row, name).p_units),
+                Column("p, pairs treated as independent", lambda row: getattr(row, name).p_units),
             ],
             found.rows,
             f"Corrected for {n_of(found.n_tests[name], 'tests')}.",

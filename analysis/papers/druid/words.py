@@ -7,7 +7,7 @@ from analysis.reports.words.numbers import n_of
 
 TESTS = {
     "clusters": "p values from influence-based standard errors clustered by claim (Student's t)",
-    "units": "p values that take pairs as independent (Student's t)",
+    "units": "p values that treat pairs as independent (Student's t)",
     "permutation": "p values from 999 permutations of pairs within a stance",
 }
 CORRECTIONS = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}

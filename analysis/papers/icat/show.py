@@ -58,7 +58,7 @@ def page(result: Icat) -> Page:
     sections = [
         Section("Coverage, factuality and ICAT", scores),
         Section("Automatic measures against people's coverage", [*scatter, *_correlations(result)]),
-        Section("Aspects found covered", _detection(result)),
+        Section("Aspects judged covered", _detection(result)),
         Section("Agreement of the annotators", [_agreement(result)]),
     ]
     picture = next(iter((*curve, *scatter)), None)
@@ -279,13 +279,13 @@ def _detection(result: Icat) -> list[Table]:
 
     mean = figures("mean", lambda column, name: Filter({f"{column}.{name}": "yes"}), ANSWERS)
     pooled = figures("pooled", lambda column, name: Filter({f"{column}.cell": POOLED[name]}), None)
-    title = "Aspects found covered, against people"
+    title = "Aspects judged covered, against people"
     return [
         Table(
             f"{title}: mean over answers",
             [machine, *counted, *mean],
             rows,
-            "Per answer, then averaged: the mean F1 is no harmonic mean of the other two.",
+            "Per answer, then averaged: the mean F1 is not the harmonic mean of the other two.",
         ),
         Table(f"{title}: all aspects together", [machine, *counted, *pooled], rows),
         Table(f"{title}: counts", [machine, *(cell(name, title) for name, title in CELL_TITLES.items())], rows),
@@ -317,8 +317,8 @@ COVERAGE_RULES = (
         "known",
         lambda result: True,
         lambda result: (
-            "By people, an answer covers on average "
-            f"{result.all.people.written()} of its question's aspects (95 % interval)."
+            f"According to people, an answer covers on average {result.all.people.written()} of its question's aspects "
+            "(95 % interval)."
         ),
     ),
 )
@@ -381,7 +381,7 @@ MEASURE_RULES = (
     Rule(
         "not shown",
         lambda result: _includes_zero(_spearman(_best_measure(result))),
-        lambda result: f"{_correlation(result)}; that it rises with people's coverage is not shown.",
+        lambda result: f"{_correlation(result)}; it is not shown to increase with people's coverage.",
     ),
     Rule("correlated", lambda result: True, lambda result: f"{_correlation(result)}."),
 )

@@ -216,7 +216,7 @@ class _Judge:
     """A run that says of a claim and one piece of evidence how probable each verdict is."""
 
     probabilities: pd.DataFrame  # by key of the evidence, a column per verdict
-    truth: dict[str, int]  # by claim the place in VERDICTS, -1 for a verdict that is none of them
+    truth: dict[str, int]  # by claim the place in VERDICTS, -1 for a verdict that is not one of them
 
     @classmethod
     def of(cls, content: Source, verdicts: tuple[Source, Run]) -> _Judge:

@@ -143,7 +143,7 @@ def _notes(result: RefChecker, study: Study, *, quick: bool) -> list[str]:
             f"and {either(pending, 'enters', 'enter')} no rate."
         )
     if result.abstained_unknown:
-        notes.append(f"Answers that abstained are not looked at: {result.abstained_unknown}.")
+        notes.append(f"Answers that abstained are not counted: {result.abstained_unknown}.")
     if result.n_bad:
         notes.append(f"Left out of every figure: {n_of(result.n_bad, result.unit_words)} judged to be bad.")
     if not result.checkers:
@@ -160,8 +160,8 @@ def _notes(result: RefChecker, study: Study, *, quick: bool) -> list[str]:
         notes.append("No copy rate: the data set has no passages. Import the context of the questions to see it.")
     if not result.knowledge:
         notes.append(
-            "Nothing is known of the models' own knowledge. Start the checker model-knowledge, with the endpoint that "
-            "serves the model whose answers these are."
+            "It is unknown what the models know by themselves. Start the checker model-knowledge, with the endpoint "
+            "that serves the model whose answers these are."
         )
     if not result.masked:
         notes.append(

@@ -117,7 +117,7 @@ CHECKER_RULES = (
     Rule(
         "nothing by both",
         lambda result: _best(result) is None,
-        lambda result: f"Checkers cannot be measured: no {result.unit_words} count that they and people label.",
+        lambda result: f"Checkers cannot be measured: no {result.unit_words} have labels of both a checker and people.",
     ),
     Rule("measured", lambda result: True, _measured),
 )

@@ -188,7 +188,7 @@ def _confusion(result: RefChecker, number: int, one: MeasuredChecker, place: int
         )
 
     return Table(
-        f"{found.setting}: what people and {one.title} say of {result.unit_words}",
+        f"{found.setting}: labels by people and {one.title} of {result.unit_words}",
         [Column("People", lambda row: row[0].title), *map(column, range(len(result.labels)))],
         list(zip(result.labels, found.confusion, strict=True)),
     )

@@ -69,7 +69,7 @@ def readme_of(manifest: dict, facts: dict, tables: dict, changes: list[dict], ha
         parts.append(f"Version {release['release_version']}, labels of {release['moment'][:10]}.\n")
     if settings.get("description"):
         parts.append(_plain(settings["description"]))
-    parts += [section("What it was made for", card.get("motivation"))]
+    parts += [section("Purpose", card.get("motivation"))]
     parts += [section("Licence", card.get("license") or "None yet: ask the authors before you use the data.")]
     parts += [section("Authors", "\n".join(f"- {name}" for name in authors_of(card)) or None, is_plain=False)]
     parts += [section("Contact", " ".join(filter(None, (card.get("contact"), card.get("homepage")))) or None)]

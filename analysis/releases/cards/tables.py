@@ -93,7 +93,7 @@ TYPES = {"string": "text", "bool": "boolean", "int64": "integer", "double": "num
 
 
 def _array(name: str, values: list) -> pa.Array:
-    """As one type; what is none of a single kind is text."""
+    """As one type; what is not one of a single kind is text."""
     import pyarrow as pa
 
     known = [value for value in values if value is not None]

@@ -119,8 +119,8 @@ def _most_probable(dimension: Dimension, units: pd.DataFrame, labels: pd.DataFra
     people = mine[mine["rater_kind"] != SLOT]
     if len(mine) and not len(people):
         raise ValueError(
-            "Dawid-Skene learns how each person errs, and nobody knows who gave these labels: the file has slots, not "
-            "people; take the majority as the reference"
+            "Dawid-Skene estimates the errors of each person, but the raters here are slots, not people; choose the "
+            "majority as the reference"
         )
     fit = dawid_skene_of(dimension, units, people)
     best = np.nan_to_num(fit.posterior.max(axis=1), nan=-1.0)

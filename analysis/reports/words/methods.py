@@ -29,7 +29,7 @@ def paragraph(report: Report, result: dict, computed_at: datetime | None = None)
     """The report's own sentences, and what the numbers were computed from, with which version of the software."""
     parts = [report.methods(result).strip(), _made_from(result, computed_at), said_of_labels_seen(result)]
     if name := result.get("made_from", {}).get("piece_set"):
-        parts.append(f"What was judged are the pieces of the set {name}.")
+        parts.append(f"The pieces that were judged are those of the set {name}.")
     parts.append(_of_others(report, result))
     return " ".join(part for part in parts if part)
 

@@ -60,7 +60,7 @@ class LongTableSource(Source):
     """`level` stands for labels whose rows name none; `orders` has the labels of dimensions in their order, lowest
     first, as they were said: `low,high` for the only dimension, or `quality=low,high`.
 
-    People's labels are the labels of a dimension, or those said. A model's label that is none of them is a stray: on a
+    People's labels are the labels of a dimension, or those said. A model's label outside them is a stray: on a
     scale it has no place and is refused; elsewhere it is an answer that nobody can share.
 
     Every problem of a file raises ValueError with file, line and reason.
@@ -152,8 +152,8 @@ class LongTableSource(Source):
         if level == "nominal":
             return tuple(sorted(values))
         raise ValueError(
-            f"{self.path}: {name} is {level}, and its labels are no numbers; say their order, lowest first, "
-            f"with --labels {name}=a,b,c"
+            f"{self.path}: {name} is {level}, and its labels are not numbers; say their order, lowest first, with "
+            f"--labels {name}=a,b,c"
         )
 
     @cached_property
@@ -168,7 +168,7 @@ class LongTableSource(Source):
             several = frame.groupby("unit")[name].nunique(dropna=False)
             if (several > 1).any():
                 raise ValueError(
-                    f"{self.path}: unit {several[several > 1].index[0]!r} stands with more than one {name}"
+                    f"{self.path}: unit {several[several > 1].index[0]!r} appears with more than one {name}"
                 )
         items = {key: place for place, key in enumerate(sorted(first["item"].unique()))}
         units = pd.DataFrame({"unit": range(len(first)), "unit_key": first["unit"], "item_key": first["item"]})
@@ -238,7 +238,7 @@ class LongTableSource(Source):
 
     def how_to_have_runs(self) -> str:
         return (
-            f"the table {self.slug} has no labels of a model to hold against people: rows of what a model says have "
+            f"the table {self.slug} has no labels by a model to compare with people: rows with labels by a model have "
             f"{MODEL} in the column rater_kind"
         )
 
@@ -272,7 +272,7 @@ class LongTableSource(Source):
 
     def failure_frame(self, run: Run) -> pd.DataFrame:
         strays = self.stray_frame(run)
-        reasons = [f"{row.label!r} is no label of {row.dimension}" for row in strays.itertuples()]
+        reasons = [f"{row.label!r} is not a label of {row.dimension}" for row in strays.itertuples()]
         return strays[["unit"]].assign(reason=reasons)
 
     def content(self, kind: str) -> pd.DataFrame:
@@ -294,7 +294,7 @@ def orders_of(said: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str
         if name not in dimensions:
             raise ValueError(f"--labels {one}: there is no dimension {name!r}; there is {', '.join(dimensions)}")
         if name in found:
-            raise ValueError(f"--labels {one}: the labels of {name} are said twice")
+            raise ValueError(f"--labels {one}: the labels of {name} are given twice")
         labels = tuple(label.strip() for label in listed.split(","))
         if "" in labels or len(set(labels)) < len(labels):
             raise ValueError(f"--labels {one}: a label is empty or stands twice")
@@ -350,7 +350,7 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
             raise ValueError(f"{path}: has no column {name!r}; it has {', '.join(map(str, there))}")
     known = (*REQUIRED, *OPTIONAL)
     if unknown := [name for name in shape.columns if name not in known]:
-        raise ValueError(f"--columns: {unknown[0]!r} is none of {', '.join(known)}")
+        raise ValueError(f"--columns: {unknown[0]!r} is not one of {', '.join(known)}")
     found = dict(shape.columns)
     needed = ("item",) if shape.raters or shape.models else REQUIRED
     taken = {*found.values(), *shape.raters, *shape.models}

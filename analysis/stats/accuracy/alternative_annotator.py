@@ -126,7 +126,7 @@ def alternative_annotator_test(
     Raises
     ------
     ValueError
-        Exchangeable raters, unknown scoring, values that are no numbers, epsilon outside 0..1, q outside (0, 1).
+        Exchangeable raters, unknown scoring, values that are not numbers, epsilon outside 0..1, q outside (0, 1).
 
     References
     ----------
@@ -194,7 +194,7 @@ def _distance(categories: tuple[str, ...], scoring: str, values: Sequence[float]
     try:
         value = np.array([float(each) for each in (categories if values is None else values)])
     except ValueError:
-        raise ValueError(f"categories {list(categories)} are no numbers; give values") from None
+        raise ValueError(f"categories {list(categories)} are not numbers; give values") from None
     if len(value) != len(categories) or not np.isfinite(value).all():
         raise ValueError("values must be one finite number per category")
     return (value[:, None] - value[None, :]) ** 2

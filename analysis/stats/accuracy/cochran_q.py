@@ -66,7 +66,7 @@ def several_labellers(
 
     With G_j the units that labeller j is right on, L_i the labellers that are right on unit i and T the sum of either,
     ``Q = (k - 1) (k sum_j G_j^2 - T^2) / (k T - sum_i L_i^2)``. For two labellers it is McNemar's test without its
-    correction. It takes units as independent, and is an approximation with few discordant ones.
+    correction. It treats units as independent, and is an approximation with few discordant ones.
 
     In the permutation test the labellers' answers to a unit, or to all units of a cluster, change places among them,
     which under H0 is as good; the L_i stay as they are, so only the G_j decide. ``p = (1 + b) / (1 + n)`` with b of n

@@ -76,7 +76,7 @@ def classification(
     Accuracy is the share of equal labels. Per label ``F1 = 2 tp / (2 tp + fp + fn)``. Macro-F1 is the unweighted mean
     of F1 over the labels that occur in the reference or the predictions: a label on one side only counts with F1 = 0, a
     label on neither side (0/0) is left out of the mean. In every bootstrap resample the same rule holds. Balanced
-    accuracy is the mean recall over the labels that occur in the reference. Matthews's correlation coefficient is the
+    accuracy is the mean recall over the labels that occur in the reference. Matthews correlation coefficient is the
     form for any number of labels, ``(c s - sum_k p_k t_k) / sqrt((s^2 - sum_k p_k^2) (s^2 - sum_k t_k^2))`` with c
     equal labels of s, and p_k predictions and t_k references of label k.
 

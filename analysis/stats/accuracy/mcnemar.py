@@ -43,7 +43,7 @@ def labeller_difference(
     """Accuracy and macro-F1 of labeller a minus those of b (see `classification`).
 
     McNemar's test is exact: under H0 the units that only one is right on are equally often a's and b's (binomial,
-    two-sided). It takes units as independent. The permutation test is for macro-F1: under H0 a's and b's labels of a
+    two-sided). It treats units as independent. The permutation test is for macro-F1: under H0 a's and b's labels of a
     unit (or of a whole cluster) can be swapped; see `swap_test`.
 
     Parameters

@@ -62,7 +62,7 @@ def prediction_powered_mean(
     -------
     PoweredMean
         Undefined with fewer than two labelled units or clusters, and without other units (unless ``power = 0``). It
-        supposes that people labelled a random sample. Where all values are equal there is no interval (nan): the normal
+        assumes that people labelled a random sample. Where all values are equal there is no interval (nan): the normal
         approximation would make one of width 0. Near 0 and 1 and with fewer than about ten units of the rarer
         kind the interval, being symmetric, covers less than it says.
 

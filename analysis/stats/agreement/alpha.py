@@ -58,7 +58,7 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     Raises
     ------
     ValueError
-        Unknown level; categories that are no numbers (interval, ratio); negative values (ratio).
+        Unknown level; categories that are not numbers (interval, ratio); negative values (ratio).
 
     References
     ----------
@@ -206,7 +206,7 @@ def _category_values(categories: tuple[str, ...], values: Sequence[float] | None
     try:
         value = np.array([float(v) for v in (categories if values is None else values)])
     except ValueError:
-        raise ValueError(f"categories {list(categories)} are no numbers; give values") from None
+        raise ValueError(f"categories {list(categories)} are not numbers; give values") from None
     if len(value) != len(categories) or not np.isfinite(value).all():
         raise ValueError("values must be one finite number per category")
     return value

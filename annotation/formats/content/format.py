@@ -42,7 +42,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Records of content files, parents before children, and their decided labels.
 
     Reads `options.labels` and `options.unit_kind`: where labels are wanted, those of other kinds of unit are passed
-    over, and one that is none of the wanted dimension's is a row error. Without them every label becomes a decision.
+    over, and one that is not one of the wanted dimension's is a row error. Without them every label becomes a decision.
     Raises FormatError for a file that is no JSON, yields RowError for a bad line; what stands before the fault in the
     line is yielded.
     """
@@ -100,7 +100,7 @@ class _Lines(Places):
         self.line = line
         for name in cells:
             if name not in LINE_KEYS:
-                raise BadCell(name, cells[name], f"is none of {', '.join(LINE_KEYS)}")
+                raise BadCell(name, cells[name], f"is not one of {', '.join(LINE_KEYS)}")
         roots = [name for name in ROOTS if cells.get(name) is not None]
         if len(roots) == 2:
             raise BadCell("claim", cells["claim"], "stands beside a question; a line has one of the two")
@@ -156,12 +156,12 @@ class _Lines(Places):
             raise BadCell(path, value, "is not a JSON object")
         for name in value:
             if name not in ("id", LABELS, METHODS, DERIVED):
-                raise BadCell(f"{path}.{name}", value[name], f"is none of id, {LABELS}, {METHODS}, {DERIVED}")
+                raise BadCell(f"{path}.{name}", value[name], f"is not one of id, {LABELS}, {METHODS}, {DERIVED}")
         key = take_id(value.get("id", ""), f"{path}.id", self.limit)
         met = self.met["aspects"]
         is_another = not met.is_under(key, "question", question) if met.knows(key) else self._is_here(question)
         if is_another:
-            raise BadCell(f"{path}.id", key, f"is no aspect of question {question}")
+            raise BadCell(f"{path}.id", key, f"is not an aspect of question {question}")
         _only_once(here, key, path)
         unit = response_aspect_key(response, key)
         yield from self._decisions(RESPONSE_ASPECT, unit, value.get(LABELS), value.get(METHODS), path)
@@ -177,7 +177,7 @@ class _Lines(Places):
                 for name, of in (("passage", "passages"), ("response", "responses")):
                     named = value.get(name)
                     if named is not None and not self._knows(of, take_id(named, f"{path}.{name}", self.limit)):
-                        raise BadCell(f"{path}.{name}", named, f"is no {name} of this line or of lines before it")
+                        raise BadCell(f"{path}.{name}", named, f"is not a {name} of this line or of lines before it")
         yield from self._objects("pairs", values, "pairs", parent, {})
 
     def _knows(self, name: str, key: str) -> bool:

@@ -77,7 +77,7 @@ def _manifest_in(source: SourceFile) -> dict | None:
         try:
             manifest = incoming.json_value(read)
         except incoming.Refused as refused:
-            place = f"{refused.place} {refused}" if refused.place else f"is no manifest that can be read ({refused})"
+            place = f"{refused.place} {refused}" if refused.place else f"is not a readable manifest ({refused})"
             raise FormatError(f"{blob.name}: {place}") from None
         return manifest if isinstance(manifest, dict) and "assay_export" in manifest else None
     return None

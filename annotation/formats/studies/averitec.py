@@ -102,7 +102,7 @@ def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
     if label:
         value = BY_SPELLING.get(normal(label.replace("/", " ")), BY_SPELLING.get(normal(label.partition("/")[0])))
         if value is None:
-            raise BadCell("label", label, f"is none of {', '.join(VERDICTS.values())}")
+            raise BadCell("label", label, f"is not one of {', '.join(VERDICTS.values())}")
         yield DecisionRecord(key, QUESTION, value)
 
 

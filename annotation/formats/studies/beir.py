@@ -104,9 +104,9 @@ def _judged(sources: list[SourceFile], options: Options, queries: set[str], limi
             document = to_key(cells.get("corpus-id"), "corpus-id", limit)
             score = number_in(to_text(cells.get("score"), "score"))
             if query not in queries:
-                raise BadCell("query-id", query, "is no query of queries.jsonl")
+                raise BadCell("query-id", query, "is not a query of queries.jsonl")
             if score is None:
-                raise BadCell("score", cells.get("score"), "is no number")
+                raise BadCell("score", cells.get("score"), "is not a number")
             if table not in seen.files:
                 seen.start(table)
             seen.add(f"{query}\n{document}", "corpus-id", line)

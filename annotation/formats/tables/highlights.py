@@ -63,18 +63,18 @@ def _span(values: Mapping[str, object], raw: str, field: str, column: str) -> tu
     if any(given):
         numbers = [number_in(one) for one in given]
         if None in numbers or not all(number.is_integer() for number in numbers):
-            raise BadCell(column, shown_as, "is no start and end of a highlight, which are whole numbers")
+            raise BadCell(column, shown_as, "is not the start and end of a highlight, which are whole numbers")
         found = place(raw, *map(int, numbers), quote, (CODE_POINTS,))
         if found is None:
-            reason = "is not what stands at this place in the text" if quote else "is no place in the text"
+            reason = "differs from the text at this position" if quote else "is not a position in the text"
             raise BadCell(column, shown_as, reason)
     else:
         if not quote:
-            raise BadCell(column, shown_as, "is a highlight without a place and without words")
+            raise BadCell(column, shown_as, "is a highlight without a position and without a quote")
         found = (start := text.find(quote), start + len(quote))
         if start < 0:
-            raise BadCell(column, quote, "does not stand in the text")
+            raise BadCell(column, quote, "does not occur in the text")
         if text.find(quote, start + 1) >= 0:
-            raise BadCell(column, quote, "stands in the text more than once: say where the highlight starts and ends")
+            raise BadCell(column, quote, "occurs in the text more than once: give the start and end of the highlight")
     label = label_value(title) if title else ""
     return SpanRecord(field, *found, text[slice(*found)], label), shown(title)

@@ -25,29 +25,29 @@ class Oddity:
 
 ODDITIES: dict[str, Oddity] = {
     IDENTICAL: Oddity(
-        "Identical rows with labels of nobody who is named",
+        "Identical rows with labels and no named rater",
         {
-            "places": "They are of different people who agree",
-            LEAVE_OUT: "They are one row, written again: leave the repeats out",
+            "places": "They are by different people who agree",
+            LEAVE_OUT: "They are repeats of one row: leave the repeats out",
         },
     ),
     UNMAPPED: Oddity(
-        "Values that are no labels of the question",
+        "Values that are not labels of the question",
         {LEAVE_OUT: "Leave these rows out"},
     ),
     REVISIONS: Oddity(
-        "Other labels by the same rater for the same text",
+        "Different labels by the same rater for the same text",
         {"revisions": "They are revisions: the last one counts", LEAVE_OUT: "Leave the later rows out"},
         "revisions",
     ),
     PLACES: Oddity(
-        "Other labels for the same text, by nobody who is named",
-        {"places": "They are of different people", LEAVE_OUT: "Leave the later rows out"},
+        "Different labels for the same text, without a named rater",
+        {"places": "They are by different people", LEAVE_OUT: "Leave the later rows out"},
         "places",
     ),
     SPELLINGS: Oddity(
-        "Labels that differ in case, spaces or hyphens only",
-        {"fold": "They are one label", LEAVE_OUT: "Leave out rows that do not spell it as the first one does"},
+        "Labels that differ only in case, spaces or hyphens",
+        {"fold": "They are one label", LEAVE_OUT: "Leave out rows whose spelling differs from the first one's"},
         "fold",
     ),
     MERGED: Oddity("Identical rows of the same rater, or without labels", {"merge": "They are one row"}, "merge"),

@@ -90,7 +90,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     the interval level, in their order, or any number where more than 40 occur; others are nominal. {} where the file
     has no labels.
 
-    Raises FormatError where a question has more than 40 different values that are no numbers.
+    Raises FormatError where a question has more than 40 different values that are not numbers.
     """
     rows = RatingRows(options)
     for _ in _content(sources, options, rows):
@@ -201,7 +201,7 @@ class RatingRows:
             raise BadCell(
                 self.mapping.get("id") or self.mapping.get("text") or self.mapping["document"],
                 key,
-                f"stands for another text on line {known[1]}",
+                f"is the id of another text on line {known[1]}",
             )
         checker = self.cell(cells, "checker")
         answers = self._answers(key, cells, file, line, checker)
@@ -239,7 +239,9 @@ class RatingRows:
             parent = document or (hashed("q", context) if context else own)
             if not parent:
                 raise BadCell(
-                    self.mapping.get("document", self.mapping["system"]), "", "says nothing of what the text is about"
+                    self.mapping.get("document", self.mapping["system"]),
+                    "",
+                    "is missing: it names what the text is about",
                 )
             records: list[Record] = []
             if parent not in self.contexts:
@@ -310,7 +312,7 @@ class RatingRows:
             meant = guess_label(text, question, accepted)
             if meant is None:
                 if self.treat[UNMAPPED] == LEAVE_OUT:
-                    raise _LeftOut(column, text, "is no label of the question")
+                    raise _LeftOut(column, text, "is not a label of the question")
                 self._note(UNMAPPED, f"{question}: {text}", file, line)
                 return None
         if scale is not None:
@@ -323,7 +325,7 @@ class RatingRows:
                 raise BadCell(column, text, f"is outside the scale from {number_text(least)} to {number_text(most)}")
         written = self.written.setdefault((question, label), Counter())
         if text not in written and written and self.treat[SPELLINGS] == LEAVE_OUT and number_in(text) is None:
-            raise _LeftOut(column, text, f"is spelt otherwise than {next(iter(written))!r}")
+            raise _LeftOut(column, text, f"is spelt differently from {next(iter(written))!r}")
         written[text] += 1
         if meant is not None:
             return meant
@@ -380,7 +382,7 @@ class RatingRows:
                 first = self.first_unnamed.setdefault(key, answer.labels)
                 if first is not answer.labels and _contradict(first, answer.labels):
                     if self.treat[PLACES] == LEAVE_OUT:
-                        raise _LeftOut("", key, "has other labels than a row above for the same text")
+                        raise _LeftOut("", key, "has other labels than an earlier row for the same text")
                     self._note(PLACES, "", file, line)
                 self.n_unnamed[key] += 1
                 self.labels[key, f"\0{self.n_unnamed[key]}"] = [answer]
@@ -395,7 +397,7 @@ class RatingRows:
                 said = earlier.labels | said
             if _contradict(said, answer.labels):
                 if self.treat[REVISIONS] == LEAVE_OUT:
-                    raise _LeftOut("", who, "has other labels by the same rater above")
+                    raise _LeftOut("", who, "has other labels than an earlier row by the same rater")
                 self._note(REVISIONS, "", file, line)
                 revisions.append(answer)
                 continue
@@ -414,12 +416,12 @@ class RatingRows:
                 continue
             number = number_in(text)
             if number is None:
-                raise BadCell(column, text, "is no number, as a score must be")
+                raise BadCell(column, text, "is not a number, which a score must be")
             if not name:
                 raise BadCell(self.mapping["checker"], "", "is empty, and says which checker gave the score")
             value, before = self.scores.get((key, name), (number, line))
             if value != number:
-                raise BadCell(column, text, f"is another score than on line {before} for the same text")
+                raise BadCell(column, text, f"differs from the score on line {before} for the same text")
             scores[key, name] = value, before
         said = {(checker, question): label for answer in answers.values() for question, label in answer.labels.items()}
         said = {place: (label, self.mapping["checker"]) for place, label in said.items()} if checker else {}
@@ -429,7 +431,7 @@ class RatingRows:
         for (name, question), (said_here, column) in said.items():
             label, before = self.predictions.get((key, name, question), (said_here, line))
             if label != said_here:
-                raise BadCell(column, label, f"is another label than on line {before} for the same text")
+                raise BadCell(column, label, f"differs from the label on line {before} for the same text")
             predictions[key, name, question] = label, before
         probabilities = self._probabilities(key, cells, checker, said)
         self.scores.update(scores)
@@ -456,7 +458,7 @@ class RatingRows:
                     continue
                 number = number_in(text)
                 if number is None or not 0 <= number <= 1:
-                    raise BadCell(column, text, "is no probability from 0 to 1")
+                    raise BadCell(column, text, "is not a probability from 0 to 1")
                 for name, question in places:
                     of = self._named(title, label_value) if title else label
                     found.setdefault((key, name, question), {})[of] = number
@@ -550,7 +552,7 @@ def range_in(text: str, question: str) -> tuple[float, float]:
     parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text)
     ends = [number_in(part) for part in parts.groups()] if parts else [None]
     if None in ends or not ends[0] < ends[1]:
-        raise FormatError(f"{question}: {text!r} is no range of a scale, such as 1-5")
+        raise FormatError(f"{question}: {text!r} is not a range of a scale, such as 1-5")
     return ends[0], ends[1]
 
 

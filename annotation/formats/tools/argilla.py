@@ -170,6 +170,6 @@ def _span(span: dict, raw: str, column: str) -> ToolSpan:
     are_whole = type(start) is int and type(end) is int
     found = place(raw, start, end, None, (CODE_POINTS,)) if are_whole else None
     if found is None:
-        raise BadCell(column, [start, end], "is no place in the text")
+        raise BadCell(column, [start, end], "is not a position in the text")
     quote = raw.replace("\r\n", "\n")[found[0] : found[1]]
     return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found, quote)

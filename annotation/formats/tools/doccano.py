@@ -139,7 +139,7 @@ def _mark(said: Said, raw: str, start: object, end: object, label: object, colum
     are_whole = type(start) is int and type(end) is int
     found = place(raw, start, end, None, (CODE_POINTS,)) if are_whole else None
     if found is None:
-        raise BadCell(column, [start, end], "is no place in the text")
+        raise BadCell(column, [start, end], "is not a position in the text")
     quote = raw.replace("\r\n", "\n")[found[0] : found[1]]
     said.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found, quote))
 

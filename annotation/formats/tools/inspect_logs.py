@@ -114,7 +114,7 @@ def _samples(sources: list[SourceFile], options: Options) -> Iterator[tuple[_Log
                     elif name == "samples":
                         yield log, line, _sound(log, line, value, risky)
             if not log.task:
-                raise FormatError(f"{blob.name}: is no log of Inspect: it has no “eval” before its samples")
+                raise FormatError(f"{blob.name}: is not an Inspect log: it has no “eval” before its samples")
 
 
 def _of_archive(source: SourceFile, names: list[str], options: Options) -> Iterator[tuple[_Log, int, dict | RowError]]:
@@ -133,7 +133,7 @@ def _of_archive(source: SourceFile, names: list[str], options: Options) -> Itera
 def _read_header(log: _Log, said: object) -> None:
     task, model = (said.get(name) if isinstance(said, dict) else None for name in ("task", "model"))
     if not isinstance(task, str) or not isinstance(model, str) or not task.strip() or not model.strip():
-        raise FormatError(f"{log.name}: is no log of Inspect: “eval” names no task and no model")
+        raise FormatError(f"{log.name}: is not an Inspect log: “eval” names no task and no model")
     log.task, log.model = shown(task)[:80], shown(model)[:80]
 
 
@@ -141,7 +141,7 @@ def _sound(log: _Log, line: int, value: object, risky: bool) -> dict | RowError:
     if not isinstance(value, dict):
         return RowError(log.name, line, "samples", "", "is not a JSON object")
     if not log.task:
-        raise FormatError(f"{log.name}: is no log of Inspect: it has no “eval” before its samples")
+        raise FormatError(f"{log.name}: is not an Inspect log: it has no “eval” before its samples")
     value = {name: one for name, one in value.items() if name in READ or one not in (None, "", [], {}, 0)}
     for name in value.keys() - READ:
         log.lost[f"Fields of samples: {shown(name)}"] += 1

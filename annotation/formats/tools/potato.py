@@ -127,7 +127,7 @@ def _read_config(source: SourceFile, config: _Config) -> None:
         # Texts alone: merged keys could unfold to anything, and there are numbers that cannot be written again.
         said = yaml.load(raw, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FormatError(f"{source.label}: is no YAML that can be read ({str(error)[:200]})") from error
+        raise FormatError(f"{source.label}: is not readable YAML ({str(error)[:200]})") from error
     said = said if isinstance(said, dict) else {}
     properties = said.get("item_properties")
     if isinstance(properties, dict):
@@ -320,7 +320,7 @@ def _span(span: dict, raw: str, column: str) -> ToolSpan:
     quote = quote if isinstance(quote, str) and quote else None
     found = place(raw, start, end, quote, (UTF_16, CODE_POINTS)) if are_whole else None
     if found is None:
-        raise BadCell(column, [start, end], "is no place in the text, or not the one that is quoted")
+        raise BadCell(column, [start, end], "is not a position in the text, or not the one that is quoted")
     said = raw.replace("\r\n", "\n")[found[0] : found[1]]
     label = next((span[name] for name in ("name", "title", "label") if span.get(name)), None)
     return ToolSpan(required_text(label, f"{column}.name"), *found, said)

@@ -56,7 +56,7 @@ def _task(file: str, line: int, cells: dict) -> Task:
     raw = cells["text"] if isinstance(cells["text"], str) else text
     answer = cells.get("answer", "accept")
     if answer not in ANSWERS:
-        raise BadCell("answer", answer, f"is none of {', '.join(ANSWERS)}")
+        raise BadCell("answer", answer, f"is not one of {', '.join(ANSWERS)}")
     lost: Counter[str] = Counter()
     for name, value in cells.items():
         if name not in FIELDS and value not in (None, "", [], {}):
@@ -130,6 +130,6 @@ def _span(span: dict, raw: str, column: str) -> ToolSpan:
     are_whole = type(start) is int and type(end) is int
     found = place(raw, start, end, quote if isinstance(quote, str) else None, (CODE_POINTS,)) if are_whole else None
     if found is None:
-        raise BadCell(column, [start, end], "is no place in the text, or not the one that is quoted")
+        raise BadCell(column, [start, end], "is not a position in the text, or not the one that is quoted")
     said = raw.replace("\r\n", "\n")[found[0] : found[1]]
     return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found, said)

@@ -37,7 +37,7 @@ def pairs_new(request, slug):
 def pairs_job_for(request, uuid) -> Job:
     job = job_for(request.user, uuid)
     if job.kind != Job.Kind.PAIRS:
-        raise Http404("No such making of pairs")
+        raise Http404("No such job")
     return job
 
 
@@ -78,7 +78,7 @@ def pairs_start(request, uuid):
     dataset = dataset_for(request.user, job.dataset.slug, edit=True)
     form = _now_form(request, job, request.POST)
     if form is None:
-        messages.error(request, "There is nothing to make here; choose the documents first")
+        messages.error(request, "There are no pairs to make; choose the documents first")
         return redirect("pairs_detail", uuid=uuid)
     if form.is_valid():
         wanted = replace(PairRequest.from_json(job.parameters), on_judged=form.choice)

@@ -47,7 +47,7 @@ def cleaned(kind: DraftKind, given: Mapping[str, str]) -> dict[str, str]:
     """The parts as they are stored; ReviewError where there is nothing in them, or too much."""
     parts = {name: as_words(given.get(name, "")) for name in kind.parts}
     if not any(parts.values()):
-        raise ReviewError(f"Write something: this {kind.one} is empty")
+        raise ReviewError(f"This {kind.one} is empty")
     for name, text in parts.items():
         if not incoming.is_storable(text):
             raise ReviewError(f"The {name} {incoming.BAD_CHARACTER}")

@@ -51,7 +51,7 @@ class PredictedLabels:
         slug = row.get("dimension", self.only)
         dimension = self.known.get(slug) if isinstance(slug, str) else None
         if dimension is None:
-            raise BadLine("dimension", slug, f"is none of the questions {', '.join(self.known)}")
+            raise BadLine("dimension", slug, f"is not one of the questions {', '.join(self.known)}")
         label = self._label(dimension, row.get("label"))
         shares = row.get("probabilities") or {}
         if not isinstance(shares, dict) or not shares.keys() <= self.values[slug]:
@@ -110,11 +110,11 @@ def _refuse_spans(dimension: Dimension, label: str, spans: object) -> None:
         raise BadLine("spans", len(spans), f"are more than {MAX_SPANS}")
     for span in spans:
         if unknown := sorted(set(span) - SPAN_PARTS):
-            raise BadLine("spans", unknown[0], f"is none of {', '.join(sorted(SPAN_PARTS))}")
+            raise BadLine("spans", unknown[0], f"is not one of {', '.join(sorted(SPAN_PARTS))}")
         if not isinstance(span.get("field"), str):
             raise BadLine("spans", span, "has no field: the name of the text that it lies in")
         if span.get("score") is not None and not _is_number(span["score"]):
-            raise BadLine("spans", span["score"], "has a score that is no finite number")
+            raise BadLine("spans", span["score"], "has a score that is not a finite number")
     places = [(one["field"], str(one.get("start")), str(one.get("end")), str(one.get("label"))) for one in spans]
     if len(set(places)) < len(places):
         raise BadLine("spans", spans, "name the same place twice")
@@ -173,9 +173,7 @@ def read_lines(
                 if place not in said:
                     said[place], first[place] = rest, line
                 elif said[place] != rest:
-                    row = BadLine(
-                        "unit", raw.decode(errors="replace"), f"says something else than line {first[place]:,}"
-                    )
+                    row = BadLine("unit", raw.decode(errors="replace"), f"differs from line {first[place]:,}")
             if isinstance(row, BadLine):
                 findings.add_error(RowError("", line, row.column, shorten(row.value), row.reason))
     return said
@@ -206,10 +204,10 @@ def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple], allow
             raise BadLine("", row, "is not a JSON object")
         if not row.keys() <= allowed:
             unknown = sorted(row.keys() - allowed)[0]
-            raise BadLine(unknown, row[unknown], f"is none of unit, {', '.join(take.columns)}")
+            raise BadLine(unknown, row[unknown], f"is not one of unit, {', '.join(take.columns)}")
         unit = row.get("unit")
         if not isinstance(unit, str) or unit not in units:
-            raise BadLine("unit", unit, "is no unit of the project")
+            raise BadLine("unit", unit, "is not a unit of the project")
         return unit, *take(row)
     except BadLine as bad:
         return bad

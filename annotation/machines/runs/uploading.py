@@ -113,7 +113,7 @@ class PredictionsHandler:
         if changed:
             unit = ItemUnit.objects.filter(unit=changed[0][0]).values_list("unit__key", flat=True).first()
             raise JobError(
-                f"The run says something else of {counted(len(changed), 'place')} already, such as {changed[0][1]} of "
+                f"The run has other answers for {counted(len(changed), 'place')} already, such as {changed[0][1]} of "
                 f"{unit}; nothing was stored"
             )
         with transaction.atomic():
@@ -185,15 +185,15 @@ def _run_for(job: Job, sent: Sent, said: dict, lease: Lease) -> tuple[CheckerRun
         runs = CheckerRun.objects.filter(project=job.project_id, checker=name)
         earlier = runs.filter(origin__identity=sent.identity).select_related("job").order_by("-pk")
         if any(not run.job.is_finished for run in earlier):
-            raise JobError("Other answers of this checker are just being stored; send these again when they are")
+            raise JobError("Other answers of this checker are being stored; send these again when that is done")
         earlier = [run for run in earlier if run.job.state == Job.State.DONE]
         same = next((run for run in earlier if run.origin.get("sha256") == digest), None)
         if same is not None:
             return same, False, True
         if earlier and sent.existing == REFUSE:
             raise JobError(
-                f"There is a run of {sent.checker} with this version and these parameters that says something else; "
-                "give another version, or choose existing=new or existing=add"
+                f"There is a run of {sent.checker} with this version and these parameters with other answers; give "
+                "another version, or choose existing=new or existing=add"
             )
         if earlier and sent.existing == ADD:
             return earlier[0], False, False

@@ -187,7 +187,7 @@ class Command(BaseCommand):
         if result["decisions"]:
             say(f"In the file: {counted(result['decisions'], 'decision')}")
         for lost in result["lost"]:
-            say(f"Does not come in: {lost['what']}: {lost['number']:,}, first in {lost['first']}")
+            say(f"Not imported: {lost['what']}: {lost['number']:,}, first in {lost['first']}")
         for odd in result["odd"]:
             what, first = (
                 (f" ({odd['what']})" if odd["what"] else ""),

@@ -78,6 +78,6 @@ class TokenForm(forms.Form):
         choices=ApiToken.Scope.choices,
         initial=[ApiToken.Scope.READ],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Never more than you may yourself.",
+        help_text="A token cannot do more than you can.",
     )
     days = forms.IntegerField(label="Days until it expires", initial=90, min_value=1, max_value=tokens.LONGEST_DAYS)

@@ -167,7 +167,7 @@ class LabelSetDraft:
 
 
 def _number(text: str) -> float | int | str:
-    """A bound as it is said; what is no number stays, to be refused at its place."""
+    """A bound as it is said; what is not a number stays, to be refused at its place."""
     try:
         value = float(text)
     except ValueError:

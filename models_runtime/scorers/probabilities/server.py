@@ -181,7 +181,7 @@ class ServedAnswerProbabilitiesScorer:
 
         def cut(text: str, excess: int) -> str:
             ids = vllm.tokenize(exchange, text, specials=False).ids
-            # Half a character at the end of the kept tokens is none of the text's.
+            # Half a character at the end of the kept tokens is not one of the text's.
             return commonprefix([text, vllm.detokenize(exchange, ids[: max(0, len(ids) - excess)])])
 
         # An answer is fed but for its last token, or as a whole, and one token is written behind it.

@@ -178,19 +178,19 @@ XXE = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({"a.json": "{"}, "is no JSON that can be read"),
+        ({"a.json": "{"}, "is not readable JSON"),
         ({"a.json": '{"_views": {}, "_referenced_fss": {}}'}, "is UIMA's older JSON"),
         ({"a.json": '{"%TYPES": {}, "%FEATURE_STRUCTURES": 3}'}, "is no UIMA CAS JSON"),
         ({"a.json": '{"%TYPES": {}, "%FEATURE_STRUCTURES": [{"%ID": 1, "%TYPE": "a.B"}]}'}, "cannot be read"),
         (
             {"a.json": json.dumps({"%TYPES": {"a.B": {"%SUPER_TYPE": "uima.cas.TOP", HOSTILE: {"%RANGE": "x"}}}})[:-1]
              + ', "%FEATURE_STRUCTURES": []}'},
-            "is no name of a feature",
+            "is not a name of a feature",
         ),
-        ({"a.json": '{"%TYPES": {"a b": {}}, "%FEATURE_STRUCTURES": []}'}, "is no name of a type"),
+        ({"a.json": '{"%TYPES": {"a b": {}}, "%FEATURE_STRUCTURES": []}'}, "is not a name of a type"),
         ({"a.xmi": XXE, "TypeSystem.xml": types().to_xml()}, "has a document type or entities"),
         ({"a.xmi": cas().to_xmi(), "TypeSystem.xml": XXE}, "has a document type or entities"),
-        ({"a.xmi": "<x", "TypeSystem.xml": types().to_xml()}, "is no XML that can be read"),
+        ({"a.xmi": "<x", "TypeSystem.xml": types().to_xml()}, "is not readable XML"),
         ({"a.json": cas(" ", spans=()).to_json()}, "is empty"),
     ],
 )  # fmt: skip

@@ -82,7 +82,7 @@ def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
 def test_the_command_names_what_is_lost_and_the_same_file_twice_changes_nothing(capsys):
     project = import_by_command(TASKS, CONFIG, format="label-studio")
     said = capsys.readouterr().out
-    assert "Does not come in: Relations between regions: 1, first in" in said
+    assert "Not imported: Relations between regions: 1, first in" in said
     assert "Project: 3 items, 3 new annotations" in said
     before = Judgement.objects.count(), CheckerRun.objects.count(), Claim.objects.count()
     import_by_command(TASKS, CONFIG, format="label-studio")

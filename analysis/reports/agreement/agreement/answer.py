@@ -12,7 +12,7 @@ from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval
 
 WHOSE = {
-    "all": "everybody who labelled",
+    "all": "all raters",
     "members": "members of the project",
     "imported": "raters of imported files",
 }
@@ -129,7 +129,7 @@ NEXT = (
     Rule(
         "not defined",
         lambda one: not one.figure.is_defined,
-        lambda one: "label units for which other labels are to be expected",
+        lambda one: "label units that are likely to get other labels",
     ),
     Rule(
         "no interval",
@@ -140,8 +140,8 @@ NEXT = (
         "below the bound",
         lambda one: one.figure.estimate < (RELIABLE if one.is_alpha else 0) or one.figure.low <= 0,
         lambda one: (
-            f"read the units where people disagree about {one.question.title.lower()}, and make the "
-            "guidelines clearer where they go apart"
+            f"read the units where people disagree about {one.question.title.lower()}, and clarify the guidelines for "
+            "them"
         ),
     ),
     Rule(

@@ -16,8 +16,8 @@ from annotation.task_types import Dimension
 
 ROWS = {
     "random": "random share",
-    "weighted": "all, weighted by the inverse chance",
-    "naive": "all, as they are",
+    "weighted": "all, weighted by inverse probability",
+    "naive": "all, unweighted",
 }
 
 

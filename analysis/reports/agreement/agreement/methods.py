@@ -20,17 +20,17 @@ def methods(result: Agreement) -> str:
         f"Agreement was measured among {WHOSE[result.raters]} ({n_of(result.n_raters, 'raters')}) on "
         f"{n_of(result.n_units, 'units')} of {n_of(result.n_items, 'items')}.",
         *(_coefficients(question) for question in asked),
-        "Units with a single label form no pair; nothing was put in the place of missing labels, and every "
-        "pair of labels of one unit counts, whoever gave them.",
+        "Units with a single label form no pair; missing labels were not imputed, and every pair of labels of one unit "
+        "counts.",
         "Raters are exchangeable, because the file does not say who voted, so there are no figures for pairs of them."
         if result.exchangeable
         else "",
-        "Each label was also held against all others together, by percent agreement (mean over items), Krippendorff's "
+        "Each label was also compared with all others together, by percent agreement (mean over items), Krippendorff's "
         "alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger."
         if any(question.per_label for question in asked)
         else "",
         _by_chance(asked),
-        "Since further judgements were asked for some items, agreement is also given on the items drawn at random for "
+        "Since more judgements were requested for some items, agreement is also given on the items drawn at random for "
         "more than one judgement, and over all with each unit weighted by the inverse of its chance to get more than "
         "one (Horvitz and Thompson 1952; 1 for items asked for, the share drawn for the others)."
         if any(question.selected for question in asked)
@@ -69,8 +69,8 @@ def _by_chance(asked: Sequence[QuestionAgreement]) -> str:
     times = sorted({test.n_permutations for test in tests})
     number = " to ".join(f"{n:,}" for n in dict.fromkeys((times[0], times[-1])))
     return (
-        f"Alpha was tested against chance by {number} permutations ({tests[0].null}), one-sided, with units taken "
-        "as independent."
+        f"Alpha was tested against chance by {number} permutations ({tests[0].null}), one-sided, with units treated as "
+        "independent."
     )
 
 

@@ -96,7 +96,7 @@ def against_chance(coded: Labels, level: str, *, quick: bool) -> Chance:
 def not_tested(level: str) -> Chance:
     """Of numbers, whose alpha is not held against permutations."""
     unknown = dict.fromkeys(("statistic", "p_value", "chance_mean", "chance_high"))
-    why = "alpha of numbers is not held against permutations"
+    why = "alpha of numbers is not tested by permutation"
     return Chance(level=level, **unknown, n_permutations=0, null="", n_labels=0, n_movable=0, undefined=why)
 
 

@@ -13,8 +13,8 @@ from analysis.reports.agreement.agreement.result import PAIRED, Agreement, Quest
 from analysis.reports.words.numbers import n_of
 from analysis.sources.splits import name_split, split_heading, split_in
 
-NONE = Level(0, "as by chance")
-LEAST = Level(TENTATIVE, "least for tentative conclusions")
+NONE = Level(0, "chance level")
+LEAST = Level(TENTATIVE, "minimum for tentative conclusions")
 DRAWN_SOURCES = 20  # more would fit no page; the table has them
 
 
@@ -54,7 +54,7 @@ def draw_labels(result: Agreement, question: QuestionAgreement) -> Intervals | N
     n = "; ".join(f"{row.title} {row.n:,}" for row in rows)
     return Intervals(
         name=picture_name("per-label", slug),
-        title=f"{question.title}: agreement about each label against the rest",
+        title=f"{question.title}: agreement on each label against the rest",
         caption=_caption(result, question, f"Each label against the rest, labels: {n}", rows[0].alpha),
         alt=_alt(rows, lambda row: row.title, lambda row: row.alpha),
         items=tuple(

@@ -32,11 +32,12 @@ EXCHANGEABLE = (
     "of them."
 )
 SETS_NOTE = (
-    "Answers hold any number of labels. MASI (Passonneau 2006) and Jaccard distances count what two answers share; "
-    "each label by itself, chosen or not, follows below."
+    "Answers hold any number of labels. MASI (Passonneau 2006) and Jaccard distances measure how much two answers "
+    "share. each label by itself, chosen or not, follows below."
 )
 CLOSED_FORM = (
-    "In closed form, as if no two units came from one claim or question. The intervals above allow for such clusters."
+    "Analytic intervals that treat units as independent. The intervals above allow for clusters, such as the units of "
+    "one claim."
 )
 
 
@@ -61,7 +62,7 @@ def _sections(result: Agreement, question: QuestionAgreement) -> list[tuple[str,
             f"{title}: by {name_split(split_in(result.made_from))}",
             [pictures.draw_sources(result, question), _by_source(result, question)],
         ),
-        (f"{title}: without the choice of items", _selected(question)),
+        (f"{title}: corrected for the selection of items", _selected(question)),
         (f"{title}: by arm", _by_arm(question)),
         (f"{title}: by version of the guidelines", _by_version(question)),
     ]
@@ -175,17 +176,17 @@ def _against_chance(question: QuestionAgreement) -> Table:
         [
             Column("Level", "level"),
             Column("Alpha", lambda one: f"undefined: {one.undefined}" if one.statistic is None else one.statistic),
-            Column("Mean by chance", "chance_mean"),
-            Column("95 % quantile by chance", "chance_high"),
+            Column("Mean under chance", "chance_mean"),
+            Column("95 % quantile under chance", "chance_high"),
             Column("p", "p_value"),
-            Column("Labels that can move", "n_movable"),
+            Column("Permutable labels", "n_movable"),
             Column("Labels", "n_labels"),
             Column("Permutations", "n_permutations"),
             Column("Null", "null"),
         ],
         [question.chance],
-        "One-sided: how often permuted labels, with people's habits kept, reach this alpha. Units are taken as "
-        "independent.",
+        "One-sided p: the share of permutations, which keep each person's label frequencies, that reach this alpha. "
+        "Units are treated as independent.",
     )
 
 
@@ -299,7 +300,8 @@ def _pairs(question: QuestionAgreement) -> list[Part]:
                 ),
             ],
             cells,
-            "Units that both of a pair label, by what either says; what nobody says together is left out.",
+            "Units that both people of a pair labelled, by the label of each; combinations that do not occur are left "
+            "out.",
         ),
         Table(
             f"{title}, intervals if units were independent",
@@ -348,9 +350,9 @@ def _selected(question: QuestionAgreement) -> list[Part]:
         return []
     note = (
         f"{n_of(found.n_chosen, 'units')} not drawn {either(found.n_chosen, 'has', 'have')} more than one label "
-        f"because somebody asked for one more judgement; so were {found.n_chosen_and_drawn} of the "
-        f"{found.n_drawn} drawn ones, of which the judgements planned at first count. Weights suppose that what "
-        "was asked for does not depend on the answers that are compared; the random share supposes nothing."
+        f"because somebody asked for one more judgement; so were {found.n_chosen_and_drawn} of the {found.n_drawn} "
+        "drawn ones, of which the judgements planned at first count. The weights assume that requests do not depend "
+        "on the answers that are compared; the random share assumes nothing."
     )
     return [
         Counts(
@@ -360,7 +362,7 @@ def _selected(question: QuestionAgreement) -> list[Part]:
             ]
         ),
         Table(
-            f"{question.title}: without the choice of items",
+            f"{question.title}: corrected for the selection of items",
             [
                 Column("Units", "title"),
                 Column("With a pair", "alpha.n_pairable", items=lambda row: Filter({f"{slug}.{row.name}": "yes"})),

@@ -33,7 +33,7 @@ MAX_PAIRS = 50
 # Texts whose units are aligned for gamma, drawn at random where there are more, and random continua beside them.
 GAMMA_TEXTS = 2000
 GAMMA_DRAWS = 1000
-CU_ALPHA = "cu-alpha: labels where both marked"
+CU_ALPHA = "cu-alpha: labels where both highlighted"
 SPAN_MEASURES = {
     "exact_f1": "Exact F1",
     "overlap_f1": "Overlap F1",
@@ -95,7 +95,7 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
         _named("u_alpha", "u-alpha: units and labels", unitizing.units_and_labels, quick),
         _named(
             "binary_u_alpha",
-            "|u-alpha: marked or not",
+            "|u-alpha: highlighted or not",
             unitizing_alpha(continua.without_labels()).marked_or_not if overlap else unitizing.marked_or_not,
             quick,
         ),
@@ -122,7 +122,7 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
         | {"several": ("two people or more looked at it", places(set().union(*several)))},
     )
     titles = {label.value: label.title for label in labels}
-    sets = {value: (f"a passage under {titles[value]}", places(units)) for value, units in with_label.items()}
+    sets = {value: (f"a highlight under {titles[value]}", places(units)) for value, units in with_label.items()}
     items.add_sets(f"{dimension.slug}.label", dimension.title, sets)
     return MarkedQuestion(
         dimension=dimension.slug,

@@ -8,18 +8,18 @@ from analysis.figures.results import NamedFigure, Record, Result
 
 # Whose marks are compared.
 WHO = {
-    "answered": "Everybody who answered, marking nothing being an answer",
-    "same-label": "People who gave the same label",
-    "marked": "People who marked something",
+    "answered": "All raters who answered; no highlight counts as an answer",
+    "same-label": "Raters who gave the same label",
+    "marked": "Raters who highlighted something",
 }
 # How the raters of a text marked it; a text has one of these.
 OUTCOMES = {
-    "same": "Everybody marked the same",
-    "overlap": "In part the same",
-    "apart": "Nothing in common",
-    "one": "One marked, others not",
-    "none": "Nobody marked anything",
-    "single": "One person only",
+    "same": "Identical highlights",
+    "overlap": "Overlapping highlights",
+    "apart": "Disjoint highlights",
+    "one": "Some raters highlighted nothing",
+    "none": "No highlights",
+    "single": "One rater only",
 }
 
 

@@ -21,15 +21,15 @@ from annotation.task_types import TaskType
 # Measures whose n are units that two people looked at.
 OF_UNITS = ("u_alpha", "binary_u_alpha", "cu_alpha", "gamma")
 COMPARED = {
-    "answered": "everybody who answered the question was compared, and marking nothing counted as an answer",
-    "same-label": "people were compared where they gave the same label",
-    "marked": "people were compared where they marked something",
+    "answered": "all raters who answered the question were compared, and no highlight counted as an answer",
+    "same-label": "raters were compared where they gave the same label",
+    "marked": "raters were compared where they highlighted something",
 }
-UNKNOWN_TEXT = "a marked text is not known, or is shorter than its marks"
+UNKNOWN_TEXT = "a highlighted text is missing, or is shorter than its highlights"
 
 
 def refuses(kind: TaskType) -> str:
-    return "" if any(dimension.spans for dimension in kind.dimensions) else "nobody marks passages here"
+    return "" if any(dimension.spans for dimension in kind.dimensions) else "it asks for no highlights"
 
 
 def page(result: MarkedPassages) -> Page:
@@ -37,7 +37,7 @@ def page(result: MarkedPassages) -> Page:
     return Page(
         Answer(
             sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions)
-            or ("Nobody has been asked to mark passages.",),
+            or ("No question here asks for highlights.",),
             n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
             picture=next((one for one in pictures.values() if one), None),
             next=first_said(NEXT, result.dimensions),
@@ -50,7 +50,7 @@ def page(result: MarkedPassages) -> Page:
 
 
 def _counted(question: MarkedQuestion) -> str:
-    return f"{question.title}: {n_of(question.n_answers, 'answers')}, {n_of(question.n_spans, 'marks')}"
+    return f"{question.title}: {n_of(question.n_answers, 'answers')}, {n_of(question.n_spans, 'highlights')}"
 
 
 def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals | None) -> list[Part | None]:
@@ -82,13 +82,13 @@ def _outcomes(question: MarkedQuestion) -> Table:
         return Column(title, lambda one: one.outcomes[name], items=lambda one: _set(one, name))
 
     columns = [Column("Marks", "n_spans"), *(outcome(*one) for one in OUTCOMES.items())]
-    return Table(f"{question.title}: how passages were marked", columns, [question], note)
+    return Table(f"{question.title}: how units were highlighted", columns, [question], note)
 
 
 def _figures(question: MarkedQuestion) -> Table:
     note = (
-        "F1 and IoU are means over pairs of people and units, where somebody marked something. Character alpha counts "
-        "characters, the others units."
+        "F1 and IoU are means over pairs of people and units in which either highlighted something. Character alpha "
+        "counts characters, the others units."
     )
     if question.has_own_labels:
         note += " Highlights are the same, or share characters, only where they have the same label."
@@ -102,7 +102,7 @@ def _figures(question: MarkedQuestion) -> Table:
             note += f" Gamma is of {n_of(one.n_units, 'units')}, drawn at random from {one.n_drawn_from:,}."
     several = _set(question, "several")
     return Table(
-        f"{question.title}: agreement on passages",
+        f"{question.title}: agreement on highlights",
         [
             Column("Measure", "title"),
             Column("Value", lambda one: one, interval=True),
@@ -125,11 +125,10 @@ def _picture(result: MarkedPassages, question: MarkedQuestion) -> Intervals | No
     n = question.figure("u_alpha").n_pairable
     return Intervals(
         name=_slug(f"spans-{question.dimension}"),
-        title=f"{question.title}: agreement on passages",
+        title=f"{question.title}: agreement on highlights",
         caption=(
-            f"{result.project}: agreement on the passages marked for “{question.title}”, "
-            f"{n_of(n, 'units')} with two people or more, {n_of(question.n_spans, 'marks')}. Bars are 95 % "
-            "bootstrap intervals."
+            f"{result.project}: agreement on the highlights for “{question.title}”, {n_of(n, 'units')} with two people "
+            f"or more, {n_of(question.n_spans, 'highlights')}. Bars are 95 % bootstrap intervals."
         ),
         alt="; ".join(f"{item.row} {'undefined' if item.value is None else f'{item.value:.2f}'}" for item in items),
         items=items,
@@ -155,7 +154,7 @@ def _measures(rows: Sequence) -> list[Column]:
 
 def _labels(question: MarkedQuestion) -> Table:
     return Table(
-        f"{question.title}: passages by label",
+        f"{question.title}: highlights by label",
         [
             Column("Label", "title"),
             Column("Units", "n_units", items=lambda row: _set(question, f"label.{row.label}")),
@@ -163,9 +162,12 @@ def _labels(question: MarkedQuestion) -> Table:
             *_measures(question.labels),
         ],
         question.labels,
-        "Only marks under the label count, so a passage that two people marked under different labels counts against "
-        "both."
-        + ("" if question.has_own_labels else " (k)u-alpha looks at passages that two people marked, and asks whether ")
+        "Only highlights with the label count, so one that two people gave different labels lowers both."
+        + (
+            ""
+            if question.has_own_labels
+            else " (k)u-alpha compares highlights of two people that overlap, and asks whether "
+        )
         + ("" if question.has_own_labels else "they mean the same label."),
     )
 
@@ -173,7 +175,7 @@ def _labels(question: MarkedQuestion) -> Table:
 def _fields(question: MarkedQuestion) -> Table:
     more = question.n_fields_not_listed
     return Table(
-        f"{question.title}: passages by text",
+        f"{question.title}: highlights by text",
         [
             Column("Text", "field"),
             Column("Marks", "n_spans"),
@@ -192,7 +194,7 @@ def _pairs(result: MarkedPassages, question: MarkedQuestion) -> Table:
         return Filter({}, tuple(sides), "same" if result.who == "same-label" else "")
 
     return Table(
-        f"{question.title}: passages by pair of people",
+        f"{question.title}: highlights by pair of people",
         [
             Column("One", lambda row: Person(row.a, row.a_id)),
             Column("Other", lambda row: Person(row.b, row.b_id)),
@@ -226,7 +228,7 @@ def _overlap(question: MarkedQuestion) -> str:
 
 # u-alpha corrects for chance where to begin and end a mark and which label to give, which F1 does not.
 RULES = (
-    Rule("no marks", lambda one: not one.n_spans, lambda one: f"{one.title}: nobody has marked a passage."),
+    Rule("no marks", lambda one: not one.n_spans, lambda one: f"{one.title}: nothing has been highlighted."),
     Rule(
         "undefined",
         lambda one: not _alpha(one).is_defined,
@@ -245,13 +247,13 @@ RULES = (
     Rule(
         "below chance",
         lambda one: _alpha(one).high < 0,
-        lambda one: f"{_measured(one)}. People mark the same passages less often than by chance.",
+        lambda one: f"{_measured(one)}. People highlight the same text less often than expected by chance.",
     ),
     Rule("beyond chance", lambda one: True, lambda one: f"{_measured(one)}, beyond chance.{_overlap(one)}"),
 )
 
 NEXT = (
-    Rule("no marks", lambda one: not one.n_spans, lambda one: "have passages marked by two people or more"),
+    Rule("no marks", lambda one: not one.n_spans, lambda one: "have two people or more highlight each unit"),
     Rule(
         "nobody twice",
         lambda one: not one.n_several,
@@ -260,7 +262,7 @@ NEXT = (
     Rule(
         "apart",
         lambda one: one.outcomes["apart"] + one.outcomes["one"] > 0,
-        lambda one: f"read the units of {one.title.lower()} that people marked apart, or that one person alone marked",
+        lambda one: f"read the units of {one.title.lower()} in which highlights differ, or only one person has any",
     ),
 )
 
@@ -271,22 +273,22 @@ NEXT = (
 def methods(result: MarkedPassages) -> str:
     dimensions = result.dimensions
     sentences = [
-        f"Agreement on the passages marked for “{question.title}” was measured on "
+        f"Agreement on the highlights for “{question.title}” was measured on "
         f"{n_of(_alpha(question).n_pairable, 'units')} that two people or more looked at "
-        f"({n_of(question.n_spans, 'marks')}): {COMPARED[result.who]}."
+        f"({n_of(question.n_spans, 'highlights')}): {COMPARED[result.who]}."
         for question in dimensions
     ]
     sentences.append(
-        "Exact and overlap F1 compare marks, character F1 and intersection over union their characters, as means over "
-        "pairs of people and units; units that nobody marked are left out of these. Chance-corrected figures are "
-        "Krippendorff's alpha over characters and the unitizing alphas of Krippendorff, Mathet, Bouvry and Widlöcher "
-        "(2016), in which all of a unit's texts are laid end to end."
+        "Exact and overlap F1 compare highlights, character F1 and intersection over union their characters, as means "
+        "over pairs of people and units; units that nobody highlighted are left out of these. Chance-corrected figures "
+        "are Krippendorff's alpha over characters and the unitizing alphas of Krippendorff, Mathet, Bouvry and "
+        "Widlöcher (2016), in which all of a unit's texts are laid end to end."
     )
     figures = [one for question in dimensions for one in question.figures]
     sentences += [
         "Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
-        f"{n_of(one.n_pairable, 'units')}, with exact alignments and {one.n_draws} random continua "
-        "made of other units' marks, moved at random."
+        f"{n_of(one.n_pairable, 'units')}, with exact alignments and {one.n_draws} random continua made of the "
+        "highlights of other units, moved at random."
         for one in figures
         if one.name == "gamma" and one.is_defined
     ]
@@ -302,10 +304,10 @@ def methods(result: MarkedPassages) -> str:
 
 REPORT = Report(
     "spans",
-    "Marked passages",
+    "Highlights",
     "analysis.reports.agreement.spans.compute",
     (RATERS, Option("who", "Compare", choices=WHO)),
-    "Whether people mark the same passages: exactly, by characters, and beyond chance.",
+    "Whether people highlight the same text: exactly, by characters, and beyond chance.",
     kind=MarkedPassages,
     declares=page,
     said=methods,

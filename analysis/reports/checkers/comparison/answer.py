@@ -64,18 +64,18 @@ def _baseline(about: About) -> str:
 
 
 def _chance(about: About) -> str:
-    """How Matthews's correlation stands to 0, which is that of any checker that does not look at the unit."""
+    """How Matthews correlation stands to 0, which is that of any checker that does not look at the unit."""
     mcc = about.of.mcc
     if not mcc.is_defined:
-        return f"Matthews's correlation is undefined ({mcc.undefined})"
-    sentence = f"Matthews's correlation is {written(mcc)}"
+        return f"Matthews correlation is undefined ({mcc.undefined})"
+    sentence = f"Matthews correlation is {written(mcc)}"
     if mcc.low is None:
-        return f"{sentence} (by guessing 0)"
+        return f"{sentence} (chance level 0)"
     if mcc.low > 0:
-        return f"{sentence}, better than the 0 of guessing"
+        return f"{sentence}, better than chance (0)"
     if mcc.high < 0:
-        return f"{sentence}, worse than the 0 of guessing"
-    return f"{sentence}, which is not shown to differ from the 0 of guessing"
+        return f"{sentence}, worse than chance (0)"
+    return f"{sentence}, not shown to differ from chance (0)"
 
 
 def _without_interval(about: About) -> str:
@@ -134,7 +134,7 @@ SCORES = (
     Rule(
         "not shown",
         lambda about: about.spearman.low <= 0 <= about.spearman.high,
-        lambda about: f"{_correlation(about)} {written(about.spearman)}: that it differs from 0 is not shown.",
+        lambda about: f"{_correlation(about)} {written(about.spearman)}, not shown to differ from 0.",
     ),
     Rule(
         "correlated",
@@ -260,8 +260,8 @@ def answer(result: Comparison) -> Answer:
 
 def _nothing(result: Comparison) -> str:
     if result.gives_labels:
-        return f"{checker_name(result)} cannot be compared with people: nobody has given a label yet."
-    return "No question here has labels with an order that people gave, so the scores correlate with nothing."
+        return f"{checker_name(result)} cannot be compared with people: there are no labels yet."
+    return "No question here has ordered labels by people, so there is nothing to correlate the scores with."
 
 
 def _picture(result: Comparison) -> Picture | None:

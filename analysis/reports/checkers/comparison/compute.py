@@ -226,9 +226,9 @@ def _other(source: Source, run: Run, uuid: str) -> Run | None:
         return None
     found = source.run(uuid)
     if found == run:
-        raise ValueError("a run does not differ from itself; name another as the other one")
+        raise ValueError("a run cannot be compared with itself; name another one")
     if "scores" in (found.gives, run.gives) and not (found.scores and run.scores):
-        raise ValueError("two runs are set against people by their labels, or by their scores: these two share neither")
+        raise ValueError("two runs can be compared with people by labels or by scores; these two share neither")
     return found
 
 
@@ -244,7 +244,7 @@ def _other_score(run: Run, score: str, against: Run | None, name: str) -> str:
     if name and name not in theirs:
         raise ValueError(f"the run has no score {name!r}; it has {', '.join(theirs) or 'none'}")
     if against is None and name == score and name:
-        raise ValueError(f"score {name!r} does not differ from itself; name another as the other one")
+        raise ValueError(f"score {name!r} cannot be compared with itself; name another one")
     if not name and against is not None and score:
         return score if score in theirs else next(iter(theirs), "")
     return name if score else ""

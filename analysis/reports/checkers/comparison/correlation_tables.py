@@ -25,7 +25,7 @@ from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import sentences
 
 SCORE_TESTS_SUPPOSE = (
-    "The permutation test swaps both scores for whole claims or questions. Williams's t and Steiger's Z take units as "
+    "The permutation test swaps both scores for whole claims or questions. Williams's t and Steiger's Z treat units as "
     "independent, and find too much where a score errs alike on the units of a claim or question."
 )
 

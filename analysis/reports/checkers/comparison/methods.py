@@ -21,14 +21,14 @@ MEASURES = (
     ("accuracy", "accuracy"),
     ("balanced_accuracy", "balanced accuracy"),
     ("macro_f1", "macro-F1"),
-    ("mcc", "Matthews's correlation"),
+    ("mcc", "Matthews correlation"),
 )
 
 
 def methods(result: Comparison) -> str:
     ties = sum(dimension.votes.tied for dimension in result.dimensions if counts_places(result, dimension))
     return sentences(
-        f"The checker {checker_name(result)} was held against people ({held_against(result)}) on "
+        f"The checker {checker_name(result)} was compared with people ({held_against(result)}) on "
         f"{n_of(result.n_units, 'units')}.",
         "The reference is the label with the greatest posterior by Dawid and Skene's model (1979) of the people."
         if result.reference == "dawid-skene"
@@ -64,7 +64,7 @@ def _labels(result: Comparison) -> str:
         return ""
     return (
         "Measures are accuracy, balanced accuracy (mean recall over the reference's labels), macro-F1 (mean over the "
-        "labels that occur on either side), Matthews's correlation, and precision, recall and F1 of each label; units "
+        "labels that occur on either side), Matthews correlation, and precision, recall and F1 of each label; units "
         "that lack either side are left out."
     )
 
@@ -111,8 +111,8 @@ def _tested(result: Comparison) -> str:
     strata = listed(list(dict.fromkeys(over_in_words(result, row).removesuffix(PARTIAL) for row in within)))
     also = f", and {strata} (partial correlations) by permutations that keep to these" if within else ""
     return sentences(
-        f"It was told from chance by {max(test.n_permutations for test in tests):,} permutations of the labels of "
-        f"whole {clusters_of(result)[1]}{also}.",
+        f"It was tested against chance with {max(test.n_permutations for test in tests):,} permutations of the labels "
+        f"of whole {clusters_of(result)[1]}{also}.",
         _adjusted(result, "associations", "within"),
     )
 
@@ -122,10 +122,10 @@ def _probabilities(result: Comparison) -> str:
         return ""
     return (
         "Probabilities were judged by the Brier score over all labels (0 to 2), the expected calibration error and "
-        "the share right in ten equal bins of the most probable label's probability, and for each label against the "
+        "the share correct in ten equal bins of the most probable label's probability, and for each label against the "
         "rest by the areas under the ROC curve and the precision-recall curve (average precision); thresholds were "
-        f"chosen by F1 on four fifths of the {clusters_of(result)[1]} and judged on the fifth, and the intervals of "
-        "what they give take them as chosen."
+        f"chosen by F1 on four fifths of the {clusters_of(result)[1]} and evaluated on the fifth; the intervals treat "
+        "them as given."
     )
 
 
@@ -137,11 +137,10 @@ def _two(result: Comparison) -> str:
         return ""
     return sentences(
         _several(result),
-        f"It was set against {names} on the units that people and both checkers labelled: "
-        "differences of accuracy and macro-F1, McNemar's exact test, which takes units as independent, and a "
-        f"permutation test of macro-F1 that swaps both checkers' labels for whole {clusters_of(result)[1]}. "
-        f"Differences were taken as equivalent where two one-sided tests at 0.05 put them within {result.margin:g} "
-        "(Schuirmann 1987).",
+        f"It was compared with {names} on the units that people and both checkers labelled: differences of accuracy "
+        "and macro-F1, McNemar's exact test, which treats units as independent, and a permutation test of macro-F1 "
+        f"that swaps both checkers' labels for whole {clusters_of(result)[1]}. Differences were taken as equivalent "
+        f"where two one-sided tests at 0.05 put them within {result.margin:g} (Schuirmann 1987).",
         _adjusted(result, "versus", "rivals"),
     )
 
@@ -151,9 +150,9 @@ def _several(result: Comparison) -> str:
     if first is None:
         return ""
     return (
-        f"Whether {listed([run.name for run in first.runs])} were equally often right was tested first, on "
-        "the units that people and all of them labelled, by Cochran's Q (1950), which takes units as independent, and "
-        f"by permuting their labels for whole {clusters_of(result)[1]}."
+        f"Whether {listed([run.name for run in first.runs])} were equally often right was tested first, on the units "
+        "that people and all of them labelled, by Cochran's Q (1950), which treats units as independent, and by "
+        f"permuting their labels for whole {clusters_of(result)[1]}."
     )
 
 
@@ -165,7 +164,7 @@ def _two_scores(result: Comparison) -> str:
         f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
         f"both scores, standardised (for Spearman and Kendall their ranks), for whole {clusters_of(result)[1]} "
         f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman Williams's t and Steiger's Z stand "
-        "beside it: they allow for the correlation between the scores, but take units as independent.",
+        "beside it: they allow for the correlation between the scores, but treat units as independent.",
         _adjusted(result, "scores"),
     )
 
@@ -196,6 +195,6 @@ def _everybody(result: Comparison) -> str:
         return ""
     others = ", a person against the majority of the others" if result.reference == "majority" else ""
     return (
-        f"Every checker and every person was held against the reference{others}; checkers also against each person, "
+        f"Every checker and every person was compared with the reference{others}; checkers also against each person, "
         "and against the posterior of Dawid and Skene's model (the mean probability of the checker's label)."
     )

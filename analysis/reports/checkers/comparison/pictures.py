@@ -90,7 +90,7 @@ def _reliability(dimension: ComparedDimension, probabilities: Probabilities, abo
             ),
         ),
         x=Axis("Mean probability of the most probable label", 0, 1),
-        y=Axis("Share right", 0, 1),
+        y=Axis("Share correct", 0, 1),
         diagonal="perfectly calibrated",
         square=True,
     )

@@ -19,7 +19,7 @@ from analysis.sources.outline import Outline, Run
 from analysis.sources.wrong import WrongChoice
 
 MARGIN = 0.05
-RELIABILITY = "On the dotted line probabilities mean what they say; below it the checker is too sure."
+RELIABILITY = "On the dotted line the checker is perfectly calibrated; below it, it is overconfident."
 
 
 def page(result: Comparison) -> Page:
@@ -36,11 +36,9 @@ def _notes(result: Comparison) -> list[str]:
     if result.reference == "majority" and not result.touched:
         notes.append("Only labels that the checker did not touch count.")
     if result.unanswered:
-        notes.append(
-            f"Nobody answered: {', '.join(result.unanswered)}. What the checker says of it leaves out no unit here."
-        )
+        notes.append(f"Nobody answered: {', '.join(result.unanswered)}. The checker's answers to it exclude no units.")
     if not result.gives_labels:
-        notes.append(f"{result.checker} gives scores and no labels: correlations are all that it can be compared by.")
+        notes.append(f"{result.checker} gives scores but no labels, so only correlations are reported.")
     return notes
 
 
@@ -95,10 +93,10 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
         ("decided by one label", votes.single, Filter({f"{slug}.single": "yes"})),
     ]
     if dimension.with_unasked:
-        rows.append(("not asked, say people", votes.not_asked, filters.of_people(slug, "not-asked")))
+        rows.append(("not asked, according to people", votes.not_asked, filters.of_people(slug, "not-asked")))
         if result.gives_labels:
             not_asked = Filter({f"{slug}.checker.has": "not-asked"})
-            rows.append(("not asked, says the checker", dimension.n_checker_not_asked, not_asked))
+            rows.append(("not asked, according to the checker", dimension.n_checker_not_asked, not_asked))
     rows.append(("units without a reference label", votes.unlabelled, filters.of_people(slug, "none")))
     return Counts(rows)
 
@@ -178,17 +176,17 @@ OPTIONS = (
         "Reference",
         choices=references_with_model,
         known=WITH_MODEL,
-        help="whose labels: majority, dawid-skene, ...",
+        help="labels to compare with: majority, dawid-skene, ...",
         group=LABELS,
     ),
     TOUCHED,
     Option("score", "Score", kind="text", default="", group=CHECKER),
     Option(
         "ratings",
-        "People's side of a score",
+        "Summary of people's labels",
         choices=ratings_here,
         default="",
-        help="what of people's labels a score is correlated with",
+        help="which summary of people's labels a score is correlated with",
         hides=has_no_score,
         group=LABELS,
     ),

@@ -25,16 +25,16 @@ MEASURES = (
     ("accuracy", "Accuracy"),
     ("balanced_accuracy", "Balanced accuracy"),
     ("macro_f1", "Macro-F1"),
-    ("mcc", "Matthews's correlation"),
+    ("mcc", "Matthews correlation"),
 )
 MCNEMAR_SUPPOSES = (
-    "Two-sided. McNemar's test takes units as independent; the permutation test of macro-F1 and the intervals keep "
+    "Two-sided. McNemar's test treats units as independent; the permutation test of macro-F1 and the intervals keep "
     "those of a {} together."
 )
 SEVERAL_SUPPOSES = (
-    "Are all of them equally often right, on the units that people and every one of them label? Tests of pairs say "
-    "little where this one finds no difference. The permutation changes their places for whole {}; Cochran's Q takes "
-    "units as independent."
+    "Tests whether all are equally accurate on the units that people and every one of them label. Where it finds no "
+    "difference, tests of pairs say little. The permutation test permutes the checkers within whole {}; Cochran's Q "
+    "treats units as independent."
 )
 EXPECTED = (
     "Expected accuracy is the mean probability, by the posterior of Dawid-Skene over all people, of the checker's "
@@ -45,9 +45,9 @@ CALIBRATION = (
     ("brier", "Brier score, over all labels (0 to 2)"),
 )
 CHOSEN_OUT_OF_FOLD = (
-    "By chance average precision is the label's share. The threshold with the greatest F1 is chosen on four fifths of "
-    "the {} and judged on the fifth; a threshold chosen and judged on the same units would look better than it is. "
-    "That others would choose another threshold is not in the intervals."
+    "At chance level, average precision equals the label's share. The threshold with the greatest F1 is chosen on four "
+    "fifths of the {} and evaluated on the fifth, since choosing and evaluating it on the same units would be "
+    "optimistic. The intervals do not include the uncertainty of that choice."
 )
 
 
@@ -177,12 +177,12 @@ def probabilities(result: Comparison, dimension: ComparedDimension, found: Proba
                 Column("Probability", lambda row: f"{row[1].low:.1f} to {row[1].high:.1f}"),
                 Column("n", lambda row: row[1].n, items=lambda row: Filter({f"{slug}.bin": row[0]})),
                 Column("Mean probability", lambda row: row[1].confidence),
-                Column("Share right", lambda row: row[1].accuracy, interval=True),
+                Column("Share correct", lambda row: row[1].accuracy, interval=True),
             ],
             list(zip(bins, found.bins, strict=True)),
         ),
         Table(
-            f"{title}: telling each label from the rest",
+            f"{title}: each label against the rest",
             [
                 Column("Label", "title"),
                 Column("Share", "share"),
@@ -316,7 +316,7 @@ def _several(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 Column("Test", "name"),
                 Column("Q", "statistic"),
                 *test_columns(),
-                Column("Units that only some are right on", lambda row: several.n_discordant),
+                Column("Units that only some label correctly", lambda row: several.n_discordant),
                 Column(
                     "n",
                     lambda row: several.n_pairable,
@@ -386,10 +386,10 @@ def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
         ("Each checker is measured on all units that it labels." if result.own_units else units)
         if len(found.of_kind("checker")) > 1
         else "",
-        "A person is held against the majority of the others, on the units that they labelled."
+        "A person is compared with the majority of the others, on the units that they labelled."
         if result.reference == "majority" and found.people
         else "",
-        "A person's own labels are part of Dawid-Skene's truth, so their accuracy is too high."
+        "A person's own labels contribute to the Dawid-Skene reference, so their accuracy is overestimated."
         if result.reference == "dawid-skene" and found.people
         else "",
         EXPECTED,

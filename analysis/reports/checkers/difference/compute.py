@@ -46,7 +46,7 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
         raise ValueError("difference needs two runs: --run and --other")
     now, before = source.run(run), source.run(other)
     if now == before:
-        raise ValueError("a run does not differ from itself; name two runs")
+        raise ValueError("a run cannot be compared with itself; name two runs")
     kind = with_derived(source.type)
     origins = derived_from(kind)
     units = source.unit_frame(kind.unit_kind)

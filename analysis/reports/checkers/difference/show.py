@@ -24,12 +24,10 @@ from analysis.reports.words.sentences import checker_name, intervals_in, listed,
 from analysis.sources.outline import Outline
 
 TOTAL_VARIATION = (
-    "Total variation: per unit half the sum of the differences over all labels, 0 where nothing moved and 1 where "
-    "everything did."
+    "Total variation: for each unit, half the sum of absolute differences over all labels; 0 means identical and 1 "
+    "disjoint."
 )
-SAME_PROVENANCE = (
-    "Nothing differs in how they were made: the same checker with the same parameters, model and libraries."
-)
+SAME_PROVENANCE = "The runs were made in the same way: same checker, parameters, model and libraries."
 
 
 def page(result: RunDifference) -> Page:
@@ -119,7 +117,7 @@ def _shift(one: LabelChanges, shift: ProbabilityShift) -> list[Part]:
             shift.labels,
         ),
         Table(
-            f"{one.title}: how far probabilities moved on average",
+            f"{one.title}: mean change of probabilities",
             [
                 Column("Units", "n", items=lambda row: Filter({column: bars})),
                 Column("Total variation", "mean", interval=True),
@@ -128,7 +126,7 @@ def _shift(one: LabelChanges, shift: ProbabilityShift) -> list[Part]:
             TOTAL_VARIATION,
         ),
         Table(
-            f"{one.title}: how far probabilities moved",
+            f"{one.title}: change of probabilities",
             [
                 Column("Total variation", lambda row: f"{row[1].low:.2f} to {row[1].high:.2f}"),
                 Column("Units", lambda row: row[1].n, items=lambda row: Filter({column: row[0]})),
@@ -165,7 +163,7 @@ def _failures(result: RunDifference) -> Counts:
 
 def _made_by(result: RunDifference) -> Table:
     return Table(
-        "What differs in how they were made",
+        "Differences in how the runs were made",
         [
             Column("What", "name"),
             Column(f"First run: {_dated(result.other)}", lambda row: row.other or "–"),
@@ -349,7 +347,7 @@ def settle(source: Outline, values: dict) -> dict:
 
 REPORT = Report(
     "difference",
-    "The difference of two checker runs",
+    "Difference between two checker runs",
     "analysis.reports.checkers.difference.compute",
     (
         Option(
@@ -362,8 +360,8 @@ REPORT = Report(
         ),
         replace(ANY_RUN, title="Second run"),
     ),
-    "What changes from one checker run of this project to another, over the units that both have an answer for: "
-    "labels, probabilities, scores, failures, and how the runs were made.",
+    "What differs between two checker runs of this project, over the units that both have answered: labels, "
+    "probabilities, scores, failures, and how the runs were made.",
     own_page="project_difference",
     reads_people=False,
     tab="project_comparison",

@@ -42,12 +42,12 @@ def counted(question: RatedQuestion) -> Counts:
         ("units with two labels or more", question.n_units_shared, Filter({f"{slug}.shared": "yes"})),
     ]
     if question.n_labels_of_slots:
-        rows.append(("labels of nobody in particular, left out", question.n_labels_of_slots, None))
+        rows.append(("labels by exchangeable raters, left out", question.n_labels_of_slots, None))
     if posterior := question.posterior:
         rows += [
             (words, n, Filter({f"{slug}.{name}": "yes"}))
             for words, n, name in (
-                ("units whose label stays open", posterior.n_uncertain, "uncertain"),
+                ("units whose label stays uncertain", posterior.n_uncertain, "uncertain"),
                 ("units with another label than the majority", posterior.n_outvoted, "outvoted"),
                 ("units where the models differ", posterior.n_models, "models"),
             )
@@ -57,8 +57,8 @@ def counted(question: RatedQuestion) -> Counts:
 
 def raters(result: Annotators, question: RatedQuestion) -> Table:
     note = (
-        "Against the majority: units whose majority, one's own label included, is another label; ties are nobody's. "
-        f"Whoever shares fewer than {result.min_shared} units with others gets no competence. "
+        "Against the majority: units whose majority label, their own label included, differs from theirs; ties do not "
+        f"count. An annotator who shares fewer than {result.min_shared} units with others gets no competence. "
         f"{' '.join(map(_resamples, question.models))}"
     )
     without: dict[str, list[str]] = {}
@@ -92,7 +92,7 @@ def models(question: RatedQuestion) -> list[Part]:
     places = list(enumerate(question.labels))
     return [
         Table(
-            f"{question.title}: how often each label is true, by the models",
+            f"{question.title}: share of each true label, by the models",
             [
                 Column("Label", lambda row: row[1].title),
                 *(
@@ -147,7 +147,7 @@ def confusions(question: RatedQuestion) -> list[Part]:
             "share is the same in all resamples."
         ),
         Table(
-            f"{question.title}: what each annotator says, by Dawid-Skene",
+            f"{question.title}: confusion table of each annotator, by Dawid-Skene",
             [
                 Column("Annotator", lambda row: rater_cell(row[0])),
                 Column("True label", lambda row: question.labels[row[1]].title),

@@ -312,7 +312,7 @@ def _posterior(
     highest = np.where(labelled, np.nan_to_num(truth.posterior).max(axis=1), 2.0)
     uncertain = labelled & (highest < CERTAIN)
     groups = {
-        "uncertain": ("the label stays open by Dawid-Skene", uncertain),
+        "uncertain": ("the label stays uncertain by Dawid-Skene", uncertain),
         "outvoted": (
             "Dawid-Skene finds another label than the majority",
             labelled & (vote.code >= 0) & (vote.code != truth.label),

@@ -30,11 +30,11 @@ def _parts(question: RatedQuestion, group: Attention) -> list[Part]:
         return wanted
 
     note = (
-        f"Every unit of which the answer is known by: {REFERENCES[method].lower()}. Items made to check attention come "
-        "with such answers; others with one are checks as well. Wilson's 95 % intervals."
+        f"All units with a known answer: {REFERENCES[method].lower()}. Attention checks have one; every other item "
+        "that has one is counted as well. Wilson's 95 % intervals."
     )
     if method == "adjudicated":
-        note += " Whoever adjudicates sees what these people said, and looks at what divides them."
+        note += " Adjudicators saw these answers and decided where they differ, so neither is independent."
     return [
         Counts([(f"units with a known answer, {REFERENCES[method].lower()}", group.n_units, Filter(with_known))]),
         Table(

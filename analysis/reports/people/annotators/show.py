@@ -16,7 +16,7 @@ from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, listed, sentences
 
-CHECKERS = {"without": "People only", "with": "People, and each checker's newest run as one more"}
+CHECKERS = {"without": "People only", "with": "People, and the newest run of each checker"}
 UNITS = {"uncertain": "the most uncertain", "all": "all"}
 # Whoever shares fewer units with others gets no competence: it would be read off a handful of labels.
 MIN_SHARED = 10
@@ -44,8 +44,8 @@ def _sections(result: Annotators, question: RatedQuestion, picture: Intervals | 
     else:
         found = [
             Section(title, [*head, competences.raters(result, question), picture]),
-            Section(f"{title}: how often each label is true", competences.models(question)),
-            Section(f"{title}: what each of them says", competences.confusions(question)),
+            Section(f"{title}: share of each true label", competences.models(question)),
+            Section(f"{title}: confusion tables", competences.confusions(question)),
             Section(f"{title}: the most uncertain units", competences.units(question)),
         ]
     return [
@@ -82,7 +82,7 @@ def _known(question: RatedQuestion) -> list[RaterCompetence]:
 
 
 def _low(question: RatedQuestion) -> list[RaterCompetence]:
-    """Whose interval lies below the estimate of the annotator in the middle."""
+    """Whose interval lies below the estimate of the median annotator."""
     known = _known(question)
     middle = known[len(known) // 2].dawid_skene.estimate
     return [row for row in known if row.dawid_skene.high is not None and row.dawid_skene.high < middle]
@@ -105,7 +105,7 @@ def _with_low(question: RatedQuestion) -> str:
     more = [f"{len(low) - MOST_NAMED} more"] if len(low) > MOST_NAMED else []
     names = listed([*map(public_name, low[:MOST_NAMED]), *more])
     intervals = either(len(low), "interval of {} lies", "intervals of {} lie").format(names)
-    return f"{_range(question)} The {intervals} below the estimate of the annotator in the middle."
+    return f"{_range(question)} The {intervals} below the estimate of the median annotator."
 
 
 RULES = (
@@ -124,14 +124,14 @@ RULES = (
     Rule(
         "two",
         lambda one: one.n_raters == 2,
-        lambda one: f"{_range(one)} With two annotators the model cannot tell whose error a disagreement is.",
+        lambda one: f"{_range(one)} With two annotators the model cannot tell who is wrong in a disagreement.",
     ),
     Rule("without intervals", lambda one: all(row.dawid_skene.low is None for row in _known(one)), _range),
     Rule("some are low", lambda one: bool(_low(one)), _with_low),
     Rule(
         "alike",
         lambda one: True,
-        lambda one: f"{_range(one)} That any is below the annotator in the middle is not shown.",
+        lambda one: f"{_range(one)} None is shown to be below the median annotator.",
     ),
 )
 
@@ -145,14 +145,14 @@ NEXT = (
         "some are low",
         lambda one: one.n_raters > 2 and bool(_low(one)),
         lambda one: (
-            f"read the units on which {public_name(_low(one)[0])} stands against the majority on {one.title.lower()}"
+            f"read the units on which {public_name(_low(one)[0])} disagrees with the majority on {one.title.lower()}"
         ),
     ),
     Rule(
         "open units",
         lambda one: one.posterior is not None and one.posterior.n_uncertain > 0,
         lambda one: (
-            f"adjudicate the {n_of(one.posterior.n_uncertain, 'units')} whose {one.title.lower()} stays open by "
+            f"adjudicate the {n_of(one.posterior.n_uncertain, 'units')} whose {one.title.lower()} stays uncertain by "
             "Dawid-Skene"
         ),
     ),
@@ -203,8 +203,8 @@ def methods(result: Annotators) -> str:
         "Dawid and Skene's model (1979) gives everybody a confusion table and every unit a posterior, by expectation "
         "maximisation from the shares of votes; competence is the chance of a right label over the estimated "
         "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
-        f"Whoever shares fewer than {result.min_shared} units with others has no estimate.",
-        "The models also say how often each label is true.",
+        f"An annotator who shares fewer than {result.min_shared} units with others has no estimate.",
+        "The models also estimate the share of each true label.",
         f"Intervals of all these (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "
         f"resamples of whole {clusters_of(result)[1]}.",
         "The plain share of other people's labels that are equal is given as well.",
@@ -224,9 +224,9 @@ REPORT = Report(
         Option("units", "Units listed", choices=UNITS, default="uncertain", on_pages=False),
         replace(TOUCHED, title="Labels that these checkers touched"),
     ),
-    "Who labels how reliably, found without gold labels. Dawid-Skene's competence is the chance that someone labels a "
-    "unit right; MACE's is the chance that someone does not guess. Both follow the majority where most people are "
-    "wrong, and with two annotators they cannot tell whose error a disagreement is.",
+    "How reliably each annotator labels, estimated without gold labels. Dawid-Skene's competence is the chance that "
+    "someone labels a unit right; MACE's is the chance that someone does not guess. Both follow the majority where "
+    "most people are wrong, and with two annotators they cannot tell who is wrong in a disagreement.",
     own_page="project_annotators",
     kind=Annotators,
     declares=page,

@@ -53,7 +53,7 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
             sentences(
                 "Time is active time, idle time excluded.",
                 untimed,
-                "Hard items take longer and divide people, so this shows no cause.",
+                "Hard items take longer and cause more disagreement, so a correlation is not evidence of haste.",
             ),
         ),
     ]
@@ -96,7 +96,7 @@ def drift_parts(question: RatedQuestion) -> list[Part]:
                 Column("Version", lambda row: str(row.version)),
                 Column("Answers", "n"),
                 Column("Agreement with others", "agreement", interval=True),
-                Column("Change from the one before", "change", interval=True),
+                Column("Change from the previous version", "change", interval=True),
                 Column("p", lambda row: row.change.p_value if row.change else None),
             ],
             drift.versions,
@@ -113,7 +113,7 @@ def _clusters(drift: WorkDrift) -> list[int]:
 def _note(drift: WorkDrift) -> str:
     note = (
         "Quarters of each person's own sequence of answers; the change is from the first to the last answer along a "
-        "straight line. Others change as well, and so may the items."
+        "straight line. The other annotators, and the items, may have changed as well."
     )
     if drift.n_few:
         note += (
@@ -123,7 +123,7 @@ def _note(drift: WorkDrift) -> str:
     if few := sum(n < FEW_CLAIMS for n in _clusters(drift)):
         note += (
             f" {few} answered about fewer than {FEW_CLAIMS} claims or questions: with ten of them 95 % intervals of a "
-            "person's change held the truth in 91 % of simulated studies, with thirty in 95 %."
+            "person's change covered the true value in 91 % of simulated studies, with thirty in 95 %."
         )
     return sentences(note, left_out(drift.n_undated, "answers of which the moment is not known"))
 

@@ -58,7 +58,7 @@ from analysis.stats import (
 from analysis.stats.annotators.suggestions import AgreementWithSuggestion
 
 NO_ANSWERS = "there are no such answers"
-OF_SLOT = "given by nobody in particular"
+OF_SLOT = "by an exchangeable rater"
 FEW = 5
 
 

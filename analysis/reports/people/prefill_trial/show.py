@@ -38,7 +38,7 @@ WHAT_TO_DO = {
     EVERYBODY_SAW: "withhold suggestions for some of the answers to come",
 }
 SETTING = "“Suggestions of checkers” in the project's settings"
-NO_OUTSIDE = "what is right is read off the labels that are compared; take decisions as the reference"
+NO_OUTSIDE = "what is right is inferred from the labels that are compared; choose decisions as the reference"
 SIDES = {"seen": "with the suggestion in view", "unseen": "without a suggestion"}
 # Columns of the judgements: how a label that has a suggestion was counted.
 COLUMNS = {
@@ -247,7 +247,7 @@ def _answers(result: PrefillTrial) -> Counts:
             ("First answers without a suggestion", result.n_unseen, None),
             ("Left out: not known whether one was seen", result.n_unknown, None),
             ("Left out: another run's suggestion was seen", result.n_other_run, None),
-            ("Left out: labels of nobody in particular", result.n_labels_of_slots, None),
+            ("Left out: labels by exchangeable raters", result.n_labels_of_slots, None),
             ("People", result.n_people, None),
         ]
     )
@@ -362,8 +362,7 @@ WRONG = (
         "followed",
         lambda one: _stratum(one, "wrong").difference.low > 0,
         lambda one: (
-            f"Wrong suggestions are taken over: the difference is {_stratum(one, 'wrong').difference.written()} for "
-            "them."
+            f"Wrong suggestions are adopted: the difference is {_stratum(one, 'wrong').difference.written()} for them."
         ),
     ),
     Rule(
@@ -378,7 +377,7 @@ WRONG = (
         "not shown",
         lambda one: True,
         lambda one: (
-            f"That wrong suggestions are taken over is not shown (difference "
+            "It is not shown that wrong suggestions are adopted (difference "
             f"{_stratum(one, 'wrong').difference.written()})."
         ),
     ),
@@ -456,14 +455,14 @@ def methods(result: PrefillTrial) -> str:
 
 REPORT = Report(
     "prefill-trial",
-    "What seeing a suggestion does",
+    "Effect of seeing a suggestion",
     "analysis.reports.people.prefill_trial.compute",
     (
         replace(A_RUN_OR_NONE, unchosen="the one that people saw most"),
         Option("reference", "Right by", choices=references_of_trial, known=TITLES),
     ),
-    "Answers given with a checker's suggestion in view compared with those given without: how often they equal it, be "
-    "it right or wrong, how long they took, and how far people agree.",
+    "Answers given with a checker's suggestion in view compared with those given without: how often they equal it "
+    "(whether it is right or wrong), how long they took, and how far people agree.",
     kind=PrefillTrial,
     declares=page,
     said=methods,

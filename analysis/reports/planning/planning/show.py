@@ -33,7 +33,7 @@ def page(result: Planning) -> Page:
     return Page(
         answer=Answer(
             sentences=tuple(first_that_applies(RULES, (result, one)) for one in result.dimensions)
-            or ("Nothing is asked here that could be planned.",),
+            or ("This project has no question that can be planned for.",),
             n="; ".join(
                 f"{one.title}: n = {n_of(one.n_labels, 'labels')} of {n_of(one.n_labelled, 'units')} so far"
                 for one in result.dimensions
@@ -124,7 +124,7 @@ def _parts(result: Planning, question: QuestionPlan) -> list[Part]:
         _table_of_widths(
             f"{question.title}: expected half width of the interval of each label's share",
             [(row.title, row.widths) for row in question.rates],
-            "Of the share of judgements that give the label, in a random sample of so many units.",
+            "For the share of judgements that give the label, in a random sample of that many units.",
         ),
         *_of_rates(result, question),
     ]

@@ -228,8 +228,8 @@ def methods(result: Coverage) -> str:
         f"{n_of(every.n_aspects, 'aspects')} in {n_of(every.n_responses, 'answers')} to "
         f"{n_of(result.n_queries, 'questions')}; an aspect counts as {covering} {decided}.",
         f"{TIED[result.ties]} ({every.tied:,})." if by_majority else "",
-        f"{n_of(every.undecided, 'aspects')} {either(every.undecided, 'has', 'have')} {too_few}; nothing was "
-        "put in the place of missing labels, and an answer with such an aspect has no coverage."
+        f"{n_of(every.undecided, 'aspects')} {either(every.undecided, 'has', 'have')} {too_few}; missing labels were "
+        "not imputed, and an answer with such an aspect has no coverage."
         if every.undecided
         else "",
         f"Means are over the {n_of(with_one, 'answers')} that {either(with_one, 'has', 'have')} a coverage"

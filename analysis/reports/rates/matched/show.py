@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Rule, Section, Text, first_that_applies
+from analysis.figures.pictures import Axis, IntervalRow, Intervals
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE, REFERENCE, TOUCHED
@@ -18,6 +19,8 @@ from annotation.task_types import TaskType
 
 # What tells where a document comes from, and what it is called.
 SOURCE = {"method": "Method", "model": "Model", "setting": "Setting"}
+
+DRAWN = 10  # sources in the picture
 
 
 def refuses(kind: TaskType) -> str:
@@ -60,6 +63,7 @@ def page(result: Matched) -> Page:
                 f"{n_of(result.all.n_documents, 'documents')} of {n_of(result.all.n_claims, 'claims')}, "
                 f"{n_of(result.n_pairs, 'pairs')}; {result.reference_title.lower()}."
             ),
+            picture=_picture(result),
             next=first_that_applies(NEXT, result),
         ),
         sections=[
@@ -110,6 +114,28 @@ def _shares(result: Matched) -> Table:
             Column("At most", "verdicts.highest"),
         ],
         [Row(one, side, group) for one in found for side in result.pairs for group in ("documents", "claims")],
+    )
+
+
+def _picture(result: Matched) -> Intervals | None:
+    """Whole and by source, one series for each side."""
+    rows = [Row(found, side, "documents") for found in (result.all, *result.sources[:DRAWN]) for side in result.pairs]
+    if not any(row.verdicts.share.is_defined for row in rows):
+        return None
+    return Intervals(
+        name="matched",
+        title="Share of generated documents that are matched",
+        caption=(
+            f"{result.project}: {n_of(result.all.n_documents, 'documents')} of "
+            f"{n_of(result.all.n_claims, 'claims')}, {n_of(result.n_pairs, 'pairs')}, "
+            f"{result.reference_title.lower()}. Lines are 95 % bootstrap intervals over claims."
+        ),
+        alt="; ".join(f"{row.source}, by {row.side}: {row.verdicts.share.written()}" for row in rows) + ".",
+        items=tuple(
+            IntervalRow.of_figure(row.source, row.verdicts.share, series=_by(result, row.side)) for row in rows
+        ),
+        values=Axis("Share of documents", 0, 1),
+        rows_title="/".join(SOURCE.values()),
     )
 
 

@@ -19,7 +19,7 @@ from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.touched import latest, untouched
 from annotation.task_types import Dimension
 
-NO_SPREAD = "no interval: by {} all units have it or none has"
+NO_SPREAD = "no interval: by {}, all units have the label or none has"
 
 
 def compute(

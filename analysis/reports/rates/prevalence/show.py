@@ -244,10 +244,10 @@ def methods(result: Prevalence) -> str:
         f"and {checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most {others:,}).",
         labels_counted(result),
         _over_responses(result),
-        "It supposes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
-        f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept within "
-        "0 and 1. The estimates from people's labels alone and from the checker's alone stand beside them; the "
-        "interval of the latter is that of the choice of units, and says nothing of how far the checker is off.",
+        "It assumes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
+        f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept within 0 "
+        "and 1. The estimates from people's labels alone and from the checker's alone stand beside them; the interval "
+        "of the latter reflects the sampling of units only, and not the checker's errors.",
         defined_clusters(result),
         listed_results(result),
     )
@@ -284,8 +284,8 @@ REPORT = Report(
     "analysis.reports.rates.prevalence.compute",
     (LABELLING_RUN, REFERENCE, TOUCHED),
     "Prediction-powered inference (Angelopoulos and others 2023): a checker's labels of units that nobody labelled, "
-    "corrected by how far it is off where people did. It supposes that people labelled a random sample of the units: "
-    "where they chose what to label, both figures mislead.",
+    "corrected by its errors on units that people labelled. It assumes that people labelled a random sample of the "
+    "units: where they chose what to label, both figures mislead.",
     own_page="project_prevalence",
     tab="project_comparison",
     kind=Prevalence,

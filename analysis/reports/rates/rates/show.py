@@ -41,7 +41,7 @@ def _parts(result: RatesOfModels, setting: Setting, picture: Intervals | None) -
     parts: list[Part | None] = [Text(_counted(result, setting)), picture]
     parts.append(_table(result, setting, setting, result.dimension, result.title, result.has_abstained))
     for part in setting.derived:
-        derived = "Nobody gave these labels: they follow, one by one, from those that were given."
+        derived = "These labels are derived, one by one, from the labels that were given."
         if part.n_pending != setting.n_pending:
             has = either(part.n_pending, "has", "have")
             derived += f" {n_of(part.n_pending, result.response_words)} {has} no decided label here."

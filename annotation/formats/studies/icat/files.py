@@ -49,7 +49,7 @@ def kind_of_columns(columns: set[str]) -> str | None:
 
 
 def kinds_of(sources: list[SourceFile], options: Options) -> set[str]:
-    """The kinds of files that there are. FormatError for a file that is none of ICAT's."""
+    """The kinds of files that there are. FormatError for a file that is not one of ICAT's."""
     return {kind for kind, _ in _tables(sources, options)}
 
 
@@ -70,7 +70,7 @@ def _tables(sources: list[SourceFile], options: Options) -> Iterator[tuple[str, 
             kind = kind_of_columns(columns)
             if kind is None:
                 found = f"its columns are {listed(tuple(columns))}" if columns else "it has no row that can be read"
-                raise FormatError(f"{table.name}: is none of ICAT's files: {found}. ICAT's {LAYOUTS}.")
+                raise FormatError(f"{table.name}: is not one of ICAT's files: {found}. ICAT's {LAYOUTS}.")
             table.rows = chain(first, table.rows)
             yield kind, table
 

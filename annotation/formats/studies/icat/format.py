@@ -67,7 +67,7 @@ __all__ = ["read", "write"]
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Questions, aspects, responses, labels, atomic claims, then passages.
 
-    Reads `options.model` and `.per_file`. Raises FormatError for a file that is none of ICAT's, for qrels without
+    Reads `options.model` and `.per_file`. Raises FormatError for a file that is not one of ICAT's, for qrels without
     corpus or the other way round, and where nothing tells a file's model.
     """
     return _Reader(sources, options).records()
@@ -254,7 +254,7 @@ class _Queries:
             required_text(text, "query")
             self.seen.add(key, "query_id", line)
         elif self.are_given and key not in self.known:
-            raise BadCell("query_id", key, "is no query of the queries file")
+            raise BadCell("query_id", key, "is not a query of the queries file")
         if key in self.known:
             self._compare(key, kind, text, given)
             return []
@@ -277,7 +277,7 @@ class _Queries:
             own, known = subtopics_of(given, "subtopics", self.limit), self.known[key]
             for place, subtopic in enumerate(own.texts):
                 if known.find_text(subtopic) is None:
-                    raise BadCell(f"subtopics[{place}]", subtopic, f"is no subtopic on {where}")
+                    raise BadCell(f"subtopics[{place}]", subtopic, f"is not a subtopic on {where}")
             if len(own) < len(known):
                 missing = next(each for each in known.texts if own.find_text(each) is None)
                 raise BadCell("subtopics", given, f"lacks {shorten(missing)!r}, which stands on {where}")

@@ -67,7 +67,7 @@ class Qrels:
         query = to_key(cells.get("query_id"), "query_id", self.limit)
         document = to_key(cells.get("doc_id"), "doc_id", self.limit)
         if query not in self.known:
-            raise BadCell("query_id", query, "is no query of these files")
+            raise BadCell("query_id", query, "is not a query of these files")
         relevance = _whole_number(cells.get("relevance"))
         if relevance is None:
             raise BadCell("relevance", cells.get("relevance"), "is not a whole number")
@@ -98,7 +98,9 @@ class Qrels:
             return text, None
         last = first_number + len(subtopics) - 1
         numbers = ", ".join(subtopics.by_id) or f"{first_number} to {last}"
-        raise BadCell("subtopic_id", value, f"is no subtopic of query {shorten(query)}, which has {shorten(numbers)}")
+        raise BadCell(
+            "subtopic_id", value, f"is not a subtopic of query {shorten(query)}, which has {shorten(numbers)}"
+        )
 
     def passages(self, tables: Iterator[OpenTable]) -> Iterator[Record]:
         """Passages from the corpus, then an error for every document that the qrels name and the corpus lacks."""
@@ -128,7 +130,7 @@ class Qrels:
                     yield _passage(document, query, judged, text, url, more)
         missing = ((document, judged) for document, of in self.documents.items() for judged in of.values())
         for document, judged in sorted(missing, key=lambda found: (found[1].file, found[1].line)):
-            yield RowError(judged.file, judged.line, "doc_id", shorten(document), "is no document of the corpus")
+            yield RowError(judged.file, judged.line, "doc_id", shorten(document), "is not a document of the corpus")
 
 
 def _passage(document: str, query: str, judged: _Judged, text: str, url: str, more: dict) -> EvidenceRecord:

@@ -70,7 +70,7 @@ def _of_lists(cells: dict, facts: list[str], query: str, subtopics: Subtopics) -
     known = set(facts)
     for place, fact in enumerate(entailed):
         if fact not in known:
-            raise BadCell(f"entailed_facts[{place}]", fact, "is none of the atomic facts")
+            raise BadCell(f"entailed_facts[{place}]", fact, "is not one of the atomic facts")
     supports = _supports(cells, entailed, query, subtopics) if variant_of(cells) == "S" else {}
     is_entailed = set(entailed)
     return [
@@ -85,7 +85,7 @@ def _supports(cells: dict, entailed: list[str], query: str, subtopics: Subtopics
         path = f"covered_topics[{place}]"
         topic = as_number(_of_object(entry, "topic_id", path))
         if topic is None or not 1 <= topic <= len(subtopics):
-            raise BadCell(f"{path}.topic_id", entry.get("topic_id"), f"is no topic of 1 to {len(subtopics)}")
+            raise BadCell(f"{path}.topic_id", entry.get("topic_id"), f"is not a topic from 1 to {len(subtopics)}")
         numbers = entry.get("evidence") or []
         if not isinstance(numbers, list):
             raise BadCell(f"{path}.evidence", numbers, "is not a list")

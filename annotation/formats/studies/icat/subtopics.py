@@ -69,7 +69,7 @@ def _normal(text: str) -> str:
 
 
 def subtopics_of(value: object, column: str, limit: int) -> Subtopics:
-    """Raises BadCell for what is no list of subtopics, and for one that stands in it twice."""
+    """Raises BadCell for what is not a list of subtopics, and for one that stands in it twice."""
     if not isinstance(value, list):
         raise BadCell(column, value, "is not a list of subtopics")
     found = Subtopics()
@@ -162,7 +162,7 @@ def _one(said: object, column: str, subtopics: Subtopics, first: int) -> tuple[b
         if found is None:
             numbers = f"numbers run from {first} to {first + len(subtopics) - 1}"
             detail = "" if as_number(_reference(entry)) is None or subtopics.by_id else f"; {numbers}"
-            raise BadCell(f"{column}[{place}]", entry, f"is no subtopic of the query{detail}")
+            raise BadCell(f"{column}[{place}]", entry, f"is not a subtopic of the query{detail}")
         covered[found] = True
     return tuple(covered)
 

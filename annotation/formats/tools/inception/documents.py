@@ -29,7 +29,7 @@ def cas_of_json(raw: bytes):
     try:
         found = decode_json(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise BadCell("", "", f"is no JSON that can be read ({error})") from error
+        raise BadCell("", "", f"is not readable JSON ({error})") from error
     if not isinstance(found, dict) or not isinstance(found.get(STRUCTURES), list | dict):
         older = isinstance(found, dict) and "_views" in found
         raise BadCell("", "", OLDER_JSON if older else f"is no UIMA CAS JSON: it has no {STRUCTURES}")
@@ -76,7 +76,7 @@ def check_xml(raw: bytes) -> None:
     except DefusedXmlException as error:
         raise BadCell("", "", "has a document type or entities, which are not read") from error
     except (SAXException, ValueError, LookupError) as error:
-        raise BadCell("", "", f"is no XML that can be read ({error})") from error
+        raise BadCell("", "", f"is not readable XML ({error})") from error
 
 
 def _described_types(raw: bytes) -> dict[str, list[str]]:
@@ -107,12 +107,12 @@ def check_names(types: dict[str, list[str]]) -> None:
         raise BadCell("", "", f"describes {len(types):,} types; at most {MOST_TYPES:,} are read")
     for name, features in types.items():
         if not TYPE_NAME.match(name) or len(name) > 300:
-            raise BadCell("types", name, "is no name of a type")
+            raise BadCell("types", name, "is not a name of a type")
         if len(features) > MOST_FEATURES:
             raise BadCell("types", name, f"has {len(features):,} features; at most {MOST_FEATURES} are read")
         for feature in features:
             if not (feature.isascii() and feature.isidentifier()) or keyword.iskeyword(feature):
-                raise BadCell(f"types.{name}", feature, "is no name of a feature")
+                raise BadCell(f"types.{name}", feature, "is not a name of a feature")
 
 
 def _loaded(load):

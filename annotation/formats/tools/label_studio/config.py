@@ -55,7 +55,7 @@ def read_config(source: SourceFile) -> Config:
     except DefusedXmlException as error:
         raise FormatError(f"{source.label}: has a document type or entities, which are not read") from error
     except (ParseError, ValueError, LookupError) as error:
-        raise FormatError(f"{source.label}: is no XML that can be read ({error})") from error
+        raise FormatError(f"{source.label}: is not readable XML ({error})") from error
     found = Config()
     for element in root.iter():
         name, value = element.get("name", ""), element.get("value", "")

@@ -126,7 +126,7 @@ class _Reader:
         if chosen:
             absent = [name for name in chosen if name not in texts]
             if absent:
-                raise BadCell(f"data.{absent[0]}", data.get(absent[0]), "is no text")
+                raise BadCell(f"data.{absent[0]}", data.get(absent[0]), "is not text")
             return chosen
         if self.config.fields:
             shown = [name for name in dict.fromkeys(self.config.fields.values()) if name in texts]
