@@ -42,13 +42,13 @@ SAMPLED_ROWS = 100  # from either end of a data set's rows of a kind
 def splits_of(project: Project) -> list[str]:
     """What figures can be split by besides the source, as far as some rows of the content tell: a column that only
     others have is not offered, and can be named all the same. Two queries for each kind that a unit leads to."""
-    found = []
+    titled = []
     for kind in splits.kinds_of(project.type.unit_kind):
         rows = KIND_NAMED[kind].model.objects.published().filter(dataset_id=project.dataset_id)
         rows = rows.values(*splits.planned_columns(kind), splits.METADATA)
         sampled = [row for order in ("key", "-key") for row in rows.order_by(order)[:SAMPLED_ROWS]]
-        found += [f"{kind}.{name}" for name in splits.with_values(kind, sampled)]
-    return found
+        titled += [f"{kind}.{name}" for name in splits.with_values(kind, sampled)]
+    return titled
 
 
 def annotators_of(project: Project) -> QuerySet[Rater]:
@@ -127,12 +127,12 @@ def _passages(project: Project, units: Iterable[Unit]) -> dict[int, tuple[Eviden
         Q(question__in=[question for question, _ in parents.values() if question])
         | Q(claim__in=[claim for _, claim in parents.values() if claim])
     )
-    found: dict[tuple[int | None, int | None], dict[str, Evidence]] = {}
+    passages: dict[tuple[int | None, int | None], dict[str, Evidence]] = {}
     for row in rows:
-        versions = found.setdefault((row.question_id, row.claim_id), {})
+        versions = passages.setdefault((row.question_id, row.claim_id), {})
         if row.key not in versions or versions[row.key].version < row.version:
             versions[row.key] = row
-    return {pk: tuple(found.get(parent, {}).values()) for pk, parent in parents.items()}
+    return {pk: tuple(passages.get(parent, {}).values()) for pk, parent in parents.items()}
 
 
 def _parent(unit: Unit) -> tuple[int | None, int | None]:

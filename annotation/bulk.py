@@ -49,8 +49,8 @@ def reserve_ids(model: type[models.Model], count: int) -> list[int]:
         if not connection.in_atomic_block:
             raise transaction.TransactionManagementError("Reserving ids on SQLite needs a transaction around it")
         cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
-        found = cursor.fetchone()
-        first = (found[0] if found else 0) + 1
+        fetched = cursor.fetchone()
+        first = (fetched[0] if fetched else 0) + 1
         return list(range(first, first + count))
 
 

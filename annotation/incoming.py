@@ -121,12 +121,12 @@ def instant(value: object) -> datetime:
     if abs(value.utcoffset()) > LARGEST_OFFSET:
         raise Refused("must be at most 14 hours from UTC")
     try:
-        found = value.astimezone(UTC)
+        in_utc = value.astimezone(UTC)
     except OverflowError:
-        found = None
-    if found is None or not EARLIEST <= found < LATEST:
+        in_utc = None
+    if in_utc is None or not EARLIEST <= in_utc < LATEST:
         raise Refused(f"must be between {EARLIEST.year} and {LATEST.year - 1}")
-    return found
+    return in_utc
 
 
 def day(value: str) -> date:

@@ -19,14 +19,14 @@ def task_types_fit_the_house(app_configs, **kwargs):
 @register()
 def corpora_can_be_read(app_configs, **kwargs):
     """A warning, since only the machines of the workers need the files."""
-    found = {name: problem_of(path) for name, path in settings.CORPORA.items()}
+    problems = {name: problem_of(path) for name, path in settings.CORPORA.items()}
     return [
         Warning(
             f"{VARIABLE}: the corpus {name} is not on this machine: {problem}",
             hint="Workers that search it need the file under this path (docs/settings.md).",
             id="assay.W002",
         )
-        for name, problem in found.items()
+        for name, problem in problems.items()
         if problem
     ]
 
@@ -34,13 +34,13 @@ def corpora_can_be_read(app_configs, **kwargs):
 @register(deploy=True)
 def production_is_closed(app_configs, **kwargs):
     """What would make production unsafe without anybody noticing is an error, which stops `check --deploy`."""
-    found = []
+    problems = []
     if settings.DEBUG:
-        found.append(
+        problems.append(
             Error("ASSAY_DEBUG shows settings and code to everybody; it is not for production", id="assay.E011")
         )
     if settings.HTTPS and settings.TRUSTED_PROXIES < 0:
-        found.append(
+        problems.append(
             Error(
                 "ASSAY_TRUSTED_PROXIES must say how many proxies are in front of the web server",
                 hint="1 for one proxy that ends TLS: until it is said, everybody shares the proxy's address, and "
@@ -50,7 +50,7 @@ def production_is_closed(app_configs, **kwargs):
             )
         )
     if settings.WEB_PROCESSES > 1 and not settings.CACHE_URL:
-        found.append(
+        problems.append(
             Error(
                 f"ASSAY_CACHE_URL must name a Redis database: WEB_CONCURRENCY asks for {settings.WEB_PROCESSES} "
                 "web processes",
@@ -58,7 +58,7 @@ def production_is_closed(app_configs, **kwargs):
                 id="assay.E013",
             )
         )
-    return found
+    return problems
 
 
 @register(deploy=True)

@@ -18,12 +18,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 def parse_corpora(raw: str) -> dict[str, Path]:
     """Files by name, in the order given; ValueError says what is wrong and where."""
     try:
-        found = json.loads(raw, object_pairs_hook=_without_twins)
+        entries = json.loads(raw, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(found, dict):
+    if not isinstance(entries, dict):
         raise ValueError('must be a JSON object of paths by name, such as {"wiki": "/data/wiki.jsonl"}')
-    return {name: _checked(name, path) for name, path in found.items()}
+    return {name: _checked(name, path) for name, path in entries.items()}
 
 
 def problem_of(path: Path) -> str:
@@ -36,11 +36,11 @@ def problem_of(path: Path) -> str:
 
 
 def _without_twins(pairs: list[tuple[str, object]]) -> dict:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"names {next(name for name in names if names.count(name) > 1)!r} twice")
-    return found
+    return entries
 
 
 def _checked(name: str, path: object) -> Path:

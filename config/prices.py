@@ -14,15 +14,15 @@ QUEUES = ("cpu", "gpu")
 def parse_hour_prices(raw: str) -> dict[str, float]:
     """Prices by queue from JSON such as `{"gpu": 2.5}`; ValueError says what is wrong."""
     try:
-        found = json.loads(raw)
+        prices = json.loads(raw)
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(found, dict) or not found.keys() <= set(QUEUES):
+    if not isinstance(prices, dict) or not prices.keys() <= set(QUEUES):
         raise ValueError(f"must be a JSON object with prices for {' and '.join(QUEUES)}")
-    for queue, price in found.items():
+    for queue, price in prices.items():
         if not isinstance(price, int | float) or isinstance(price, bool) or not 0 <= price < math.inf:
             raise ValueError(f"must give the price for {queue} as a number from 0 on")
-    return {queue: float(price) for queue, price in found.items()}
+    return {queue: float(price) for queue, price in prices.items()}
 
 
 def parse_currency(raw: str) -> str:

@@ -97,10 +97,10 @@ def _port(parts: SplitResult) -> int:
 def resolve(parts: SplitResult, allowed: Collection[str]) -> str:
     """An address of the host. AddressRefused where any of its addresses is not public."""
     try:
-        found = socket.getaddrinfo(parts.hostname, _port(parts), type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(parts.hostname, _port(parts), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise NoAnswer(f"{parts.hostname} has no address") from None
-    addresses = [str(row[4][0]) for row in found]
+    addresses = [str(row[4][0]) for row in infos]
     for one in addresses:
         _refuse_private(ipaddress.ip_address(one.partition("%")[0]), parts, allowed)
     if not addresses:

@@ -29,11 +29,11 @@ def parse_checkers(raw: str) -> tuple[Entry, ...]:
     names = [name.strip() for name in raw.split(",")]
     if "" in names:
         raise ValueError("has an empty part between its commas")
-    found = tuple(_entry(name) for name in names)
-    slugs = [entry.INFO.slug for entry in (*TABLE, *found)]
+    entries = tuple(_entry(name) for name in names)
+    slugs = [entry.INFO.slug for entry in (*TABLE, *entries)]
     if twins := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise ValueError(f"brings the checker {twins[0]!r}, which there is already")
-    return found
+    return entries
 
 
 @functools.lru_cache(maxsize=4)

@@ -50,12 +50,12 @@ class Filter:
     def encoded(self) -> str:
         """The filter as the query of an address. Columns of units are called neither `pair` nor like `1.rater`."""
         conditions = [("", self.units), *((f"{place}.", one) for place, one in enumerate(self.judgements, 1))]
-        found = [(before + name, value) for before, one in conditions for name, value in one.items()]
+        conditions_by_name = [(before + name, value) for before, one in conditions for name, value in one.items()]
         if self.pair:
-            found.append(("pair", self.pair))
+            conditions_by_name.append(("pair", self.pair))
         return "&".join(
             f"{_quoted(name)}={_quoted(one)}"
-            for name, value in found
+            for name, value in conditions_by_name
             for one in ((value,) if isinstance(value, str) else value)
         )
 
@@ -228,11 +228,11 @@ class Items:
     @classmethod
     def from_json(cls, data: dict) -> Items:
         more = {name: data[name] for name in ("runs", "scores", "decisions", "quotes", "first", "parts")}
-        found = cls(_unpacked(data["units"]), **more)
-        found.columns = {name: _read(column) for name, column in data["columns"].items()}
-        found.unit_of = _unpacked(data["unit_of"])
-        found.judgements = {name: _read(column) for name, column in data["judgements"].items()}
-        return found
+        items = cls(_unpacked(data["units"]), **more)
+        items.columns = {name: _read(column) for name, column in data["columns"].items()}
+        items.unit_of = _unpacked(data["unit_of"])
+        items.judgements = {name: _read(column) for name, column in data["judgements"].items()}
+        return items
 
     @staticmethod
     def renumbered(data: dict, numbers: Callable[[list[int]], Iterable[int | None]]) -> dict:
@@ -272,9 +272,9 @@ class Items:
             return {self.unit_of[row] for row in sides[0]}
         labels = self.judgements[LABEL].codes
         by_unit: tuple[dict[int, list[int]], ...] = ({}, {})
-        for found, rows in zip(by_unit, sides, strict=True):
+        for judgements, rows in zip(by_unit, sides, strict=True):
             for row in rows:
-                found.setdefault(self.unit_of[row], []).append(row)
+                judgements.setdefault(self.unit_of[row], []).append(row)
         fits = {
             "": lambda a, b: a != b,
             "same": lambda a, b: a != b and labels[a] == labels[b],
@@ -294,17 +294,17 @@ class Items:
 
     def words(self, wanted: Filter, names: Mapping[str, str] | None = None) -> str:
         """What the units of a figure have in common, in words; `names` are those of people, by their pseudonyms."""
-        said = [self._condition(self.columns[name], values) for name, values in wanted.units.items()]
+        clauses = [self._condition(self.columns[name], values) for name, values in wanted.units.items()]
         for one in wanted.judgements:
             parts = [
                 self._condition(self.judgements[name], values, names if name == RATER else None)
                 for name, values in one.items()
                 if name.partition(".")[0] != COUNTS
             ]
-            said.append(f"a judgement with {', '.join(parts)}" if parts else "a judgement")
+            clauses.append(f"a judgement with {', '.join(parts)}" if parts else "a judgement")
         if wanted.pair:
-            said.append("of these two " + {"same": "the same label", "other": "different labels"}[wanted.pair])
-        return "; ".join(said) or "all units"
+            clauses.append("of these two " + {"same": "the same label", "other": "different labels"}[wanted.pair])
+        return "; ".join(clauses) or "all units"
 
     @staticmethod
     def _condition(column: CodedColumn, values: Values, names: Mapping[str, str] | None = None) -> str:
@@ -338,23 +338,23 @@ class Items:
 
     @cached_property
     def _judgements_by_unit(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        by_unit: dict[int, list[int]] = {}
         for row, place in enumerate(self.unit_of):
-            found.setdefault(place, []).append(row)
-        return found
+            by_unit.setdefault(place, []).append(row)
+        return by_unit
 
     def judgements_on(self, unit: int, wanted: Filter = ALL) -> Iterator[dict[str, str]]:
         """Judgements on a unit, by column; a column that has no value for one is left out. Of a figure over some of the
         judgements, such as those of an arm, the others did not count and are left out."""
         parts = [{name: value for name, value in one.items() if name in self.parts} for one in wanted.judgements]
         for row in self._judgements_by_unit.get(self._place(unit), ()):
-            found = {
+            by_judgement = {
                 name: column.values[code]
                 for name, column in self.judgements.items()
                 if (code := column.codes[row]) >= 0
             }
-            if not parts or any(_fits(found, part) for part in parts):
-                yield found
+            if not parts or any(_fits(by_judgement, part) for part in parts):
+                yield by_judgement
 
     def _place(self, unit: int) -> int:
         return self._places_of_units[unit]
@@ -399,10 +399,10 @@ def _unpacked(packed: list) -> list[int]:
 
 
 def _stored(column: CodedColumn) -> dict:
-    found = {"title": column.title, "values": list(column.values), "codes": _packed(column.codes), "run": column.run}
-    found |= {"decisions": column.decisions} if column.decisions else {}
-    found |= {"judged": column.judged} if column.judged else {}
-    return found | ({"titles": list(column.titles)} if column.titles != column.values else {})
+    stored = {"title": column.title, "values": list(column.values), "codes": _packed(column.codes), "run": column.run}
+    stored |= {"decisions": column.decisions} if column.decisions else {}
+    stored |= {"judged": column.judged} if column.judged else {}
+    return stored | ({"titles": list(column.titles)} if column.titles != column.values else {})
 
 
 def _read(data: dict) -> CodedColumn:

@@ -77,7 +77,7 @@ def all_that_apply(tables: Iterable[Sequence[Rule]], about: Any) -> tuple[str, .
     return tuple(filter(None, (first_that_applies(rules, about) for rules in tables)))
 
 
-def first_said(rules: Sequence[Rule], abouts: Iterable[Any]) -> str:
+def first_sentence(rules: Sequence[Rule], abouts: Iterable[Any]) -> str:
     """What `rules` say of the first, such as of several questions, that they say anything of."""
     return next(filter(None, (first_that_applies(rules, about) for about in abouts)), "")
 
@@ -108,6 +108,6 @@ class Page:
         return [part for part in self.parts() if isinstance(part, Table)]
 
     def pictures(self) -> list[Picture]:
-        found = [self.answer.picture] if self.answer.picture else []
-        found += [part for part in self.parts() if isinstance(part, Picture)]
-        return list({picture.name: picture for picture in found}.values())
+        pictures = [self.answer.picture] if self.answer.picture else []
+        pictures += [part for part in self.parts() if isinstance(part, Picture)]
+        return list({picture.name: picture for picture in pictures}.values())

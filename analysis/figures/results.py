@@ -37,11 +37,11 @@ class Record(msgspec.Struct, metaclass=_Named):
         return cls(**msgspec.structs.asdict(other), **more)
 
     @classmethod
-    def taking(cls, found: object, /, **more) -> Self:
+    def taking(cls, source: object, /, **more) -> Self:
         """What an object of `analysis.stats` or of a source has under the names of the fields, as JSON can say it, and
         more."""
-        names = [name for name in cls.__struct_fields__ if name not in more and hasattr(found, name)]
-        return cls(**{name: _plain(getattr(found, name)) for name in names}, **more)
+        names = [name for name in cls.__struct_fields__ if name not in more and hasattr(source, name)]
+        return cls(**{name: _plain(getattr(source, name)) for name in names}, **more)
 
 
 class Ends(Record):

@@ -174,15 +174,15 @@ class JudgedColumn:
 
     @cached_property
     def labels(self) -> tuple[LabelVerdict, ...]:
-        found = []
+        verdicts = []
         for code, label in enumerate(self.columns.labels):
             is_label, given = self.reference == code, self.predicted == code
             sensitivity = rate_of(given, self.columns.cluster, self.both & is_label)
             specificity = rate_of(~given, self.columns.cluster, self.both & ~is_label)
             one = decide(label, sensitivity, specificity, self.floor)
             chance = one.verdict == USABLE and not self.is_above_chance
-            found.append(replace(one, verdict=NOT_USABLE) if chance else one)
-        return tuple(found)
+            verdicts.append(replace(one, verdict=NOT_USABLE) if chance else one)
+        return tuple(verdicts)
 
     @cached_property
     def prevalences(self) -> tuple[CorrectedPrevalence, ...]:
@@ -261,9 +261,9 @@ def compared(judgements: Sequence[JudgedColumn]) -> list[tuple[JudgedColumn, Jud
         (a, b, labeller_difference(a.reference, a.predicted, b.predicted, a.columns.labels, a.columns.cluster))
         for a, b in combinations(judgements, 2)
     ]
-    p = np.array([found.mcnemar.p_value for _, _, found in pairs])
+    p = np.array([comparison.mcnemar.p_value for _, _, comparison in pairs])
     p[~np.isnan(p)] = holm(p[~np.isnan(p)])
-    return [(a, b, found, float(one)) for (a, b, found), one in zip(pairs, p, strict=True)]
+    return [(a, b, comparison, float(one)) for (a, b, comparison), one in zip(pairs, p, strict=True)]
 
 
 def stands_in(judgement: JudgedColumn, humans: Sequence[str]):

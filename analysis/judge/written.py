@@ -173,15 +173,15 @@ def comparison(judgements: Sequence[JudgedColumn]) -> TextTable | None:
     if len(judgements) < 2:
         return None
     rows = []
-    for a, b, found, p in verdict.compared(judgements):
-        interval = found.accuracy.confidence_interval(verdict.RESAMPLES)
-        difference = with_ends(found.accuracy.estimate, interval.low, interval.high, found.accuracy.undefined)
+    for a, b, compared, p in verdict.compared(judgements):
+        interval = compared.accuracy.confidence_interval(verdict.RESAMPLES)
+        difference = with_ends(compared.accuracy.estimate, interval.low, interval.high, compared.accuracy.undefined)
         rows.append(
             (
                 f"{a.judge} − {b.judge}",
                 difference,
-                _p_value(p, found.mcnemar.undefined),
-                f"{found.accuracy.n_pairable:,}",
+                _p_value(p, compared.mcnemar.undefined),
+                f"{compared.accuracy.n_pairable:,}",
             )
         )
     return TextTable("Judges compared", ("Accuracy", "Difference", "p (McNemar, Holm)", "n"), rows)
@@ -205,10 +205,10 @@ def as_text(table: TextTable) -> str:
 
 def as_json(answered: Answered) -> dict:
     one = answered.judgement
-    found = {"judge": one.judge, "n": one.n, "n_rows": one.columns.n_rows, "n_ties": answered.n_ties}
-    found |= {"humans": list(answered.humans), "floor": one.floor, "sentence": sentence(answered)}
+    fields = {"judge": one.judge, "n": one.n, "n_rows": one.columns.n_rows, "n_ties": answered.n_ties}
+    fields |= {"humans": list(answered.humans), "floor": one.floor, "sentence": sentence(answered)}
     if one.n:
-        found |= {
+        fields |= {
             "labels": [_rates(asdict(each)) for each in one.labels],
             "kappa": [one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high],
             "accuracy": [one.figures.accuracy.estimate, one.accuracy.low, one.accuracy.high],
@@ -216,11 +216,11 @@ def as_json(answered: Answered) -> dict:
             "passes": one.passes,
         }
         if one.has_rows_of_its_own:
-            found["prevalence"] = [asdict(each) for each in one.prevalences]
+            fields["prevalence"] = [asdict(each) for each in one.prevalences]
     for name, shares in (("repeats", answered.repeats), ("swapped", answered.swaps)):
         if shares:
-            found[name] = {column: _valued(asdict(share)) for column, share in shares.items()}
-    return _without_nan(found)
+            fields[name] = {column: _valued(asdict(share)) for column, share in shares.items()}
+    return _without_nan(fields)
 
 
 def _rates(label: dict) -> dict:

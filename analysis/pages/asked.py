@@ -52,7 +52,7 @@ class Asked:
         if value in allowed:
             return value
         titles = allowed if isinstance(allowed, Mapping) else {one: one for one in allowed}
-        there = ", ".join(str(said) if said == one else f"{said} ({one})" for one, said in titles.items())
+        there = ", ".join(str(known) if known == one else f"{known} ({one})" for one, known in titles.items())
         what = f"one of {there}" if there else "to be left empty, since there is nothing to choose"
         self.refuse(f"{name} is {what}, not {value!r}", name, title=title)
         return default
@@ -79,8 +79,8 @@ class Asked:
         """Note what is wrong; the form's title takes the place of the name in the address."""
         self.wrong.update(names)
         of_form = title and message.startswith(f"{names[0]} is ")
-        said = f"“{title}” {message.removeprefix(names[0]).strip()}" if of_form else message
-        self.problems.append(f"{said[0].upper()}{said[1:]}")
+        words = f"“{title}” {message.removeprefix(names[0]).strip()}" if of_form else message
+        self.problems.append(f"{words[0].upper()}{words[1:]}")
 
     @property
     def kept(self) -> list[tuple[str, str]]:

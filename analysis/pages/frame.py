@@ -22,7 +22,7 @@ from analysis.reports import stored
 from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import named
 from analysis.reports.words.methods import paragraph
-from analysis.reports.words.sentences import said_of_labels_seen
+from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.selection import NAMES, argument_of
 from analysis.sources.several import per_label
 from analysis.sources.splits import name_split
@@ -44,7 +44,7 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict, decl
         context |= {"problems": asked.problems, "without_wrong": asked.without_wrong, "n_wrong": len(asked.wrong)}
         return render(request, "analysis/report.html", context, status=404)
     if report is not None:
-        context["labels_seen"] = said_of_labels_seen(report.result or {})
+        context["labels_seen"] = note_on_labels_seen(report.result or {})
         if report.result:
             figures_served(request, report, PAGE)
         behind = reverse("project_behind", args=[project.slug, report.name])
@@ -167,13 +167,13 @@ def _links(project, name: str) -> list[tuple[str, str]]:
     """Further pages of figures that this project has, of those with an address and no tab of their own: names and
     titles."""
     has_labels = queries.has_labelling_run(project)
-    found = [
+    links = [
         (report.own_page, report.title)
         for report in REPORTS.values()
         if report.own_page not in ("", report.tab) and report.name != name and not report.refuses(project.type)
         if has_labels or not report.takes_run
     ]
-    return [*found, ("project_reports", "All reports")]
+    return [*links, ("project_reports", "All reports")]
 
 
 def as_query(parameters: dict) -> dict:

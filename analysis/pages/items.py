@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analysis.figures.items import COUNTED, DIMENSION, LABEL, RATER, Filter, Items
 from analysis.models import Release, StoredReport
-from analysis.pages.said import AnswerRevision, Frozen, decided_now, runs_named, said_now
+from analysis.pages.answers import AnswerRevision, Frozen, current_answers, current_decisions, runs_named
 from analysis.queries import UnitRow
 from annotation.models import CheckerRun, Score, Suggestion
 from annotation.task_types import Dimension, TaskType
@@ -50,13 +50,13 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
     units = {row.unit.key: row.unit.pk for row in rows}
     if release is not None:
         frozen = Frozen(release)
-        said = frozen.revisions_of({row.item.key for row in rows if row.item})
+        revisions = frozen.revisions_of({row.item.key for row in rows if row.item})
         decided = frozen.decided(decisions, set(units)) if decisions else {}
     else:
-        said = said_now(project, [row.item.pk for row in rows if row.item], with_quotes=items.quotes)
-        decided = decided_now(project, decisions, units.values()) if decisions else {}
-    names = {one.rater: one.name for one in said}
-    people = _People(report, items, wanted, said, names)
+        revisions = current_answers(project, [row.item.pk for row in rows if row.item], with_quotes=items.quotes)
+        decided = current_decisions(project, decisions, units.values()) if decisions else {}
+    names = {one.rater: one.name for one in revisions}
+    people = _People(report, items, wanted, revisions, names)
     return Beside(
         figure=items.words(wanted, names),
         people={row.unit.pk: people.about(row.unit.pk, row.unit.key) for row in rows},
@@ -96,18 +96,18 @@ class _People:
             labels.setdefault(judgement[RATER], {})[judgement[DIMENSION]] = judgement[LABEL]
             if counts != COUNTED:
                 why[judgement[RATER]] = counts
-        found = {rater: self._counted(rater, key, said, why.get(rater, "")) for rater, said in labels.items()}
+        answers = {rater: self._counted(rater, key, given, why.get(rater, "")) for rater, given in labels.items()}
         for rater, revisions in self.then.items():
             after_labels = not self.counts_labels_seen and any(one.labels_seen for one in revisions)
-            if after_labels and rater not in found and (words := self._last(revisions, key)):
-                found[rater] = AnswerLine(revisions[-1].name, words, AFTER_LABELS, counts=False)
+            if after_labels and rater not in answers and (words := self._last(revisions, key)):
+                answers[rater] = AnswerLine(revisions[-1].name, words, AFTER_LABELS, counts=False)
         for rater, revisions in self.since.items():
-            if rater not in found and rater not in self.then and (words := self._last(revisions, key)):
-                found[rater] = AnswerLine(revisions[-1].name, words, SINCE, counts=False)
-        return sorted(found.values(), key=lambda one: one.name)
+            if rater not in answers and rater not in self.then and (words := self._last(revisions, key)):
+                answers[rater] = AnswerLine(revisions[-1].name, words, SINCE, counts=False)
+        return sorted(answers.values(), key=lambda one: one.name)
 
-    def _counted(self, rater: str, key: str, said: dict[str, str], why: str) -> AnswerLine:
-        words = describe_labels(self.kind, said)
+    def _counted(self, rater: str, key: str, given: dict[str, str], why: str) -> AnswerLine:
+        words = describe_labels(self.kind, given)
         then, since = self._of(self.then, rater, key), self._of(self.since, rater, key)
         asides = [f"does not count: {why}"] if why else []
         if not why and then and (later := self._words(then[-1], key)) != words:
@@ -125,8 +125,8 @@ class _People:
         judged = [one for one in revisions if key in one.labels]
         return self._words(judged[-1], key) if judged else ""
 
-    def _words(self, said: AnswerRevision, key: str) -> str:
-        return describe_labels(self.kind, said.labels.get(key, {}))
+    def _words(self, revision: AnswerRevision, key: str) -> str:
+        return describe_labels(self.kind, revision.labels.get(key, {}))
 
 
 def answers_of_runs(
@@ -171,12 +171,12 @@ def _suggested(kind: TaskType, rows: list[Suggestion]) -> str:
 def describe_labels(kind: TaskType, labels: dict[str, str], numbers: dict[str, float] | None = None) -> str:
     """Labels by dimension as titles, in the order in which they are asked, each with its probability where it has
     one."""
-    found = []
+    parts = []
     for dimension in kind.dimensions:
         if dimension.slug in labels:
             number = (numbers or {}).get(dimension.slug)
-            found.append(_title(dimension, labels[dimension.slug]) + ("" if number is None else f" ({number:.2f})"))
-    return ", ".join(found) or NOT_ASKED
+            parts.append(_title(dimension, labels[dimension.slug]) + ("" if number is None else f" ({number:.2f})"))
+    return ", ".join(parts) or NOT_ASKED
 
 
 def _title(dimension: Dimension, label: str) -> str:

@@ -132,5 +132,5 @@ def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredRepor
         case Text():
             return {"words": part.words}
     # As it was drawn when the report was computed; nothing while it is not drawn yet.
-    found = stored.pictures.get(part.name)
-    return {"picture": from_dict(found["spec"]), "svg": found["svg"]} if found else {}
+    picture = stored.pictures.get(part.name)
+    return {"picture": from_dict(picture["spec"]), "svg": picture["svg"]} if picture else {}

@@ -25,8 +25,8 @@ def to_effect(effect: Effect, bound: float | None = None, least: float | None = 
 
 def _rounded(value: float) -> float | None:
     """Without what a regression's arithmetic leaves of 0, and without its sign."""
-    found = number(value)
-    return None if found is None else round(found, 12) + 0.0
+    rounded = number(value)
+    return None if rounded is None else round(rounded, 12) + 0.0
 
 
 def without_interval(value: float, n: int, reason: str) -> EffectFigure:

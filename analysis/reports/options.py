@@ -119,19 +119,19 @@ class Option:
 
     def _number(self, given: object) -> float | int:
         try:
-            found = int(str(given)) if self.kind == "count" else float(str(given))
+            value = int(str(given)) if self.kind == "count" else float(str(given))
         except ValueError:
             raise ValueError(
                 f"{self.name} is a {'whole ' if self.kind == 'count' else ''}number, not {given!r}"
             ) from None
-        if not math.isfinite(found) or not self._is_within(found):
+        if not math.isfinite(value) or not self._is_within(value):
             bounds = " and ".join(
                 f"at {word} {bound:g}"
                 for word, bound in (("least", self.low), ("most", self.high))
                 if bound is not None
             )
             raise ValueError(f"{self.name} is {bounds or 'a finite number'}, not {given}")
-        return found
+        return value
 
-    def _is_within(self, found: float) -> bool:
-        return (self.low is None or found >= self.low) and (self.high is None or found <= self.high)
+    def _is_within(self, value: float) -> bool:
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)

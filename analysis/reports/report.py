@@ -17,7 +17,7 @@ from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
 from analysis.reports.options import Option
 from analysis.reports.tabular import Grid, with_note
-from analysis.reports.words.sentences import said_of_labels_seen
+from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.outline import Outline
 from annotation.models import Project
 from annotation.task_types import Dimension, TaskType
@@ -37,7 +37,7 @@ class Report:
     module : the name of what has `compute`, imported when it is asked for
     kind : the result's class
     declares : what the page shows of a result: `analysis.figures.page.Page`
-    said : the paragraph for a paper
+    paragraph : the methods paragraph for a paper
     refuses : why the report cannot be made of a task type; empty where it can
     needs_run : whether there must be a finished run that gives labels, though none is named
     quick : whether the numbers are computed, and shown, before intervals and tests are
@@ -58,7 +58,7 @@ class Report:
     _: KW_ONLY
     kind: type[Result]
     declares: Callable[[Any], Page]
-    said: Callable[[Any], str]
+    paragraph: Callable[[Any], str]
     refuses: Callable[[TaskType], str] = lambda kind: ""
     needs_run: bool = False
     quick: bool = False
@@ -139,7 +139,7 @@ class Report:
         note = f"Not counted here: {', '.join(left)}, answered by numbers or in words." if left else ""
         name = result.get("made_from", {}).get("piece_set")
         pieces = f"The pieces are those of the set {name}." if name else ""
-        return page.with_note(" ".join(filter(None, (pieces, note, said_of_labels_seen(result)))))
+        return page.with_note(" ".join(filter(None, (pieces, note, note_on_labels_seen(result)))))
 
     def fits(self, kind: TaskType) -> str:
         if all(map(self._is_left_out, kind.dimensions)):
@@ -158,8 +158,8 @@ class Report:
     def body(self, result: dict) -> list[Grid | Picture]:
         """What files have, in order: tables (counts too) and pictures."""
         page = self.page_of(result)
-        found = [part.grid() if isinstance(part, Declaration) else part for part in page.in_files()]
-        return with_note(found, " ".join(page.notes))
+        parts = [part.grid() if isinstance(part, Declaration) else part for part in page.in_files()]
+        return with_note(parts, " ".join(page.notes))
 
     def tables(self, result: dict) -> list[Grid]:
         return [part for part in self.body(result) if isinstance(part, Grid)]
@@ -168,7 +168,7 @@ class Report:
         return self.page_of(result).pictures()
 
     def methods(self, result: dict) -> str:
-        return self.said(self.read(result))
+        return self.paragraph(self.read(result))
 
     def stored_behind(self, source: Source, behind: dict) -> dict:
         return Items.renumbered(behind, source.unit_numbers)

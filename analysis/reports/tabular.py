@@ -107,8 +107,8 @@ class Grid:
         why = f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
         notes = list(dict.fromkeys(one.note for one in figures if one.is_defined and one.note))
         more = "; and other notes" if len(notes) > MOST_REASONS else ""
-        said = f"On intervals: {'; '.join(notes[:MOST_REASONS])}{more}." if notes else ""
-        return " ".join(filter(None, (self.note, why, said)))
+        words = f"On intervals: {'; '.join(notes[:MOST_REASONS])}{more}." if notes else ""
+        return " ".join(filter(None, (self.note, why, words)))
 
     def with_notes(self) -> Grid:
         """The same with what is to be said of intervals in a last column, where there is anything."""
@@ -126,15 +126,15 @@ class Grid:
 
 def _notes(columns: tuple[str, ...], row: tuple[Cell, ...]) -> str:
     """What a row's intervals rest on; with the figures' names where that is not the same for all of them."""
-    found: dict[str, list[str]] = {}
+    figures_by_note: dict[str, list[str]] = {}
     ends = [column for column, cell in zip(columns, row, strict=True) if isinstance(cell, float | Noted | Missing)]
     for column, cell in zip(columns, row, strict=True):
         if isinstance(cell, Noted):
-            found.setdefault(cell.note, []).append(column.removesuffix(LOW))
+            figures_by_note.setdefault(cell.note, []).append(column.removesuffix(LOW))
     n_lows = sum(column.endswith(LOW) for column in ends)
-    if len(found) == 1 and len(next(iter(found.values()))) >= n_lows:
-        return next(iter(found))
-    return "; ".join(f"{', '.join(figures)}: {note}" for note, figures in found.items())
+    if len(figures_by_note) == 1 and len(next(iter(figures_by_note.values()))) >= n_lows:
+        return next(iter(figures_by_note))
+    return "; ".join(f"{', '.join(figures)}: {note}" for note, figures in figures_by_note.items())
 
 
 def with_note(parts: list, note: str) -> list:
@@ -165,15 +165,15 @@ def named(tables: list[Titled]) -> dict[str, Titled]:
     >>> list(named([Grid("Stance: agreement", (), []), Grid("Stance, agreement", (), []), Grid("?", (), [])]))
     ['stance-agreement', 'stance-agreement-2', 'table']
     """
-    found: dict[str, Titled] = {}
+    by_name: dict[str, Titled] = {}
     for table in tables:
         name = first = "-".join(re.findall(r"\w+", table.title.lower())) or "table"
         number = 1
-        while name in found:
+        while name in by_name:
             number += 1
             name = f"{first}-{number}"
-        found[name] = table
-    return found
+        by_name[name] = table
+    return by_name
 
 
 def as_markdown(tables: list[Grid]) -> str:

@@ -171,7 +171,7 @@ class Source(Outline):
     def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
         content = self.content(kind)
         rows = zip(content["key"], content["metadata"], strict=True)
-        return {key: found[name] for key, found in rows if isinstance(found, dict) and name in found}
+        return {key: metadata[name] for key, metadata in rows if isinstance(metadata, dict) and name in metadata}
 
     def unit_numbers(self, units: list[int]) -> list[int | None]:
         """The database's numbers of these units, None where it has the unit no more."""

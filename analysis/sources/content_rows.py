@@ -15,26 +15,26 @@ def content_columns(kind: str) -> tuple[str, ...]:
     """The columns of a kind's frame, in their order. Unknown kinds raise ValueError."""
     if kind not in KIND_NAMED:
         raise ValueError(f"there is no content {kind!r}; there are {', '.join(KIND_NAMED)}")
-    found = KIND_NAMED[kind]
-    return ("key", *found.parents, *found.columns, *(NUMBERS if found.model is Evidence else ()))
+    content = KIND_NAMED[kind]
+    return ("key", *content.parents, *content.columns, *(NUMBERS if content.model is Evidence else ()))
 
 
 def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
     """Published rows in their newest versions; dates as ISO 8601 texts, and no name of the unnamed set."""
     columns = content_columns(kind)
-    found = KIND_NAMED[kind]
-    paths = {name: f"{name}__key" if name in found.parents else name for name in columns if name not in NUMBERS}
+    content = KIND_NAMED[kind]
+    paths = {name: f"{name}__key" if name in content.parents else name for name in columns if name not in NUMBERS}
     rows = published(dataset_id, kind)
-    if found.model is Evidence:
+    if content.model is Evidence:
         rows = rows.in_order()
     frame = pd.DataFrame.from_records(
         rows.values_list(*paths.values()).iterator(chunk_size=2_000), columns=list(paths), coerce_float=False
     )
     if "date" in frame:
         frame["date"] = [None if day is None else day.isoformat() for day in frame["date"]]
-    if found.has_sets:
+    if content.has_sets:
         frame[PIECE_SET] = [name or None for name in frame[PIECE_SET]]
-    if found.model is Evidence:
+    if content.model is Evidence:
         # As pages number passages: below their claim or question, in the order of rank.
         parent = [frame["claim"].fillna(""), frame["question"].fillna("")]
         frame["number"] = frame.groupby(parent).cumcount() + 1

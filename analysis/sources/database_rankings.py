@@ -30,8 +30,8 @@ def retrievals_of(project: Project) -> list[Retrieval]:
 
 def query_frame(retrieval: Retrieval) -> pd.DataFrame:
     rows = QueryRanking.objects.filter(run__uuid=retrieval.uuid)
-    found = rows.values_list(f"{retrieval.asks}__key", "text", "expanded", "reason")
-    return _frame(found, QUERY_COLUMNS, ["query"])
+    values = rows.values_list(f"{retrieval.asks}__key", "text", "expanded", "reason")
+    return _frame(values, QUERY_COLUMNS, ["query"])
 
 
 def ranking_frame(retrieval: Retrieval) -> pd.DataFrame:

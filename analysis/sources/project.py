@@ -66,8 +66,8 @@ class ProjectOutline(Outline):
     def _runs(self) -> dict[Run, int]:
         rows = CheckerRun.objects.filter(project=self.project, job__state=Job.State.DONE).select_related("job")
         without_labels = scorers()
-        found = {_run(row, without_labels): row.pk for row in rows.order_by("-created_at")}
-        return dict(sorted(found.items(), key=lambda row: row[0].gives == "scores"))
+        keys = {_run(row, without_labels): row.pk for row in rows.order_by("-created_at")}
+        return dict(sorted(keys.items(), key=lambda row: row[0].gives == "scores"))
 
     def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
         rows = published(self.project.dataset_id, kind).filter(metadata__has_key=name)

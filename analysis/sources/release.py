@@ -29,7 +29,7 @@ MARKED = re.compile('"labels_seen":true')
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Stored:
     """What the annotations say, surplus ones left out; `annotators` gave them or surplus ones."""
 
     labels: pd.DataFrame  # of every revision
@@ -67,8 +67,8 @@ class ReleaseSource(Source):
 
     def described(self) -> dict:
         release = self.files.manifest["release"]
-        said = {"kind": "release", "number": release["number"], "sha256": release["sha256"]}
-        return said | self._set_described()
+        facts = {"kind": "release", "number": release["number"], "sha256": release["sha256"]}
+        return facts | self._set_described()
 
     def _frame(self, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
         return frame_of(self.files.rows(f"frames/{name}.jsonl"), columns)
@@ -104,7 +104,7 @@ class ReleaseSource(Source):
         return {key: place for place, key in enumerate(self._items["item_key"].tolist())}
 
     @cached_property
-    def _said(self) -> _Said:
+    def _stored(self) -> _Stored:
         """All read in one go."""
         everybody = self.everybody()
         kinds = dict(zip(everybody["rater"], everybody["kind"], strict=True))
@@ -139,7 +139,7 @@ class ReleaseSource(Source):
         newest = {annotation: revision for annotation, revision, *_ in latest.values()}
         rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]
         marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
-        return _Said(
+        return _Stored(
             _table(rows, base.LABEL_COLUMNS),
             self._answers_of(latest),
             _table(marked, base.SPAN_COLUMNS),
@@ -176,19 +176,19 @@ class ReleaseSource(Source):
         return _table(rows, base.ANSWER_COLUMNS).astype({"seconds": float})
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        labels = self._said.labels
+        labels = self._stored.labels
         if not every_revision:
             labels = labels[labels["is_latest"].astype(bool)]
         return base.in_order(labels, units, self.type)
 
     def revision_frame(self) -> pd.DataFrame:
-        return self._said.revisions.copy()
+        return self._stored.revisions.copy()
 
     def answer_frame(self) -> pd.DataFrame:
-        return self._said.answers.copy()
+        return self._stored.answers.copy()
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
-        return base.in_order(self._said.spans, units, self.type)
+        return base.in_order(self._stored.spans, units, self.type)
 
     def labels_seen(self) -> set[int]:
         marked = {
@@ -197,11 +197,11 @@ class ReleaseSource(Source):
             if line.get("labels_seen") and not line["surplus"]
         }
         keys = self._items["item_key"].tolist()
-        answers = self._said.answers[["annotation", "item", "rater"]].itertuples() if marked else ()
+        answers = self._stored.answers[["annotation", "item", "rater"]].itertuples() if marked else ()
         return {row.annotation for row in answers if (keys[row.item], row.rater) in marked}
 
     def exposure_frame(self) -> pd.DataFrame:
-        answers = self._said.answers
+        answers = self._stored.answers
         keys = self._items["item_key"].tolist()
         numbers = {
             (keys[row.item], row.rater): row.annotation for row in answers[["item", "rater", "annotation"]].itertuples()
@@ -217,7 +217,7 @@ class ReleaseSource(Source):
 
     def rater_frame(self) -> pd.DataFrame:
         everybody = self.everybody()
-        return everybody[everybody["rater"].isin(self._said.annotators)].reset_index(drop=True)
+        return everybody[everybody["rater"].isin(self._stored.annotators)].reset_index(drop=True)
 
     def everybody(self) -> pd.DataFrame:
         frame = self._frame("raters", ("rater", "kind"))
@@ -250,8 +250,8 @@ class ReleaseSource(Source):
         return newest[newest["label"] != ""]
 
     def decision_frame(self, method: str) -> pd.DataFrame:
-        found = self._standing[self._standing["method"] == method]
-        return found[["unit", "dimension", "label"]].reset_index(drop=True)
+        decisions = self._standing[self._standing["method"] == method]
+        return decisions[["unit", "dimension", "label"]].reset_index(drop=True)
 
     def decision_methods(self) -> list[str]:
         return sorted(self._standing["method"].unique().tolist())
@@ -279,10 +279,10 @@ class ReleaseSource(Source):
 
     @cached_property
     def _suggestions(self) -> dict[str, list[dict]]:
-        found: dict[str, list[dict]] = {}
+        suggestions: dict[str, list[dict]] = {}
         for row in self.files.rows("frames/suggestions.jsonl"):
-            found.setdefault(row.pop("run"), []).append(row | {"unit": self._unit_numbers[row["unit"]]})
-        return found
+            suggestions.setdefault(row.pop("run"), []).append(row | {"unit": self._unit_numbers[row["unit"]]})
+        return suggestions
 
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
         yield from self._suggestions.get(run.uuid, [])
@@ -292,20 +292,20 @@ class ReleaseSource(Source):
         return frame.astype({"probability": float})
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        found = {
+        probabilities = {
             row["unit"]: row["probabilities"]
             for row in self._suggestions.get(run.uuid, [])
             if row["dimension"] == dimension and all(label in row.get("probabilities", {}) for label in labels)
         }
-        rows = [[given[label] for label in labels] for given in found.values()]
-        return pd.DataFrame(rows, index=list(found), columns=list(labels), dtype=float)
+        rows = [[given[label] for label in labels] for given in probabilities.values()]
+        return pd.DataFrame(rows, index=list(probabilities), columns=list(labels), dtype=float)
 
     @cached_property
     def _scores(self) -> dict[tuple[str, str], list[tuple[int, float | None]]]:
-        found: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
+        scores: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
         for row in self.files.rows("frames/scores.jsonl"):
-            found.setdefault((row["run"], row["name"]), []).append((self._unit_numbers[row["unit"]], row["value"]))
-        return found
+            scores.setdefault((row["run"], row["name"]), []).append((self._unit_numbers[row["unit"]], row["value"]))
+        return scores
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
         return _table(self._scores.get((run.uuid, name), []), ("unit", "value")).astype({"value": float})
@@ -319,12 +319,12 @@ class ReleaseSource(Source):
         return [len(self._units) + item for item in items]
 
     def retrievals(self) -> list[Retrieval]:
-        found = [
+        retrievals = [
             Retrieval(**{name: value for name, value in row.items() if name != "created_at"}, created_at=made)
             for row in self.files.rows("frames/retrievals.jsonl")
             for made in (instant(row.get("created_at")),)
         ]
-        return sorted(found, key=lambda one: (str(one.created_at), one.uuid))
+        return sorted(retrievals, key=lambda one: (str(one.created_at), one.uuid))
 
     def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
         return self._of_retrieval("queries", retrieval, QUERY_COLUMNS)

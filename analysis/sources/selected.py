@@ -194,8 +194,8 @@ class SelectedSource(Source):
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         spans = self.inner.span_frame(units)
-        said = with_answers(self.asked, self.label_frame(units))[["unit", "rater", "dimension"]]
-        return spans.merge(said, on=["unit", "rater", "dimension"], how="inner")
+        labels = with_answers(self.asked, self.label_frame(units))[["unit", "rater", "dimension"]]
+        return spans.merge(labels, on=["unit", "rater", "dimension"], how="inner")
 
     def rater_frame(self) -> pd.DataFrame:
         return self.inner.rater_frame()
@@ -225,8 +225,8 @@ class SelectedSource(Source):
         return self._about_units(self.inner.stray_frame(run))
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
-        found = self.inner.probability_frame(run, dimension, labels)
-        return found if self._unit_numbers is None else found[found.index.isin(self._unit_numbers)]
+        frame = self.inner.probability_frame(run, dimension, labels)
+        return frame if self._unit_numbers is None else frame[frame.index.isin(self._unit_numbers)]
 
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
         rows, kept = self.inner.suggestion_rows(run), self._unit_numbers

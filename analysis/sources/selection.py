@@ -45,22 +45,22 @@ class Selection:
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Selection:
         """From an address or a command. Wrong values raise ValueError."""
-        found = cls(**{name: str(given[name]) for name in NAMES if given.get(name)})
-        first, last = (day_of(name, getattr(found, name)) for name in ("since", "until"))
+        selection = cls(**{name: str(given[name]) for name in NAMES if given.get(name)})
+        first, last = (day_of(name, getattr(selection, name)) for name in ("since", "until"))
         if first and last and first > last:
             raise WrongChoice(
                 f"since ({first}) is later than until ({last}), so that no day is left; change one of them",
                 *("since", "until"),
             )
-        if found.split:
-            _wrong("split", lambda: splits.check(found.split))
-        if found.guidelines and not found.guidelines.isdecimal():
-            raise WrongChoice(f"guidelines is a version, such as 2, not {found.guidelines!r}", "guidelines")
-        if found.labels_seen not in ("", INCLUDED):
-            raise WrongChoice(f"labels_seen is {INCLUDED} or empty, not {found.labels_seen!r}", "labels_seen")
-        if found.label and ":" not in found.label:
-            raise WrongChoice(f"label is dimension:label, such as stance:supports, not {found.label!r}", "label")
-        return found
+        if selection.split:
+            _wrong("split", lambda: splits.check(selection.split))
+        if selection.guidelines and not selection.guidelines.isdecimal():
+            raise WrongChoice(f"guidelines is a version, such as 2, not {selection.guidelines!r}", "guidelines")
+        if selection.labels_seen not in ("", INCLUDED):
+            raise WrongChoice(f"labels_seen is {INCLUDED} or empty, not {selection.labels_seen!r}", "labels_seen")
+        if selection.label and ":" not in selection.label:
+            raise WrongChoice(f"label is dimension:label, such as stance:supports, not {selection.label!r}", "label")
+        return selection
 
     def check(self, kind: TaskType, people: Callable[[], Container[str]], arms: Callable[[], Collection[str]]) -> None:
         """Whether a project of this kind, with these people (pseudonyms) and arms, has what is chosen. What there is

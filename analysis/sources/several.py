@@ -32,10 +32,10 @@ def slug_of(dimension: Dimension, *values: str) -> str:
 def parts_of(kind: TaskType, dimension: Dimension) -> dict[str, tuple[str, ...]]:
     """The questions that stand for one that takes several labels, and the labels of which any makes them CHOSEN: each
     label by itself, and those of which any makes a later question be asked."""
-    found = {slug_of(dimension, value): (value,) for value in dimension.values}
+    parts = {slug_of(dimension, value): (value,) for value in dimension.values}
     conditions = [one.asked_when for one in kind.dimensions if one.asked_when]
     on_this = [one.labels for one in conditions if one.dimension == dimension.slug]
-    return found | {slug_of(dimension, *values): values for values in on_this}
+    return parts | {slug_of(dimension, *values): values for values in on_this}
 
 
 @lru_cache(maxsize=64)
@@ -48,7 +48,7 @@ def per_label(kind: TaskType) -> TaskType:
     several = {one.slug: one for one in kind.dimensions if one.takes_several}
     if all(one.answer == "label" for one in kind.dimensions):
         return kind
-    found: list[Dimension] = []
+    dimensions: list[Dimension] = []
     for dimension in kind.dimensions:
         if dimension.takes_number or dimension.takes_text:
             continue
@@ -57,9 +57,9 @@ def per_label(kind: TaskType) -> TaskType:
             condition = Condition(slug_of(several[condition.dimension], *condition.labels), (CHOSEN,))
         dimension = replace(dimension, asked_when=condition)
         if dimension.slug not in several:
-            found.append(dimension)
+            dimensions.append(dimension)
             continue
-        found += [
+        dimensions += [
             Dimension(
                 slug=slug,
                 title=f"{dimension.title}: {' or '.join(dimension.label(value).title for value in values)}",
@@ -69,7 +69,7 @@ def per_label(kind: TaskType) -> TaskType:
             )
             for slug, values in parts_of(kind, dimension).items()
         ]
-    return replace(kind, dimensions=tuple(found))
+    return replace(kind, dimensions=tuple(dimensions))
 
 
 def rows_per_label(kind: TaskType, rows: pd.DataFrame) -> pd.DataFrame:

@@ -409,14 +409,14 @@ def _ordered_categories(dtype: object) -> list | None:
     return list(dtype.categories) if getattr(dtype, "ordered", False) else None
 
 
-def _categories(dtype: object, values: Sequence, said: Sequence | None) -> tuple[tuple[str, ...], bool]:
+def _categories(dtype: object, values: Sequence, given: Sequence | None) -> tuple[tuple[str, ...], bool]:
     """The categories, and whether they are in a scale's order."""
-    said = said if said is not None else _ordered_categories(dtype)
-    if said is not None:
-        return tuple(_label_text(one) or "" for one in said), True
-    found = {text: value for value in values if (text := _label_text(value)) is not None}
-    are_numbers = all(isinstance(value, int | float | np.number | np.bool_) for value in found.values())
-    order = sorted(found, key=found.__getitem__) if are_numbers else sorted(found)
+    given = given if given is not None else _ordered_categories(dtype)
+    if given is not None:
+        return tuple(_label_text(one) or "" for one in given), True
+    by_text = {text: value for value in values if (text := _label_text(value)) is not None}
+    are_numbers = all(isinstance(value, int | float | np.number | np.bool_) for value in by_text.values())
+    order = sorted(by_text, key=by_text.__getitem__) if are_numbers else sorted(by_text)
     return tuple(order), are_numbers
 
 

@@ -103,8 +103,8 @@ def _row(row: tuple[Cell, ...], columns: tuple[str, ...], opens: str) -> str:
         if isinstance(cell, Person):
             words, copied = html.escape(cell.words), f' data-copied="{html.escape(cell.pseudonym)}"'
         if place:
-            said = value.figure.undefined if isinstance(value, Estimated) else value
-            is_long = isinstance(said, str) and len(said) > LONG_WORDS
+            shown = value.figure.undefined if isinstance(value, Estimated) else value
+            is_long = isinstance(shown, str) and len(shown) > LONG_WORDS
             is_number = isinstance(value, int | float | Estimated)
             kind = LONG if is_long else NUMBER if is_number else ""
             cells.append(f"<td{kind}{copied}>{words}</td>")

@@ -129,8 +129,8 @@ def claims_with_documents(kind: Kind, rows: Mapping[int, bool | None]) -> set[in
     if not kind.is_beside_documents or not rows:
         return set()
     will_be = [pk for pk, is_gold in rows.items() if is_gold]
-    found = kind.model.objects.filter(Q(is_gold=True) | Q(pk__in=will_be), pk__in=list(rows))
-    return documented(found.exclude(claim=None).values_list("claim", flat=True))
+    gold = kind.model.objects.filter(Q(is_gold=True) | Q(pk__in=will_be), pk__in=list(rows))
+    return documented(gold.exclude(claim=None).values_list("claim", flat=True))
 
 
 def documented(claims: Iterable[int]) -> set[int]:
@@ -171,11 +171,11 @@ def uses_of(roots: Iterable[tuple[str, int]], *, count_items: bool = False, piec
 
 
 def _any_of(tables: Mapping[type[models.Model], str], piece_set: str | None) -> Q:
-    found = Q()
+    condition = Q()
     for table, project in tables.items():
         only = {} if piece_set is None else {f"{project}__piece_set": piece_set}
-        found |= Q(Exists(table.objects.filter(unit=OuterRef("pk"), **only)))
-    return found
+        condition |= Q(Exists(table.objects.filter(unit=OuterRef("pk"), **only)))
+    return condition
 
 
 class RecordReader:

@@ -78,18 +78,18 @@ def renew_response_aspects(
 ) -> list[int]:
     """New versions of the units whose response or aspect got one (old id -> new id); units that this batch staged
     point at the new versions instead. Returns the ids of the units that were superseded."""
-    found: dict[int, tuple] = {}
+    renewed: dict[int, tuple] = {}
     for link, copies in (("response", responses), ("aspect", aspects)):
         rows = Unit.objects.filter(
             kind=UnitKind.RESPONSE_ASPECT, superseded_at=None, **{f"{link}__in": list(copies)}
         ).values_list("pk", "key", "version", "response_id", "aspect_id", "batch_id")
-        found |= {row[0]: row[1:] for row in rows}
-    staged = [pk for pk, row in found.items() if row[-1] == batch.pk]
+        renewed |= {row[0]: row[1:] for row in rows}
+    staged = [pk for pk, row in renewed.items() if row[-1] == batch.pk]
     for unit in Unit.objects.filter(pk__in=staged):
         unit.response_id = responses.get(unit.response_id, unit.response_id)
         unit.aspect_id = aspects.get(unit.aspect_id, unit.aspect_id)
         unit.save(update_fields=["response", "aspect"])
-    old = {pk: row for pk, row in found.items() if row[-1] != batch.pk}
+    old = {pk: row for pk, row in renewed.items() if row[-1] != batch.pk}
     Unit.objects.filter(pk__in=list(old)).update(superseded_at=now)
     bulk_insert(
         Unit,

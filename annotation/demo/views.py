@@ -15,8 +15,8 @@ from annotation.projects.views.accounts import BACKEND
 
 @require_POST
 def demo_sign_in(request, slug):
-    found = demo_account(slug) if settings.DEMO else None
-    user = User.objects.filter(username=found.email, is_active=True).first() if found else None
+    account = demo_account(slug) if settings.DEMO else None
+    user = User.objects.filter(username=account.email, is_active=True).first() if account else None
     if user is None:
         raise Http404("No such demo account")
     login(request, user, backend=BACKEND)

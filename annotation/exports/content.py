@@ -125,10 +125,10 @@ class _Batch:
         return response | ({"aspects": aspects} if aspects else {})
 
     def _labelled(self, item: ExportedItem, kind: str, record: Record, place: int = 0) -> dict:
-        found = as_object(record, place)
+        fields = as_object(record, place)
         # Only units of the item: what else stands on the line has a line of its own, or no labels here.
         is_unit = kind == self.kind.unit_kind and record.key in item.unit_keys.values()
-        return found | (self._labels(item, record.key) if is_unit else {})
+        return fields | (self._labels(item, record.key) if is_unit else {})
 
     def _labels(self, item: ExportedItem, unit: str) -> dict:
         labels, methods, derived = {}, {}, {}
@@ -157,15 +157,15 @@ def _on_units(units: set[int], kinds: dict[str, str]) -> dict[int, dict[str, tup
     """What hangs on each unit: path -> id and record of the row, where there is one."""
     columns = {path: ("id", *_columns(kind)) for path, kind in kinds.items()}
     names = [f"{path}__{name}" for path, of_path in columns.items() for name in of_path]
-    found: dict[int, dict[str, tuple[int, Record]]] = {}
+    on_units: dict[int, dict[str, tuple[int, Record]]] = {}
     for unit, *values in Unit.objects.filter(pk__in=units).values_list("id", *names):
-        found[unit], start = {}, 0
+        on_units[unit], start = {}, 0
         for path, of_path in columns.items():
             row, *of_row = values[start : start + len(of_path)]
             start += len(of_path)
             if row is not None:
-                found[unit][path] = row, _record(kinds[path], of_row)
-    return found
+                on_units[unit][path] = row, _record(kinds[path], of_row)
+    return on_units
 
 
 def _columns(kind: str) -> tuple[str, ...]:
@@ -199,10 +199,10 @@ def _ids(roots: set[Root], kind: str) -> list[int]:
 
 
 def _below(roots: set[Root], kind: str, rows: QuerySet) -> dict[Root, list[Record]]:
-    found: dict[Root, list[Record]] = {root: [] for root in roots}
-    of = {(root.kind, root.id): records for root, records in found.items()}
+    below: dict[Root, list[Record]] = {root: [] for root in roots}
+    of = {(root.kind, root.id): records for root, records in below.items()}
     links = [name for name in ROOTS if name in KIND_NAMED[kind].parents]
     for values in rows.values_list(*(f"{link}_id" for link in links), *_columns(kind)):
         parent = next((link, value) for link, value in zip(links, values, strict=False) if value is not None)
         of[parent].append(_record(kind, values[len(links) :]))
-    return found
+    return below

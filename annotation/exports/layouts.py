@@ -64,8 +64,8 @@ def _response_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dic
     """Every response with its question, passages and triplets, in RefChecker's layout."""
     dimension = _dimension_of(kind, "entailment")
     anchors = [item.anchor for item in items]
-    found = Response.objects.filter(units__in=anchors).select_related("question").annotate(unit=F("units"))
-    responses = {response.unit: response for response in found}
+    rows = Response.objects.filter(units__in=anchors).select_related("question").annotate(unit=F("units"))
+    responses = {response.unit: response for response in rows}
     passages: dict[int, list[str]] = defaultdict(list)
     questions = {response.question_id for response in responses.values()} - {None}
     for question, text in (

@@ -128,7 +128,10 @@ def _options(project: Project) -> dict:
     if not project.options_version:
         return {}
     versions = dict(project.options_versions.order_by("version").values_list("version", "options"))
-    return {"options": project.options, "options_versions": {str(number): said for number, said in versions.items()}}
+    return {
+        "options": project.options,
+        "options_versions": {str(number): options for number, options in versions.items()},
+    }
 
 
 def _label_set(description: TaskType) -> list[dict]:

@@ -136,7 +136,7 @@ class _Batch:
                     key,
                     self.texts[item.anchor] | more,
                     self.metadata[item.anchor],
-                    [said for one in latest.values() if (said := self._said(one, key)).labels],
+                    [answer for one in latest.values() if (answer := self._said(one, key)).labels],
                     [
                         WrittenAnswers(model, self._titles(labels), probability=sure)
                         for (model, sure), labels in self.suggestions.get(unit, {}).items()
@@ -165,11 +165,11 @@ class _Batch:
 
 def _suggestions(project: Project, units: list[int]) -> dict[int, dict[tuple[str, float | None], dict[str, str]]]:
     """Unit -> (run's name, probability) -> question -> label."""
-    found: dict[int, dict] = defaultdict(lambda: defaultdict(dict))
+    by_unit: dict[int, dict] = defaultdict(lambda: defaultdict(dict))
     rows = Suggestion.objects.filter(run__project=project, unit__in=units).order_by("run_id", "dimension")
     columns = ("unit_id", "run__checker", "run__version", "dimension", "label", "probability")
     for unit, checker, version, dimension, label, sure in rows.values_list(*columns):
         outside = checker.removeprefix("outside:")
         name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
-        found[unit][name, sure][dimension] = label
-    return found
+        by_unit[unit][name, sure][dimension] = label
+    return by_unit

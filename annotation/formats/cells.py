@@ -168,8 +168,8 @@ def to_instant(value: object, column: str) -> datetime | None:
     if not text:
         return None
     try:
-        found = text if isinstance(text, datetime) else datetime.fromisoformat(text)
-        return incoming.instant(found if found.tzinfo else found.replace(tzinfo=UTC))
+        instant = text if isinstance(text, datetime) else datetime.fromisoformat(text)
+        return incoming.instant(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     except incoming.Refused as refused:
         raise BadCell(column, value, str(refused)) from None
     except ValueError:

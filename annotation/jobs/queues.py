@@ -33,8 +33,8 @@ def queue_states(names: Collection[str]) -> dict[str, QueueState]:
     is_held = Q(Exists(held), state=Job.State.RUNNING)
     rows = Job.objects.filter(queue__in=names).values("queue")
     rows = rows.annotate(at_work=Count("pk", filter=is_held), last_begun=Max("started_at"))
-    found = {row["queue"]: QueueState(row["queue"], row["at_work"], row["last_begun"]) for row in rows}
-    return {name: found.get(name, QueueState(name)) for name in names}
+    states = {row["queue"]: QueueState(row["queue"], row["at_work"], row["last_begun"]) for row in rows}
+    return {name: states.get(name, QueueState(name)) for name in names}
 
 
 def long_wait(job: Job) -> QueueState | None:

@@ -207,8 +207,8 @@ class Decision(models.Model):
         ]
 
     def __str__(self) -> str:
-        said = "withdrawn" if self.is_withdrawn else self.label or self.outcome
-        return f"{self.dimension}: {said} ({self.set_name})"
+        label = "withdrawn" if self.is_withdrawn else self.label or self.outcome
+        return f"{self.dimension}: {label} ({self.set_name})"
 
     @property
     def set_name(self) -> str:

@@ -86,13 +86,13 @@ PARTS = (
 PART_NAMED = {part.name: part for part in PARTS}
 
 
-def card_of(said: object) -> dict[str, str]:
+def card_of(data: object) -> dict[str, str]:
     """The card as it is stored: parts that say something, written in the usual way. CardError names the first that is
     wrong."""
-    if not isinstance(said, Mapping):
+    if not isinstance(data, Mapping):
         raise CardError("card", "is not a JSON object")
-    found = {}
-    for name, value in said.items():
+    parts = {}
+    for name, value in data.items():
         if name not in PART_NAMED:
             raise CardError(str(name)[:80], f"is not a part of a data set card; parts are {', '.join(PART_NAMED)}")
         if not isinstance(value, str):
@@ -105,8 +105,8 @@ def card_of(said: object) -> dict[str, str]:
         if text and PART_NAMED[name].lines == 1 and "\n" in text:
             raise CardError(name, "has more than one line")
         if text:
-            found[name] = CHECKS[name](text) if name in CHECKS else text
-    return {part.name: found[part.name] for part in PARTS if part.name in found}
+            parts[name] = CHECKS[name](text) if name in CHECKS else text
+    return {part.name: parts[part.name] for part in PARTS if part.name in parts}
 
 
 def _license(text: str) -> str:

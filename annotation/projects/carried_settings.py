@@ -63,27 +63,27 @@ def parse(manifest: Mapping) -> CarriedSettings:
     release, settings = manifest.get("release", {}), manifest.get("settings", {})
     if not isinstance(release, Mapping) or not isinstance(settings, Mapping):
         raise SettingsProblem("settings: is not a JSON object")
-    said = {**release, **settings}
+    settings_given = {**release, **settings}
     kind = task_type_of(manifest)
-    plain = {name: _number(name, said[name]) for name in NUMBERS if name in said}
-    plain |= {name: _choice(name, said[name]) for name in CHOICES if name in said}
-    if "multiple_share" in said:
-        plain["multiple_share"] = _share(said["multiple_share"])
-    if "piece_set" in said:
-        plain["piece_set"] = _piece_set(said["piece_set"])
-    guidelines = said.get("guidelines", [])
+    plain = {name: _number(name, settings_given[name]) for name in NUMBERS if name in settings_given}
+    plain |= {name: _choice(name, settings_given[name]) for name in CHOICES if name in settings_given}
+    if "multiple_share" in settings_given:
+        plain["multiple_share"] = _share(settings_given["multiple_share"])
+    if "piece_set" in settings_given:
+        plain["piece_set"] = _piece_set(settings_given["piece_set"])
+    guidelines = settings_given.get("guidelines", [])
     if not isinstance(guidelines, list):
         raise SettingsProblem("guidelines: is not a list")
     return CarriedSettings(
         task_type=kind.identifier,
         label_set=manifest.get("label_set"),
-        title=_text("title", said.get("title", ""))[:TITLE_CHARS],
-        description=_text("description", said.get("description", "")),
+        title=_text("title", settings_given.get("title", ""))[:TITLE_CHARS],
+        description=_text("description", settings_given.get("description", "")),
         overlap=plain.pop("overlap", 0),
         plain=plain,
         options=_options(kind, manifest),
         guidelines=tuple(_text("guidelines", text) for text in guidelines),
-        card=_card(said.get("card", {})),
+        card=_card(settings_given.get("card", {})),
     )
 
 
@@ -133,9 +133,9 @@ def make_project(
     return project
 
 
-def _card(said: object) -> dict[str, str]:
+def _card(data: object) -> dict[str, str]:
     try:
-        return card_of(said)
+        return card_of(data)
     except CardError as error:
         raise SettingsProblem(f"card.{error}") from None
 
@@ -145,13 +145,13 @@ def _options(kind, manifest: Mapping) -> tuple[dict, ...]:
     numbers = [str(number) for number in range(1, len(versions) + 1)] if isinstance(versions, Mapping) else None
     if numbers is None or set(versions) != set(numbers):
         raise SettingsProblem("options_versions: is not a JSON object with the versions 1, 2, … as keys")
-    found = []
+    checked = []
     for number in numbers:
         try:
-            found.append(options_of(kind, versions[number]))
+            checked.append(options_of(kind, versions[number]))
         except OptionsError as error:
             raise SettingsProblem(f"options_versions.{number}: {error}") from None
-    return tuple(found)
+    return tuple(checked)
 
 
 def _number(name: str, value: object) -> int:

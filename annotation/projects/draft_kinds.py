@@ -81,13 +81,13 @@ def sources_in(dataset: Dataset, task_type: TaskType, *, without: str | None = N
     """What pieces can be taken from: responses or questions that have words; with `without`, the name of a set, only
     those that have no pieces of the kind in it."""
     kind = DRAFTED_FOR[task_type.unit_kind]
-    found = kind.source_model.objects.published().filter(dataset=dataset).exclude(text="")
+    sources = kind.source_model.objects.published().filter(dataset=dataset).exclude(text="")
     if task_type.anchor_kind == kind.source and task_type.anchor_parent:
-        found = found.filter(**{f"{task_type.anchor_parent}__isnull": False})
+        sources = sources.filter(**{f"{task_type.anchor_parent}__isnull": False})
     if without is not None:
         pieces = kind.model.objects.published().filter(piece_set=without, **{kind.source: OuterRef("pk")})
-        found = found.filter(~Exists(pieces))
-    return found
+        sources = sources.filter(~Exists(pieces))
+    return sources
 
 
 def drafts_of(project: Project, kind: DraftKind) -> QuerySet[Draft]:

@@ -88,14 +88,14 @@ def units_of(description: TaskType, anchors: list[tuple], piece_set: str = "") -
         return {unit_id: [unit_id] for unit_id in units}
     link, order = UNITS_OF[description.anchor_kind, description.unit_kind]
     anchor_of = {row_id: unit_id for unit_id, _, row_id in anchors}
-    found = (
+    rows = (
         Unit.objects.published()
         .filter(kind=description.unit_kind, **{f"{link}__in": list(anchor_of)})
         .in_set(description.unit_kind, piece_set)
         .order_by(link, *order, "id")
         .values_list(f"{link}_id", "id")
     )
-    for row_id, unit_id in found:
+    for row_id, unit_id in rows:
         units[anchor_of[row_id]].append(unit_id)
     return units
 
@@ -103,10 +103,10 @@ def units_of(description: TaskType, anchors: list[tuple], piece_set: str = "") -
 def anchors_in(dataset_id: int, description: TaskType, piece_set: str = "") -> QuerySet[Unit]:
     """The units of a data set that items of the task type are made from; pieces of one set."""
     kind = description.anchor_kind
-    found = Unit.objects.published().filter(dataset=dataset_id, kind=kind).in_set(kind, piece_set)
+    anchors = Unit.objects.published().filter(dataset=dataset_id, kind=kind).in_set(kind, piece_set)
     if description.anchor_parent:
-        found = found.filter(**{f"{description.anchor_kind}__{description.anchor_parent}__isnull": False})
-    return found
+        anchors = anchors.filter(**{f"{description.anchor_kind}__{description.anchor_parent}__isnull": False})
+    return anchors
 
 
 def count_anchors(project: Project) -> int:
@@ -264,11 +264,11 @@ def _refresh_units(items) -> list[int]:
         anchor = item.anchor
         description = item.project.type
         row_id = getattr(anchor, f"{description.anchor_kind}_id")
-        found = units_of(description, [(anchor.pk, anchor.key, row_id)], item.project.piece_set)[anchor.pk]
-        if not found:
+        units = units_of(description, [(anchor.pk, anchor.key, row_id)], item.project.piece_set)[anchor.pk]
+        if not units:
             continue
         ItemUnit.objects.filter(item=item).delete()
-        ItemUnit.objects.bulk_create(ItemUnit(item=item, unit_id=unit, index=n) for n, unit in enumerate(found))
-        Item.objects.filter(pk=item.pk).update(unit_count=len(found))
+        ItemUnit.objects.bulk_create(ItemUnit(item=item, unit_id=unit, index=n) for n, unit in enumerate(units))
+        Item.objects.filter(pk=item.pk).update(unit_count=len(units))
         refreshed.append(item.pk)
     return refreshed

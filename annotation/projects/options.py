@@ -43,11 +43,11 @@ def asked_under(project: Project, assignment: Assignment, version: int | None) -
     current = project.options_version, project.type
     if version is None or version >= project.options_version:
         return current
-    found = {row.version: row for row in project.options_versions.filter(version__in=[version, version + 1])}
-    after = found.get(version + 1)
+    versions = {row.version: row for row in project.options_versions.filter(version__in=[version, version + 1])}
+    after = versions.get(version + 1)
     if after is None or (assignment.leased_at is not None and after.created_at < assignment.leased_at):
         return current
-    options = found[version].options if version else {}
+    options = versions[version].options if version else {}
     return version, configured(task_type(project.task_type), options)
 
 

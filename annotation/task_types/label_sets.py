@@ -227,8 +227,8 @@ def _dimension(question: Mapping) -> Dimension:
     )
 
 
-def _range(said: Mapping) -> NumberRange:
-    return NumberRange(*(said.get(name) for name in _BOUNDS), said.get("unit", ""))
+def _range(bounds: Mapping) -> NumberRange:
+    return NumberRange(*(bounds.get(name) for name in _BOUNDS), bounds.get("unit", ""))
 
 
 # --- what does not fit ----------------------------------------------------------------------------------------------
@@ -340,18 +340,18 @@ def _number_problems(place: str, question: Mapping, level: object) -> Problems:
         problems.append((f"{place}.level", f"is {level}, and numbers are at the interval or ratio level"))
     if question.get("role"):
         problems.append((f"{place}.role", "is of a question with one label; no checker answers with a number"))
-    said = question.get("number") or {}
-    if not isinstance(said, Mapping):
+    bounds = question.get("number") or {}
+    if not isinstance(bounds, Mapping):
         return [*problems, (f"{place}.number", "is not an object")]
-    problems += _unknown(f"{place}.number", said, {*_BOUNDS, "unit"})
-    unit = said.get("unit", "")
+    problems += _unknown(f"{place}.number", bounds, {*_BOUNDS, "unit"})
+    unit = bounds.get("unit", "")
     problems += _title(f"{place}.number.unit", unit, UNIT_CHARS) if unit else []
-    wrong = [name for name in _BOUNDS if not _is_bound(said.get(name))]
+    wrong = [name for name in _BOUNDS if not _is_bound(bounds.get(name))]
     reason = "is not a number below a thousand million with at most 6 decimals"
     problems += [(f"{place}.number.{name}", reason) for name in wrong]
     if wrong:
         return problems
-    least, most, step = (said.get(name) for name in _BOUNDS)
+    least, most, step = (bounds.get(name) for name in _BOUNDS)
     if least is not None and most is not None and least >= most:
         problems.append((f"{place}.number.max", "is not above the minimum"))
     if step is not None and step <= 0:
@@ -461,9 +461,9 @@ def _words_problems(words: object) -> Problems:
     return problems
 
 
-def _unknown(place: str, found: Mapping, known: set[str]) -> Problems:
+def _unknown(place: str, given: Mapping, known: set[str]) -> Problems:
     reason = f"is not one of {', '.join(sorted(known))}"
-    return [(".".join(filter(None, (place, str(name)))), reason) for name in found if name not in known]
+    return [(".".join(filter(None, (place, str(name)))), reason) for name in given if name not in known]
 
 
 def _title(place: str, text: object, limit: int) -> Problems:
@@ -476,8 +476,8 @@ def _title(place: str, text: object, limit: int) -> Problems:
 
 def _values(question: Mapping) -> list[str]:
     labels = question.get("labels")
-    found = (label.get("value") for label in labels if isinstance(label, Mapping)) if isinstance(labels, list) else ()
-    return [value for value in found if isinstance(value, str)]
+    values = (label.get("value") for label in labels if isinstance(label, Mapping)) if isinstance(labels, list) else ()
+    return [value for value in values if isinstance(value, str)]
 
 
 def fits_level(value: object, level: object) -> bool:

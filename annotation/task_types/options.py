@@ -74,8 +74,8 @@ def options_of(description: TaskType, options: Mapping) -> dict:
         choice = options.get("spans", {}).get(slug)
         if choice and choice != ("required" if dimension.spans.required else "optional"):
             spans[slug] = choice
-        if said := _new_captions(dimension, options.get("captions", {}).get(slug, {})):
-            captions[slug] = said
+        if changed := _new_captions(dimension, options.get("captions", {}).get(slug, {})):
+            captions[slug] = changed
         if (values := options.get("order", {}).get(slug)) and tuple(values) != dimension.values:
             order[slug] = list(values)
     kept |= {name: part for name, part in (("spans", spans), ("captions", captions), ("order", order)) if part}
@@ -93,7 +93,7 @@ def _free_text(asked: Mapping | None) -> FreeText | None:
 def _new_captions(dimension: Dimension, captions: Mapping) -> dict:
     own = {"title": dimension.title, "question": dimension.question}
     own["spans"] = dimension.spans.title if dimension.spans else ""
-    said = {name: text for name, text in captions.items() if name != "labels" and text and text != own[name]}
+    new = {name: text for name, text in captions.items() if name != "labels" and text and text != own[name]}
     labels = {}
     for value, texts in captions.get("labels", {}).items():
         label = dimension.label(value)
@@ -102,7 +102,7 @@ def _new_captions(dimension: Dimension, captions: Mapping) -> dict:
         changed = {name: text for name, text in told.items() if text != getattr(label, name)}
         if changed:
             labels[value] = changed
-    return said | ({"labels": labels} if labels else {})
+    return new | ({"labels": labels} if labels else {})
 
 
 def _dimension(dimension: Dimension, options: Mapping) -> Dimension:

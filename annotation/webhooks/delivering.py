@@ -109,7 +109,7 @@ def _note(delivery: WebhookDelivery, status: int | None, problem: str, is_final:
 def sweep() -> int:
     """Send somebody to what is due, a bounded number at a time. How many that were."""
     due = WebhookDelivery.objects.filter(state=State.WAITING, due_at__lte=timezone.now())
-    found = list(due.order_by("due_at")[:AT_ONCE])
-    for delivery in found:
+    deliveries = list(due.order_by("due_at")[:AT_ONCE])
+    for delivery in deliveries:
         events.wake(delivery)
-    return len(found)
+    return len(deliveries)

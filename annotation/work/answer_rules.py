@@ -85,7 +85,7 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
     """The judgements whose unit, dimension and label are known, by unit and dimension."""
     known_units = set(units)
     dimensions = {dimension.slug: dimension for dimension in description.dimensions}
-    found: dict[tuple[str, str], dict] = {}
+    by_place: dict[tuple[str, str], dict] = {}
     if not isinstance(judgements, list):
         raise InvalidSubmission([FieldError("The answer has no list of judgements", field="judgements")])
     for judgement in judgements:
@@ -102,11 +102,11 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
             dimension = dimensions[slug]
             message = "has no such label" if dimension.labels else f"takes {dimension.known_answers}"
             errors.append(FieldError(f"{dimension.title} {message}", unit, slug, "label"))
-        elif (unit, slug) in found:
+        elif (unit, slug) in by_place:
             errors.append(FieldError(f"{dimensions[slug].title} is answered twice", unit, slug))
         else:
-            found[unit, slug] = judgement
-    return found
+            by_place[unit, slug] = judgement
+    return by_place
 
 
 def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tuple[CheckedSpan, ...]:

@@ -79,11 +79,11 @@ def _take(rater: Rater, project: Project, *, ahead: bool, after, check_leases: b
     if check_leases and _is_expiry_check_due(project):
         return_expired_leases(project)
     now = timezone.now()
-    found = _held(rater, now, ahead=ahead, after=after) or _free(rater, project)
-    if found is not None:
-        found.rater, found.project = rater, project
-        _lease(found, project, now, ahead=ahead)
-    return found
+    assignment = _held(rater, now, ahead=ahead, after=after) or _free(rater, project)
+    if assignment is not None:
+        assignment.rater, assignment.project = rater, project
+        _lease(assignment, project, now, ahead=ahead)
+    return assignment
 
 
 # The statements of every single take, written by hand: building them anew each time costs more than running them.
@@ -120,16 +120,16 @@ def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | No
 
 def _free(rater: Rater, project: Project) -> Assignment | None:
     """The next open row: one that came back, or the first ahead of the cursor, or else the first of all."""
-    found = _first_free(rater, "a.returned", [])
-    if found is not None:
-        return found
+    assignment = _first_free(rater, "a.returned", [])
+    if assignment is not None:
+        return assignment
     cursor = rater.cursor if rater.cursor_epoch == project.queue_epoch else START
-    found = _first_free(rater, "a.position > %s", [cursor])
-    if found is None and cursor != START:
-        found = _first_free(rater, "a.position > %s", [START])
-    if found is not None:
-        Rater.objects.filter(pk=rater.pk).update(cursor=found.position, cursor_epoch=project.queue_epoch)
-    return found
+    assignment = _first_free(rater, "a.position > %s", [cursor])
+    if assignment is None and cursor != START:
+        assignment = _first_free(rater, "a.position > %s", [START])
+    if assignment is not None:
+        Rater.objects.filter(pk=rater.pk).update(cursor=assignment.position, cursor_epoch=project.queue_epoch)
+    return assignment
 
 
 def _first_free(rater: Rater, condition: str, values: list) -> Assignment | None:

@@ -136,25 +136,25 @@ class OptionsForm(forms.Form):
                     self.add_error(*self._told(place, reason))
         return cleaned
 
-    def _options(self, said: dict) -> dict:
+    def _options(self, changes: dict) -> dict:
         """What the fields say, as options."""
         options: dict = {"hidden": [], "spans": {}, "captions": {}, "order": {}}
         for dimension in self.own.dimensions:
             slug, place = dimension.slug, f"captions.{dimension.slug}"
-            if said.get(f"hidden.{slug}"):
+            if changes.get(f"hidden.{slug}"):
                 options["hidden"].append(slug)
-            captions = {name: said.get(f"{place}.{name}", "") for name in ("title", "question")}
+            captions = {name: changes.get(f"{place}.{name}", "") for name in ("title", "question")}
             if dimension.spans:
-                captions["spans"] = said[f"{place}.spans"]
-                options["spans"][slug] = said[f"spans.{slug}"]
+                captions["spans"] = changes[f"{place}.spans"]
+                options["spans"][slug] = changes[f"spans.{slug}"]
             captions["labels"] = {
-                value: {name: said[f"{place}.labels.{value}.{name}"] for name in ("title", "hint")}
+                value: {name: changes[f"{place}.labels.{value}.{name}"] for name in ("title", "hint")}
                 for value in dimension.values
             }
             options["captions"][slug] = captions
-            if said[f"order.{slug}"]:
-                options["order"][slug] = said[f"order.{slug}"]
-        words = {name: said[f"free_text.{name}"] for name in ("title", "hint", "required")}
+            if changes[f"order.{slug}"]:
+                options["order"][slug] = changes[f"order.{slug}"]
+        words = {name: changes[f"free_text.{name}"] for name in ("title", "hint", "required")}
         options["free_text"] = words if any(words.values()) else None
         return options
 

@@ -41,8 +41,8 @@ class DoorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not incoming.is_storable(request.path_info):
             return _answer(request, 404, "", "There is no such page")
-        found = problem(request)
-        return self.get_response(request) if found is None else _answer(request, 400, *found)
+        response = problem(request)
+        return self.get_response(request) if response is None else _answer(request, 400, *response)
 
 
 def problem(request: HttpRequest) -> tuple[str, str] | None:
@@ -75,7 +75,7 @@ def _answer(request: HttpRequest, status: int, name: str, message: str) -> HttpR
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What a view refuses it says in words; not so what Django refuses, such as a forged host."""
-    said = str(exception) if isinstance(exception, BadRequest) else ""
+    reason = str(exception) if isinstance(exception, BadRequest) else ""
     if is_for_api(request):
-        return problem_response(400, said or "The request cannot be taken")
-    return render(None, "400.html", {"problem": said}, status=400)
+        return problem_response(400, reason or "The request cannot be taken")
+    return render(None, "400.html", {"problem": reason}, status=400)

@@ -92,20 +92,20 @@ class AspectAlignment:
         prepared = [self._prepare(item) for item in inputs]
         answers = _answers([one for one in prepared if isinstance(one, _Work)])
         outcomes = self.server.ask_each([answer.asked for answer in answers], self._ask)
-        found = {
+        predictions = {
             id(work): prediction
             for answer, outcome in zip(answers, outcomes, strict=True)
             for work, prediction in zip(answer.work, self._predictions(answer, outcome), strict=True)
         }
-        return [one if isinstance(one, Prediction) else found[id(one)] for one in prepared]
+        return [one if isinstance(one, Prediction) else predictions[id(one)] for one in prepared]
 
     def _ask(self, answer: Alignable, exchange: Exchange) -> Aspects:
         return ask_alignment(answer, exchange, self.prompt)
 
     def _prepare(self, item: CheckerInput) -> _Work | Prediction:
         try:
-            if found := without_answer(self.spaces, item, ()):
-                return found
+            if prediction := without_answer(self.spaces, item, ()):
+                return prediction
             question = check_text("question", item.fields.get("question", ""))
             return _Work(item, read_claims(item), read_passages(item), question)
         except InputError as error:

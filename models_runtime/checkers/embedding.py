@@ -132,7 +132,7 @@ class Encoder:
     def embed(self, texts: Sequence[str]) -> Embedded:
         """Unit vectors of the distinct texts."""
         distinct = list(dict.fromkeys(texts))
-        known = {text: found for text in distinct if (found := self._known.get(text))}
+        known = {text: stored for text in distinct if (stored := self._known.get(text))}
         new = [text for text in distinct if text not in known]
         failures = {}
         if new:
@@ -199,8 +199,8 @@ class EmbeddingChecker:
     def _prepare(self, item: CheckerInput) -> _Prepared | Prediction:
         """What is to be embedded, or the prediction where nothing is."""
         try:
-            if found := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
-                return found
+            if prediction := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
+                return prediction
             passages = [_Passage(field, text, sentence_offsets(text)) for field, text in read_passages(item)]
             return read_claims(item), passages
         except Exception as error:

@@ -89,7 +89,7 @@ class FakeChecker:
             usage=Usage(sum(len(text.split()) for text in texts.values()), 1),
             trace={
                 "prompt": "\n".join(f"{name}: {text}" for name, text in texts.items()),
-                "output": ", ".join(f"{dimension}: {said.label}" for dimension, said in labels.items()),
+                "output": ", ".join(f"{dimension}: {given.label}" for dimension, given in labels.items()),
             },
         )
 
@@ -105,16 +105,16 @@ class FakeChecker:
 
     def _span(self, texts: dict[str, str]) -> PredictedSpan | None:
         """One word of the evidence or of a passage."""
-        found = [
+        words = [
             (field, match)
             for field, text in texts.items()
             if field == "evidence" or field.startswith("passages[")
             for match in re.finditer(r"\S+", text)
         ]
-        if not found:
+        if not words:
             return None
         draw = self._draw(texts, "span")
-        field, match = found[int(draw * len(found))]
+        field, match = words[int(draw * len(words))]
         return PredictedSpan(field, match.start(), match.end(), match.group(), draw)
 
     def _draw(self, texts: dict[str, str], *purpose: str) -> float:

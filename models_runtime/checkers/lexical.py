@@ -120,8 +120,8 @@ class LexicalChecker:
         return answer_each(inputs, self._answer)
 
     def _answer(self, item: CheckerInput) -> Prediction:
-        if found := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
-            return found
+        if prediction := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
+            return prediction
         claims = [(claim, counted) for claim in read_claims(item) if (counted := self._counted_words(claim))]
         if not claims:
             raise InputError("no-words", "claim has no words, so the overlap is undefined")
@@ -194,8 +194,8 @@ class _Passage:
 @functools.lru_cache(maxsize=64)
 def _sentences(text: str) -> tuple[tuple[tuple[int, int, list[str]], ...], frozenset[str], float | None]:
     """Sentences with their words, the words of all, and the reading ease."""
-    found = tuple((start, end, words(text[start:end])) for start, end in sentence_offsets(text))
-    return found, frozenset(words(text)), measures.flesch(sentence[2] for sentence in found)
+    sentences = tuple((start, end, words(text[start:end])) for start, end in sentence_offsets(text))
+    return sentences, frozenset(words(text)), measures.flesch(sentence[2] for sentence in sentences)
 
 
 build = LexicalChecker

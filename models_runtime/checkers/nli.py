@@ -186,8 +186,8 @@ class _Prepared:
         return [
             (segment.text, hypothesis)
             for alternatives in self.asked.values()
-            for hypothesis, found in alternatives
-            for segment in found
+            for hypothesis, entailment in alternatives
+            for segment in entailment
         ]
 
 
@@ -264,8 +264,8 @@ class NLIChecker:
     def _prepare(self, item: CheckerInput) -> _Prepared | Prediction:
         """What is to be judged, or the prediction where nothing is."""
         try:
-            if found := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
-                return found
+            if prediction := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
+                return prediction
             claims, passages = read_claims(item), read_passages(item)
             question = check_text("question", item.fields.get("question", ""))
             asked = {}
@@ -319,8 +319,8 @@ class NLIChecker:
         if not pairs:
             return []
         premises, hypotheses = map(list, zip(*pairs, strict=True))
-        found = self.loaded.tokenizer(premises, hypotheses, truncation=False, padding=False, verbose=False)
-        return [{name: found[name][place] for name in found} for place in range(len(pairs))]
+        encoded = self.loaded.tokenizer(premises, hypotheses, truncation=False, padding=False, verbose=False)
+        return [{name: encoded[name][place] for name in encoded} for place in range(len(pairs))]
 
     def _judge(self, encoded: list[dict[str, list[int]]]) -> list[NLIOutput]:
         import torch
@@ -379,7 +379,7 @@ class NLIChecker:
         )
 
     def _settle(self, group: str, alternatives: list[tuple[str, list[_Segment], list[NLIOutput]]]) -> _Settled:
-        found = []
+        readings = []
         for hypothesis, read, judged in alternatives:
             decision = decide(
                 self.parameters["rule"],
@@ -389,12 +389,12 @@ class NLIChecker:
             )
             neutral = [one.neutral for one in judged if one.neutral is not None]
             place = decision.place
-            found.append(
+            readings.append(
                 _Settled(decision, judged[place], read[place], hypothesis, len(read), min(neutral, default=None))
             )
         sided = self.knows_contradiction.get(group, False)
         return max(
-            found,
+            readings,
             key=lambda one: (
                 one.decision.verdict == ENTAILMENT,
                 one.judged.support if sided else one.decision.max_entailment,
@@ -402,9 +402,9 @@ class NLIChecker:
         )
 
     def _label(self, space: LabelSpace, settled: dict[str, _Settled]) -> LabelPrediction:
-        found = settled[self.groups[space.dimension]]
+        reading = settled[self.groups[space.dimension]]
         if space.role != "relevance":
-            return label_of(space, found.decision.verdict, found.judged)
+            return label_of(space, reading.decision.verdict, reading.judged)
         share = self._relevance(settled)
         threshold = self.parameters["threshold"] if self.parameters["rule"] == "max-entailment" else 0.5
         return label_yes_or_no(space, share, share > threshold)

@@ -71,13 +71,13 @@ class TrainedChecker:
             foreign = set(self.model.labels(space.dimension)) - set(space.values)
             if foreign:
                 raise ModelError(f"{space.dimension}: it was trained on labels that are not asked: {sorted(foreign)}")
-        said = self.model.metadata["features"]
-        self.features = Features.of(said, parameters["device"])
+        features = self.model.metadata["features"]
+        self.features = Features.of(features, parameters["device"])
         here = self.features.describe()
         for name in ("features", "encoder", "encoder_revision", "layers", "pooling", "prompt"):
-            if said.get(name) != here.get(name):
+            if features.get(name) != here.get(name):
                 raise ModelError(
-                    f"it was trained on {name.replace('_', ' ')} {said.get(name)}, and here is {here.get(name)}: "
+                    f"it was trained on {name.replace('_', ' ')} {features.get(name)}, and here is {here.get(name)}: "
                     "train it again"
                 )
         self.predictors = {space.dimension: self.model.predictor(space.dimension) for space in self.spaces}
@@ -106,13 +106,13 @@ class TrainedChecker:
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         import numpy as np
 
-        found: list[Prediction | None] = []
+        predictions: list[Prediction | None] = []
         for item in inputs:
             try:
-                found.append(without_answer(self.spaces, item, [score.name for score in self.info.scores]))
+                predictions.append(without_answer(self.spaces, item, [score.name for score in self.info.scores]))
             except Exception as error:
-                found.append(failed(item, error))
-        asked = [place for place, given in enumerate(found) if given is None]
+                predictions.append(failed(item, error))
+        asked = [place for place, given in enumerate(predictions) if given is None]
         rows = dict(zip(asked, self.features.rows([inputs[place] for place in asked]), strict=True))
         readable = [place for place, row in rows.items() if not isinstance(row, Exception)]
         matrix = np.array([rows[place].values for place in readable])
@@ -122,11 +122,11 @@ class TrainedChecker:
         }
         for place, row in rows.items():
             if isinstance(row, Exception):
-                found[place] = failed(inputs[place], row)
+                predictions[place] = failed(inputs[place], row)
             else:
-                said = {dimension: values[place] for dimension, values in by_dimension.items()}
-                found[place] = self._answer(inputs[place], row, said)
-        return found
+                by_label = {dimension: values[place] for dimension, values in by_dimension.items()}
+                predictions[place] = self._answer(inputs[place], row, by_label)
+        return predictions
 
     def _answer(self, item: CheckerInput, row, probabilities: dict[str, Any]) -> Prediction:
         key = input_hash(item)

@@ -90,13 +90,13 @@ class FakeExtractor:
 
     def _triplets(self, question: str, text: str) -> Iterator[Piece]:
         for sentence in _SENTENCE.finditer(text):
-            found = [(word.start(), word.end()) for word in _WORD.finditer(text, *sentence.span())]
-            if len(found) < len(PARTS["triplet"]):
+            spans = [(word.start(), word.end()) for word in _WORD.finditer(text, *sentence.span())]
+            if len(spans) < len(PARTS["triplet"]):
                 continue
             # The relation is one or two words, and something is left on either side of it.
-            first = 1 + int(self._draw(sentence.group(), "first") * (len(found) - 2))
-            last = min(first + int(self._draw(sentence.group(), "last") * 2), len(found) - 2)
-            cuts = (found[:first], found[first : last + 1], found[last + 1 :])
+            first = 1 + int(self._draw(sentence.group(), "first") * (len(spans) - 2))
+            last = min(first + int(self._draw(sentence.group(), "last") * 2), len(spans) - 2)
+            cuts = (spans[:first], spans[first : last + 1], spans[last + 1 :])
             parts = [text[words[0][0] : words[-1][1]].strip(_MARKS) for words in cuts]
             if all(parts):
                 yield Piece(dict(zip(PARTS["triplet"], parts, strict=True)), *sentence.span())

@@ -28,15 +28,15 @@ def extract_each(
     sources: Sequence[ExtractionInput], extract: Callable[[ExtractionInput], Extraction]
 ) -> list[Extraction]:
     """`extract` of every source in order; an exception fails its own source only (a worker's time limit passes on)."""
-    found = []
+    extractions = []
     for source in sources:
         try:
-            found.append(extract(source))
+            extractions.append(extract(source))
         except Exception as error:
             if is_interruption(error):
                 raise
-            found.append(failed_extraction(source, error))
-    return found
+            extractions.append(failed_extraction(source, error))
+    return extractions
 
 
 def failed_extraction(source: ExtractionInput, error: Exception) -> Extraction:

@@ -59,18 +59,18 @@ def read_label_order(id2label: Mapping[int, str]) -> LabelOrder:
     >>> read_label_order({0: "CONTRADICTION", 1: "ENTAILMENT", 2: "NEUTRAL"})
     LabelOrder(entailment=1, neutral=2, contradiction=0)
     """
-    found: dict[str, int] = {}
+    order: dict[str, int] = {}
     for place, name in id2label.items():
         plain = re.sub(r"[^a-z]", "", str(name).lower())
         meaning = next((meaning for meaning, names in _NAMES.items() if plain in names), None)
-        if meaning is None or meaning in found or re.search(r"\d", str(name)):
+        if meaning is None or meaning in order or re.search(r"\d", str(name)):
             break
-        found[meaning] = int(place)
+        order[meaning] = int(place)
     else:
-        if set(found) == {ENTAILMENT, NEUTRAL, CONTRADICTION}:
-            return LabelOrder(**found)
-        if set(found) == {ENTAILMENT, "rest"}:
-            return LabelOrder(found[ENTAILMENT])
+        if set(order) == {ENTAILMENT, NEUTRAL, CONTRADICTION}:
+            return LabelOrder(**order)
+        if set(order) == {ENTAILMENT, "rest"}:
+            return LabelOrder(order[ENTAILMENT])
     names = ", ".join(repr(name) for name in id2label.values())
     raise ModelError(
         f"the model's labels are {names}; what is needed is entailment, neutral and contradiction, or entailment and "

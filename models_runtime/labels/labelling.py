@@ -110,11 +110,11 @@ def deciding(spaces: Sequence[LabelSpace], readings: Sequence[Reading]) -> int:
     indices = range(len(readings))
     if space.role in ("stance", "entailment"):
         polarity = dict(space.labels)
-        found = [polarity[label(space, reading.relevance, reading.support).label] for reading in readings]
-        if any(value > 0 for value in found):
-            return max((i for i in indices if found[i] > 0), key=lambda i: readings[i].support)
-        if any(value < 0 for value in found):
-            return min((i for i in indices if found[i] < 0), key=lambda i: readings[i].support)
+        signs = [polarity[label(space, reading.relevance, reading.support).label] for reading in readings]
+        if any(value > 0 for value in signs):
+            return max((i for i in indices if signs[i] > 0), key=lambda i: readings[i].support)
+        if any(value < 0 for value in signs):
+            return min((i for i in indices if signs[i] < 0), key=lambda i: readings[i].support)
         return max(indices, key=lambda i: readings[i].relevance)
     return max(indices, key=lambda i: _weight(space, readings[i]))
 

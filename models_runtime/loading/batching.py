@@ -42,15 +42,15 @@ class Batcher:
 
         def attempt(batch: list[int]) -> Exception | None:
             try:
-                found = compute([items[index] for index in batch])
+                computed = compute([items[index] for index in batch])
             except Exception as error:
                 if is_interruption(error):
                     raise
                 # The traceback would keep the batch's tensors alive.
                 return error.with_traceback(None)
-            if len(found) != len(batch):
-                return ValueError(f"{len(batch)} items went in and {len(found)} values came out")
-            for index, value in zip(batch, found, strict=True):
+            if len(computed) != len(batch):
+                return ValueError(f"{len(batch)} items went in and {len(computed)} values came out")
+            for index, value in zip(batch, computed, strict=True):
                 values[index] = value
             return None
 

@@ -76,10 +76,10 @@ def _fetch(model: str, revision: str) -> Path:
             told = HfApi().model_info(model, revision=revision or None, timeout=10, files_metadata=True).siblings or ()
             wanted = [one for one in told if any(fnmatch(one.rfilename, pattern) for pattern in WANTED_FILES)]
             allowed_models.check_size(model, sum(one.size or 0 for one in wanted))
-            found = snapshot_download(
+            folder = snapshot_download(
                 model, revision=revision or None, allow_patterns=list(WANTED_FILES), etag_timeout=5
             )
-            return Path(found)
+            return Path(folder)
         except ModelError:
             raise
         except Exception as error:  # of the network, the hub or the disk: each fails in its own way

@@ -62,10 +62,10 @@ def _trial(model: Any) -> Any:
         return model(input_ids=ids.to(device), attention_mask=mask.to(device)).logits
 
 
-def _is_close(found: Any, wanted: Any) -> bool:
+def _is_close(values: Any, wanted: Any) -> bool:
     """Equal to half the digits of the numbers' precision."""
     tolerance = torch.finfo(wanted.dtype).eps ** 0.5
-    return torch.allclose(found, wanted, rtol=0, atol=tolerance * max(1.0, float(wanted.abs().max())))
+    return torch.allclose(values, wanted, rtol=0, atol=tolerance * max(1.0, float(wanted.abs().max())))
 
 
 class _Positions:
@@ -135,8 +135,8 @@ def _attend(
         ~seen, torch.finfo(queries.dtype).min
     )
     bias = scores(positions, queries * scale, keys * scale, bias)
-    found = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=scale)
-    return found.transpose(1, 2).reshape(n_rows, n_queries, -1), None
+    attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=scale)
+    return attended.transpose(1, 2).reshape(n_rows, n_queries, -1), None
 
 
 def _all_scores(positions: _Positions, queries: Any, keys: Any, bias: Any) -> Any:
@@ -151,12 +151,12 @@ def _all_scores(positions: _Positions, queries: Any, keys: Any, bias: Any) -> An
     outer = (n_heads * length * width, length * width)
     if by_key is not None:
         # Row i, column length-1-i+j holds distance i-j.
-        found = torch.matmul(queries, by_key.transpose(-1, -2))
-        bias = found.as_strided(sizes, (*outer, width - 1, 1), length - 1) + bias
+        scores = torch.matmul(queries, by_key.transpose(-1, -2))
+        bias = scores.as_strided(sizes, (*outer, width - 1, 1), length - 1) + bias
     if by_query is not None:
         # Row j, column length-1+i-j holds distance i-j.
-        found = torch.matmul(keys, by_query.transpose(-1, -2))
-        bias = bias + found.as_strided(sizes, (*outer, 1, width - 1), length - 1)
+        scores = torch.matmul(keys, by_query.transpose(-1, -2))
+        bias = bias + scores.as_strided(sizes, (*outer, 1, width - 1), length - 1)
     return bias.expand(sizes)
 
 

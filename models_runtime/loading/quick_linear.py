@@ -21,11 +21,11 @@ def is_there() -> bool:
     given, weight, bias = (torch.randn(*size, generator=generator) for size in ((2, 3, 32), (48, 32), (48,)))
     try:
         with torch.inference_mode():
-            found = [_linear(given, weight, one) for one in (bias, None)]
+            outputs = [_linear(given, weight, one) for one in (bias, None)]
     except (AttributeError, RuntimeError, TypeError):  # no such operation, or not with these arguments
         return False
     wanted = [torch.nn.functional.linear(given, weight, one) for one in (bias, None)]
-    return all(torch.allclose(one, other, atol=1e-4) for one, other in zip(found, wanted, strict=True))
+    return all(torch.allclose(one, other, atol=1e-4) for one, other in zip(outputs, wanted, strict=True))
 
 
 def quicken(model: Any) -> int:

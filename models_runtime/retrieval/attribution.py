@@ -67,13 +67,13 @@ def attribute(
         raise ValueError(
             f"{len(similarities)} rows of similarities for {len(spans)} spans, each with an element or more"
         )
-    found = [
+    attributed = [
         Attributed(start, end, text[start:end], sum(row) / len(row), tuple(row))
         for (start, end), row in zip(spans, similarities, strict=True)
     ]
     kept: list[Attributed] = []
     taken: list[tuple[int, int]] = []  # by where they are
-    for one in sorted(found, key=lambda one: (-one.score, one.start, one.end)):
+    for one in sorted(attributed, key=lambda one: (-one.score, one.start, one.end)):
         place = bisect.bisect(taken, (one.start, one.end))
         is_free = (not place or taken[place - 1][1] <= one.start) and (
             place == len(taken) or one.end <= taken[place][0]

@@ -67,7 +67,7 @@ class Chunker:
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """(start, end) of the words between two places."""
-    return (found.span() for found in _WORD.finditer(text, start, len(text) if end is None else end))
+    return (match.span() for match in _WORD.finditer(text, start, len(text) if end is None else end))
 
 
 def words(text: str, size: int, overlap: int = 0) -> list[tuple[int, int]]:
@@ -97,14 +97,14 @@ def paragraphs(text: str, size: int = PARAGRAPH_WORDS, *, merge: bool = False) -
     >>> [text[start:end] for start, end in paragraphs(text, 3, merge=True)]
     ['a b', 'c d e', 'f g', 'h\\ni j']
     """
-    lines = [found for line in _LINE.finditer(text) if (found := list(words_of(text, *line.span())))]
+    lines = [words for line in _LINE.finditer(text) if (words := list(words_of(text, *line.span())))]
     if not merge:
         return [piece for line in lines for piece in _pieces(line, size)]
-    found: list[tuple[int, int]] = []
+    words: list[tuple[int, int]] = []
     for together in windows([len(line) for line in lines], size):
         group = [lines[place] for place in together]
-        found += _pieces(group[0], size) if len(group) == 1 else [(group[0][0][0], group[-1][-1][1])]
-    return found
+        words += _pieces(group[0], size) if len(group) == 1 else [(group[0][0][0], group[-1][-1][1])]
+    return words
 
 
 def sentences(text: str, size: int) -> list[tuple[int, int]]:
@@ -112,14 +112,14 @@ def sentences(text: str, size: int) -> list[tuple[int, int]]:
     between snippets of a page (` [...] `) that stand at a border belong to no passage."""
     offsets = sentence_offsets(text)
     lengths = [sum(1 for _ in words_of(text, start, end)) for start, end in offsets]
-    return [(offsets[found[0]][0], offsets[found[-1]][1]) for found in windows(lengths, size)]
+    return [(offsets[window[0]][0], offsets[window[-1]][1]) for window in windows(lengths, size)]
 
 
-def _pieces(found: list[tuple[int, int]], size: int, overlap: int = 0) -> list[tuple[int, int]]:
+def _pieces(words: list[tuple[int, int]], size: int, overlap: int = 0) -> list[tuple[int, int]]:
     pieces = []
-    for first in range(0, len(found), size - overlap):
-        last = min(first + size, len(found)) - 1
-        pieces.append((found[first][0], found[last][1]))
-        if last == len(found) - 1:
+    for first in range(0, len(words), size - overlap):
+        last = min(first + size, len(words)) - 1
+        pieces.append((words[first][0], words[last][1]))
+        if last == len(words) - 1:
             break
     return pieces

@@ -77,15 +77,15 @@ class DenseStage:
 
     def search(self, sought: Sequence[Sought], top: int) -> list[Scored | PredictionError]:
         vectors = self._vectors(sought)
-        found: list[Scored | PredictionError] = list(vectors)
+        results: list[Scored | PredictionError] = list(vectors)
         free = [place for place, one in enumerate(sought) if one.places is None and not _failed(vectors[place])]
         if free:
             for place, scored in zip(free, self._nearest([vectors[one] for one in free], top), strict=True):
-                found[place] = scored
+                results[place] = scored
         for place, one in enumerate(sought):
             if one.places is not None and not _failed(vectors[place]):
-                found[place] = self._nearest_of(one.places, vectors[place], top)
-        return found
+                results[place] = self._nearest_of(one.places, vectors[place], top)
+        return results
 
     def _vectors(self, sought: Sequence[Sought]) -> list[Any]:
         """A unit vector for each, or why there is none."""
@@ -96,20 +96,20 @@ class DenseStage:
             for one in sought
         ]
         embedded = self.encoder.embed([text for texts in sent for text in texts])
-        found: list[Any] = []
+        vectors: list[Any] = []
         for texts in sent:
             errors = [embedded.failures[text] for text in texts if text in embedded.failures]
             if errors:
                 message = f"{type(errors[0]).__name__}: {errors[0]}"
-                found.append(PredictionError("encoding-failed", message, permanent=False))
+                vectors.append(PredictionError("encoding-failed", message, permanent=False))
                 continue
             mean = np.mean([embedded.vectors[text].astype(np.float64) for text in texts], axis=0)
             length = np.linalg.norm(mean)
             if length < 1e-9:
-                found.append(PredictionError("no-direction", "the texts' embeddings cancel out", permanent=True))
+                vectors.append(PredictionError("no-direction", "the texts' embeddings cancel out", permanent=True))
                 continue
-            found.append(mean / length)
-        return found
+            vectors.append(mean / length)
+        return vectors
 
     def _nearest(self, vectors: list[Any], top: int) -> list[Scored]:
         import numpy as np
@@ -120,15 +120,15 @@ class DenseStage:
         queries = np.stack(vectors)
         asked = min(total, top + _SPARE)
         scores, places = self._index.search(queries.astype(np.float32), asked)
-        found = []
+        nearest = []
         for row, query in enumerate(queries):
             near_scores, near, wanted = scores[row], places[row], asked
             # Until what was left out is surely farther than the last one that counts.
             while wanted < total and near_scores[-1] > near_scores[top - 1] - _SLACK:
                 wanted = min(total, wanted * 4)
                 (near_scores,), (near,) = self._index.search(query[None].astype(np.float32), wanted)
-            found.append(self._nearest_of(near, query, top))
-        return found
+            nearest.append(self._nearest_of(near, query, top))
+        return nearest
 
     def _nearest_of(self, places: Any, vector: Any, top: int) -> Scored:
         import faiss

@@ -73,7 +73,7 @@ def judge(
     judged: list[list[Prediction]] = [[] for _ in claims]
     for (number, _), prediction in zip(places, checker.predict(inputs) if inputs else [], strict=True):
         judged[number].append(prediction)
-    return [_grounding(ranking, found, threshold) for ranking, found in zip(rankings, judged, strict=True)]
+    return [_grounding(ranking, judgement, threshold) for ranking, judgement in zip(rankings, judged, strict=True)]
 
 
 def _grounding(ranking: Ranking, judged: Sequence[Prediction], threshold: float) -> Grounding:

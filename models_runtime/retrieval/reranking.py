@@ -35,8 +35,8 @@ class Reranker:
         tokenizer = self.loaded.tokenizer
         queries, passages = map(list, zip(*pairs, strict=True))
         cut = {"truncation": True, "max_length": self.loaded.window} if self.loaded.window else {}
-        found = tokenizer(queries, passages, padding=False, verbose=False, **cut)
-        encoded = [{name: found[name][place] for name in found} for place in range(len(pairs))]
+        tokens = tokenizer(queries, passages, padding=False, verbose=False, **cut)
+        encoded = [{name: tokens[name][place] for name in tokens} for place in range(len(pairs))]
         outcome = self.batcher.run(encoded, [len(one["input_ids"]) for one in encoded], self._judge)
         return [
             PredictionError("model-failed", f"{type(error).__name__}: {error}", permanent=False)

@@ -74,13 +74,13 @@ class StagedRetriever:
                 errors[number] = one.error
             else:
                 asked[number] = Sought(one.texts, self._allowed(queries[number], places))
-        found = self._candidates(asked, self._depth(top), errors)
+        candidates = self._candidates(asked, self._depth(top), errors)
         if self.reranker:
-            found = self._reranked(queries, found, errors)
+            candidates = self._reranked(queries, candidates, errors)
         rankings = []
         for number, query in enumerate(queries):
             searched = expanded.get(number, Expanded())
-            hits = () if number in errors else self._hits(found[number][:top])
+            hits = () if number in errors else self._hits(candidates[number][:top])
             rankings.append(Ranking(query.id, hits, searched.shown, errors.get(number), searched.usage))
         return rankings
 
@@ -134,13 +134,13 @@ class StagedRetriever:
     def _reranked(
         self,
         queries: Sequence[Query],
-        found: dict[int, list[tuple[int, dict[str, float]]]],
+        candidates: dict[int, list[tuple[int, dict[str, float]]]],
         errors: dict[int, PredictionError],
     ) -> dict[int, list[tuple[int, dict[str, float]]]]:
         limit = self.parameters["rerank_top"]
-        pairs = [(number, place, scores) for number, one in found.items() for place, scores in one[:limit]]
+        pairs = [(number, place, scores) for number, one in candidates.items() for place, scores in one[:limit]]
         judged = self.reranker.scores([(queries[number].text, self.corpus.text(place)) for number, place, _ in pairs])
-        again: dict[int, list[tuple[int, dict[str, float]]]] = {number: [] for number in found}
+        again: dict[int, list[tuple[int, dict[str, float]]]] = {number: [] for number in candidates}
         for (number, place, scores), score in zip(pairs, judged, strict=True):
             if isinstance(score, PredictionError):
                 errors.setdefault(number, score)
@@ -151,10 +151,10 @@ class StagedRetriever:
             ranking.sort(key=lambda one: (-one[1][name], self.corpus.key(one[0])))
         return again
 
-    def _hits(self, found: list[tuple[int, dict[str, float]]]) -> tuple[PassageHit, ...]:
+    def _hits(self, scored: list[tuple[int, dict[str, float]]]) -> tuple[PassageHit, ...]:
         return tuple(
             PassageHit(self.corpus.passage(place), rank, list(scores.values())[-1], scores)
-            for rank, (place, scores) in enumerate(found, 1)
+            for rank, (place, scores) in enumerate(scored, 1)
         )
 
     def describe(self) -> dict[str, Any]:

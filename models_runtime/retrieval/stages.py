@@ -53,8 +53,8 @@ def best(scores: Any, places: Any, order: Any, top: int) -> Scored:
         least = np.partition(scores, len(scores) - top)[len(scores) - top]
         kept = scores >= least
         scores, places = scores[kept], places[kept]
-    found = np.lexsort((order[places], -scores))[:top]
-    return [(int(places[one]), float(scores[one])) for one in found]
+    best_places = np.lexsort((order[places], -scores))[:top]
+    return [(int(places[one]), float(scores[one])) for one in best_places]
 
 
 def reciprocal_ranks(rankings: Sequence[Sequence[int]], constant: float = 60) -> dict[int, float]:

@@ -105,7 +105,7 @@ class CharacteristicsScorer:
         self._sites = {name: read_sites(self.lists[name].entries) for name in _LISTS if name.endswith("_sources")}
 
     def describe(self) -> dict[str, Any]:
-        digests = [[found.name, found.sha256] for found in self.lists.values()]
+        digests = [[one.name, one.sha256] for one in self.lists.values()]
         return {
             "checker": self.info.slug,
             "version": self.info.version,
@@ -113,7 +113,7 @@ class CharacteristicsScorer:
             "revision": f"sha256:{hashlib.sha256(json.dumps(digests).encode()).hexdigest()}",
             "parameters": dict(self.parameters),
             "device": "cpu",
-            "lists": {found.name: found.source for found in self.lists.values()},
+            "lists": {one.name: one.source for one in self.lists.values()},
             "libraries": {name: importlib.metadata.version(name) for name in ("spacy", "nltk")},
             "dimensions": [],
         }

@@ -130,10 +130,10 @@ class GroundingScorer:
                 if is_interruption(error):
                     raise
                 predictions |= {int(query.id): failed(inputs[int(query.id)], error) for query in asked}
-        for query, found in zip(
+        for query, grounding in zip(
             queries, judge(queries, rankings, self.checker, self.parameters["threshold"]), strict=True
         ):
-            predictions[int(query.id)] = _prediction(inputs[int(query.id)], query, found)
+            predictions[int(query.id)] = _prediction(inputs[int(query.id)], query, grounding)
         return [predictions[number] for number in range(len(inputs))]
 
     def _rank(self, claims: list[Query], texts: _Texts) -> list[Ranking]:
@@ -141,24 +141,26 @@ class GroundingScorer:
         return self.retriever.search(claims, self.parameters["top"])
 
 
-def _prediction(item: CheckerInput, claim: Query, found: Grounding) -> Prediction:
-    if found.error:
-        return Prediction(item.id, error=found.error, usage=found.usage)
-    source = found.source
+def _prediction(item: CheckerInput, claim: Query, grounding: Grounding) -> Prediction:
+    if grounding.error:
+        return Prediction(item.id, error=grounding.error, usage=grounding.usage)
+    source = grounding.source
     scores = {
-        "grounded": float(found.is_grounded),
-        "max_entailment": found.greatest,
+        "grounded": float(grounding.is_grounded),
+        "max_entailment": grounding.greatest,
         "source_rank": float(source.rank) if source else None,
         "source_passage": float(_place(source.passage.document)) if source else None,
     }
-    shown = source or next((hit for hit in found.hits if found.probabilities[hit.rank - 1] == found.greatest), None)
+    shown = source or next(
+        (hit for hit in grounding.hits if grounding.probabilities[hit.rank - 1] == grounding.greatest), None
+    )
     trace = {
         "prompt": f"Premise: {shown.passage.text if shown else '(no passage was found)'}\n\nHypothesis: {claim.text}",
         "output": ", ".join(
-            f"rank {hit.rank}: {value:.4f}" for hit, value in zip(found.hits, found.probabilities, strict=True)
+            f"rank {hit.rank}: {value:.4f}" for hit, value in zip(grounding.hits, grounding.probabilities, strict=True)
         ),
     }
-    return Prediction(item.id, scores=scores, usage=found.usage, trace=trace)
+    return Prediction(item.id, scores=scores, usage=grounding.usage, trace=trace)
 
 
 def _place(field: str) -> int:

@@ -127,10 +127,10 @@ class CheckerAligner:
             CheckerInput(str(n), {"claim": aspect, "evidence": one.claims[place], "question": one.question})
             for n, (one, aspect, place) in enumerate(asked)
         ]
-        for (one, aspect, place), found in zip(asked, self.checker.predict(inputs), strict=True):
-            if found.error:
-                one.error = one.error or found.error
-            elif found.labels[COVERS.dimension].label == "covered":
+        for (one, aspect, place), prediction in zip(asked, self.checker.predict(inputs), strict=True):
+            if prediction.error:
+                one.error = one.error or prediction.error
+            elif prediction.labels[COVERS.dimension].label == "covered":
                 one.covering.setdefault(aspect, set()).add(place)
 
 
@@ -180,8 +180,8 @@ class IcatScorer:
             for number, one in enumerate(answers)
             for place, claim in enumerate(one.claims)
         ]
-        found = self.grounding.predict([item for _, _, item in asked])
-        for (one, place, _), judged in zip(asked, found, strict=True):
+        predictions = self.grounding.predict([item for _, _, item in asked])
+        for (one, place, _), judged in zip(asked, predictions, strict=True):
             if judged.error:
                 one.error = one.error or judged.error
             elif judged.scores["grounded"]:

@@ -102,23 +102,23 @@ class MaskedReference:
         self.slice_at_least = getattr(self.checker, "slice_at_least", 1)
 
     def describe(self) -> dict[str, Any]:
-        found = self.checker.describe()
-        judged_by = {name: found[name] for name in ("checker", "version", "parameters")}
+        description = self.checker.describe()
+        judged_by = {name: description[name] for name in ("checker", "version", "parameters")}
         own = {"checker": self.info.slug, "version": self.info.version, "parameters": dict(self.parameters)}
-        return found | own | {"judged_by": judged_by, "dimensions": []}
+        return description | own | {"judged_by": judged_by, "dimensions": []}
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
-        found: dict[int, Prediction] = {}
+        predictions: dict[int, Prediction] = {}
         asked: dict[int, tuple[CheckerInput, int]] = {}
         for place, item in enumerate(inputs):
             try:
                 asked[place] = self._masked(item)
             except InputError as error:
-                found[place] = failed(item, error)
+                predictions[place] = failed(item, error)
         answers = self.checker.predict([item for item, _ in asked.values()]) if asked else []
         for (place, (_, n)), answer in zip(asked.items(), answers, strict=True):
-            found[place] = replace(answer, labels={}, spans=(), scores=_scores(answer, n))
-        return [found[place] for place in range(len(inputs))]
+            predictions[place] = replace(answer, labels={}, spans=(), scores=_scores(answer, n))
+        return [predictions[place] for place in range(len(inputs))]
 
     def _masked(self, item: CheckerInput) -> tuple[CheckerInput, int]:
         claim, passages = read_claim(item), read_passages(item)
@@ -134,11 +134,11 @@ class MaskedReference:
 def _scores(answer: Prediction, n: int) -> dict[str, float | None]:
     if answer.error:
         return {}
-    found = answer.labels[SPACE.dimension] if n else None
+    answered = answer.labels[SPACE.dimension] if n else None
     polarity = dict(SPACE.labels)
-    probabilities = found.probabilities if found else {}
+    probabilities = answered.probabilities if answered else {}
     return {
-        "masked_label": polarity[found.label] if found else None,
+        "masked_label": polarity[answered.label] if answered else None,
         **{f"masked_{label}": probabilities.get(label) for label in SPACE.values},
         "masked_places": float(n),
     }

@@ -101,11 +101,11 @@ def sliding_windows(length: int, size: int, stride: int) -> list[Window]:
     """
     if length < 2:
         return []
-    found = [Window(0, min(size, length), 1)]
-    while (done := found[-1].end) < length:
-        start = found[-1].start + stride
-        found.append(Window(start, min(start + size, length), done))
-    return found
+    windows = [Window(0, min(size, length), 1)]
+    while (done := windows[-1].end) < length:
+        start = windows[-1].start + stride
+        windows.append(Window(start, min(start + size, length), done))
+    return windows
 
 
 class PerplexityScorer:
@@ -141,7 +141,7 @@ class PerplexityScorer:
             except Exception as error:
                 predictions[place] = failed(item, error)
         windows = {ids: sliding_windows(len(ids), self.window, self.parameters["stride"]) for ids in texts.values()}
-        pieces = [(ids, window) for ids, found in windows.items() for window in found]
+        pieces = [(ids, window) for ids, windows_of in windows.items() for window in windows_of]
         outcome = self.batcher.run(pieces, [window.end - window.start for _, window in pieces], self._losses)
         losses: dict[tuple[int, ...], list[list[float]]] = {ids: [] for ids in windows}
         errors: dict[tuple[int, ...], Exception] = {}
@@ -176,25 +176,25 @@ class PerplexityScorer:
         )
         with torch.no_grad():
             logits = self.loaded.model(input_ids=ids, attention_mask=mask, use_cache=False, **options).logits
-            found = [
+            outcomes = [
                 _loss(logits[row], ids[row], window.first - window.start, window.end - window.start)
                 for row, (_, window) in enumerate(pieces)
             ]
-        for losses in found:
+        for losses in outcomes:
             if not all(map(math.isfinite, losses)):
                 raise ArithmeticError("a probability is not a number")
-        return found
+        return outcomes
 
 
 def _loss(logits: Any, ids: Any, first: int, end: int) -> list[float]:
     import torch
 
-    found: list[float] = []
+    losses: list[float] = []
     for start in range(first, end, _AT_ONCE):
         stop = min(start + _AT_ONCE, end)
         before = logits[start - 1 : stop - 1].float()  # what stands before a token predicts it
-        found += torch.nn.functional.cross_entropy(before, ids[start:stop], reduction="none").double().tolist()
-    return found
+        losses += torch.nn.functional.cross_entropy(before, ids[start:stop], reduction="none").double().tolist()
+    return losses
 
 
 def _answer(item: CheckerInput, ids: tuple[int, ...], windows: list[list[float]]) -> Prediction:

@@ -63,16 +63,16 @@ class ServedPerplexityScorer:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        said = self.server.describe()
+        server = self.server.describe()
         return {
             "checker": self.info.slug,
             "version": self.info.version,
-            "model": said["model"],
-            "revision": said["revision"],
+            "model": server["model"],
+            "revision": server["revision"],
             "parameters": dict(self.parameters),
-            "device": said["device"],
-            "endpoint": said["endpoint"],
-            "libraries": said["libraries"],
+            "device": server["device"],
+            "endpoint": server["endpoint"],
+            "libraries": server["libraries"],
             "dimensions": [],
         }
 
@@ -96,11 +96,11 @@ class ServedPerplexityScorer:
         size, stride = min(text.window - 1, self.parameters["window"]), self.parameters["stride"]
         if stride >= size:
             raise InputError("window-too-small", f"the stride of {stride} is not below the window of {size} tokens")
-        found = []
+        losses = []
         for window in sliding_windows(len(text.ids), size, stride):
             (logs,) = vllm.prompt_logs(exchange, [text.ids[window.start : window.end]])
-            found.append([-log for log in logs[window.first - window.start - 1 :]])
-        return found
+            losses.append([-log for log in logs[window.first - window.start - 1 :]])
+        return losses
 
 
 build = ServedPerplexityScorer

@@ -96,11 +96,11 @@ class TextBaselines:
         scored = self.bert.score(new) if self.bert else [None] * len(new)
         for texts, bert in zip(new, scored, strict=True):
             self._known[texts] = self._scores(texts, bert)
-        found = {texts: self._known[texts] for texts in wanted}
+        scores = {texts: self._known[texts] for texts in wanted}
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
         return [
-            one if isinstance(one, Prediction) else Prediction(item.id, scores=dict(found[one]))
+            one if isinstance(one, Prediction) else Prediction(item.id, scores=dict(scores[one]))
             for item, one in zip(inputs, read, strict=True)
         ]
 

@@ -21,8 +21,8 @@ CONTRADICTIONS = _cues(
 def kinds(words: Collection[str]) -> frozenset[str]:
     """Which of 'negation' and 'contradiction' occur."""
     present = set(words)
-    found = {"negation": present & NEGATIONS, "contradiction": present & CONTRADICTIONS}
-    return frozenset(kind for kind, cues in found.items() if cues)
+    by_kind = {"negation": present & NEGATIONS, "contradiction": present & CONTRADICTIONS}
+    return frozenset(kind for kind, cues in by_kind.items() if cues)
 
 
 def mismatch(claim_words: Collection[str], sentence_words: Collection[str]) -> bool:

@@ -31,8 +31,8 @@ class Entities:
 
     def _find(self, text: str) -> frozenset[str]:
         document = self._pipeline(hide_long_runs(text))
-        found = (text[entity.start_char : entity.end_char] for entity in document.ents)
-        return frozenset(" ".join(name.casefold().split()) for name in found if name.strip())
+        names = (text[entity.start_char : entity.end_char] for entity in document.ents)
+        return frozenset(" ".join(name.casefold().split()) for name in names if name.strip())
 
 
 def entities_of(model: str) -> Entities | None:

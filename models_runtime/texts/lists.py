@@ -131,8 +131,8 @@ def is_listed(site: Site, sites: frozenset[Site]) -> bool:
 @functools.lru_cache(maxsize=64)
 def read_sites(entries: tuple[str, ...]) -> frozenset[Site]:
     """The sites of a list's entries. ModelError names the first entry that is none."""
-    found = {entry: site_of(entry) for entry in entries}
-    for entry, site in found.items():
+    sites = {entry: site_of(entry) for entry in entries}
+    for entry, site in sites.items():
         if site is None:
             raise ModelError(f"{entry!r} is not a domain, nor a domain with a path")
-    return frozenset(Site(site.host, site.path.rstrip("/")) for site in found.values())
+    return frozenset(Site(site.host, site.path.rstrip("/")) for site in sites.values())

@@ -83,14 +83,14 @@ def sentences(text: str, segmenter: str = SENTENCIZER) -> list[tuple[int, int]]:
         raise ValueError(
             f"has {len(text):,} characters; {segmenter} takes {pipeline.max_length:,}, the sentencizer any number"
         )
-    found = []
+    matched = []
     for sentence in pipeline(text).sents:
         part = text[sentence.start_char : sentence.end_char]
         start = sentence.start_char + len(part) - len(part.lstrip())
         end = sentence.start_char + len(part.rstrip())
         if start < end:
-            found.append((start, end))
-    return found
+            matched.append((start, end))
+    return matched
 
 
 @functools.cache

@@ -42,8 +42,8 @@ def flesch_reading_ease(text: str) -> float | None:
 
 def flesch(sentences: Iterable[list[str]]) -> float | None:
     """The same from the words of each sentence."""
-    found = list(sentences)
-    spelled = [word for sentence in found for word in sentence if any(map(str.isalpha, word))]
+    parts = list(sentences)
+    spelled = [word for sentence in parts for word in sentence if any(map(str.isalpha, word))]
     if not spelled:
         return None
-    return 206.835 - 1.015 * len(spelled) / len(found) - 84.6 * sum(map(syllables, spelled)) / len(spelled)
+    return 206.835 - 1.015 * len(spelled) / len(parts) - 84.6 * sum(map(syllables, spelled)) / len(spelled)

@@ -45,8 +45,8 @@ class Rouge:
         """The F1 of each of ROUGE."""
         if not self._tokens(text) or not self._tokens(reference):
             return (None,) * len(ROUGE)
-        found = self._scorer.score(reference, text)
-        return tuple(float(found[name].fmeasure) for name in ROUGE)
+        scored = self._scorer.score(reference, text)
+        return tuple(float(scored[name].fmeasure) for name in ROUGE)
 
 
 class Bleu:
@@ -57,8 +57,8 @@ class Bleu:
         self._bleu.sentence_score("a", ["a"])  # it describes itself only after a first use
 
     def score(self, text: str, reference: str) -> float | None:
-        found = self._bleu.sentence_score(text, [reference])
-        return found.score / 100 if found.sys_len and found.ref_len else None
+        scored = self._bleu.sentence_score(text, [reference])
+        return scored.score / 100 if scored.sys_len and scored.ref_len else None
 
     @property
     def signature(self) -> str:
@@ -129,14 +129,14 @@ class BertScore:
         known = [pair for pair in dict.fromkeys(pairs) if all(lengths[text] > bare for text in pair)]
         # Those of like length together, since all of a batch are padded to the longest.
         known.sort(key=lambda pair: sum(lengths[text] for text in pair))
-        found: dict[tuple[str, str], BertScored] = {}
+        scored: dict[tuple[str, str], BertScored] = {}
         window = self._tokenizer.model_max_length
         for start in range(0, len(known), BATCH):
             part = known[start : start + BATCH]
             for pair, values in zip(part, self._scored(part), strict=True):
                 if all(map(math.isfinite, values)):
-                    found[pair] = BertScored(*values, any(lengths[text] > window for text in pair))
-        return [found.get(pair) for pair in pairs]
+                    scored[pair] = BertScored(*values, any(lengths[text] > window for text in pair))
+        return [scored.get(pair) for pair in pairs]
 
     def _length(self, text: str) -> int:
         return len(self._tokenizer(text.strip(), truncation=False, verbose=False)["input_ids"])
@@ -149,7 +149,7 @@ class BertScore:
             if token is not None:
                 weights[token] = 0.0
         texts, references = zip(*pairs, strict=True)
-        found = bert_cos_score_idf(
+        scored = bert_cos_score_idf(
             self._model,
             list(references),
             list(texts),
@@ -158,7 +158,7 @@ class BertScore:
             device=self.loaded.device,
             batch_size=BATCH,
         )
-        return [tuple(row) for row in found.tolist()]
+        return [tuple(row) for row in scored.tolist()]
 
 
 def _with_layer(loaded: LoadedModel, layer: int):

@@ -69,7 +69,7 @@ def _packed(
 
 
 def _cut_sentence(text: str, start: int, end: int, size: int, count: Count) -> list[tuple[int, int]]:
-    words = [(start + found.start(), start + found.end()) for found in _WORD.finditer(text[start:end])]
+    words = [(start + match.start(), start + match.end()) for match in _WORD.finditer(text[start:end])]
     return _packed(text, words, size, count, _cut_word)
 
 

@@ -53,8 +53,8 @@ def treebank_words(text: str) -> list[str]:
     ['it', 'is', "n't", 'well-known', '3.5', 'of', '1,000', 'can', 'not', 'wait', '...', 'u.s.', 'too']
     """
     tokenize = _treebank_tokenizer().tokenize
-    found = (token for start, end in sentence_offsets(text) for token in tokenize(text[start:end]))
-    return [token.lower() for token in found if token not in _ASCII_MARKS]
+    tokens = (token for start, end in sentence_offsets(text) for token in tokenize(text[start:end]))
+    return [token.lower() for token in tokens if token not in _ASCII_MARKS]
 
 
 _ASCII_MARKS = frozenset(string.punctuation)
@@ -128,13 +128,13 @@ def windows(lengths: Sequence[int], size: int) -> list[range]:
     >>> windows([3, 4, 9, 1, 1], 8)
     [range(0, 2), range(2, 3), range(3, 5)]
     """
-    found, start, total = [], 0, 0
+    cut, start, total = [], 0, 0
     for place, length in enumerate(lengths):
         if place > start and total + length > size:
-            found.append(range(start, place))
+            cut.append(range(start, place))
             start, total = place, 0
         total += length
-    return [*found, range(start, len(lengths))] if lengths else []
+    return [*cut, range(start, len(lengths))] if lengths else []
 
 
 def hide_long_runs(text: str) -> str:
@@ -148,7 +148,7 @@ def _sentences_between(text: str, start: int, end: int) -> list[tuple[int, int]]
     # Most pieces are one sentence, which the sentencizer need not be asked about.
     first_mark = _NO_END_OF_SENTENCE.match(piece).end()
     ranges = _sentencizer_ranges(piece) if _ANY_WORD.search(piece, first_mark) else [(0, len(piece))]
-    return [found for low, high in ranges for found in _trimmed(text, start + low, start + high)]
+    return [sentence for low, high in ranges for sentence in _trimmed(text, start + low, start + high)]
 
 
 def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -166,10 +166,10 @@ _VOCABULARY_LIMIT = 200_000
 def _sentencizer_ranges(piece: str) -> list[tuple[int, int]]:
     pipeline = _sentencizer()
     hidden = hide_long_runs(piece)
-    found = [(sentence.start_char, sentence.end_char) for sentence in pipeline(hidden).sents]
+    ranges = [(sentence.start_char, sentence.end_char) for sentence in pipeline(hidden).sents]
     if len(pipeline.vocab) > _VOCABULARY_LIMIT:
         _sentencizer.cache_clear()
-    return found
+    return ranges
 
 
 @functools.cache

@@ -36,23 +36,23 @@ def arrays_of(fitted: Fitted, classifier: str) -> Arrays:
     """Everything that `Predictor` needs. float64, but for examples and vectors, which are single precision exactly."""
     if len(fitted.members) == 1:
         return _arrays_of_member(fitted.members[0])
-    found = {}
+    arrays = {}
     for number, member in enumerate(fitted.members):
         columns = {"columns": np.array([member.start, member.end], dtype=np.float64)}
-        found |= {f"{number}/{name}": one for name, one in (_arrays_of_member(member) | columns).items()}
-    return found
+        arrays |= {f"{number}/{name}": one for name, one in (_arrays_of_member(member) | columns).items()}
+    return arrays
 
 
 def _arrays_of_member(member: Member) -> Arrays:
     (inner,) = member.calibrated.calibrated_classifiers_
-    found = _TAKE_APART[member.classifier](inner.estimator)
-    found["centre"], found["factor"] = member.scaling.centre, member.scaling.factor
-    found["slope"] = np.array([one.a_ for one in inner.calibrators])
-    found["offset"] = np.array([one.b_ for one in inner.calibrators])
+    arrays = _TAKE_APART[member.classifier](inner.estimator)
+    arrays["centre"], arrays["factor"] = member.scaling.centre, member.scaling.factor
+    arrays["slope"] = np.array([one.a_ for one in inner.calibrators])
+    arrays["offset"] = np.array([one.b_ for one in inner.calibrators])
     single = ("vectors", "examples")
     return {
         name: np.ascontiguousarray(value, dtype=np.float32 if name in single else np.float64)
-        for name, value in found.items()
+        for name, value in arrays.items()
     }
 
 
@@ -80,12 +80,12 @@ class Predictor:
     def _of_member(self, features: np.ndarray, classifier: str, arrays: Arrays) -> np.ndarray:
         scaled = Scaling(arrays["centre"], arrays["factor"])(features)
         scores = _SCORES[classifier](scaled, arrays, len(self.labels))
-        found = expit(-(arrays["slope"] * scores + arrays["offset"]))
+        probabilities = expit(-(arrays["slope"] * scores + arrays["offset"]))
         if len(self.labels) == 2:
-            return np.column_stack([1 - found[:, 0], found[:, 0]])
-        total = found.sum(axis=1, keepdims=True)
+            return np.column_stack([1 - probabilities[:, 0], probabilities[:, 0]])
+        total = probabilities.sum(axis=1, keepdims=True)
         # As scikit-learn does where every label is impossible.
-        return np.where(total > 0, found / np.where(total > 0, total, 1), 1 / len(self.labels))
+        return np.where(total > 0, probabilities / np.where(total > 0, total, 1), 1 / len(self.labels))
 
 
 # ---- logistic regression ----
@@ -128,14 +128,14 @@ def _take_ridge(estimator) -> Arrays:
 
 def _svm(features, arrays: Arrays, n_labels: int):
     dual, intercepts = arrays["dual"], arrays["intercepts"]
-    found = np.empty((len(features), 1 if n_labels == 2 else n_labels))
+    decisions = np.empty((len(features), 1 if n_labels == 2 else n_labels))
     for start, kernel in _kernels(features, arrays):
         if "counts" not in arrays or n_labels == 2:
-            found[start : start + AT_ONCE] = kernel @ dual.T + intercepts
+            decisions[start : start + AT_ONCE] = kernel @ dual.T + intercepts
         else:
             ends = np.concatenate([[0], np.cumsum(arrays["counts"]).astype(int)])
-            found[start : start + AT_ONCE] = _votes(kernel, dual, intercepts, ends, n_labels)
-    return found
+            decisions[start : start + AT_ONCE] = _votes(kernel, dual, intercepts, ends, n_labels)
+    return decisions
 
 
 def _kernels(features, arrays: Arrays):

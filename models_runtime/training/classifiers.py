@@ -133,12 +133,12 @@ def grouped_folds(data: Data, folds: int, seed: int) -> list[tuple[np.ndarray, n
     if rare < folds:
         raise TooLittle(f"“{label}” was given {rare} times, which cannot be spread over {folds} folds")
     split = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    found = list(split.split(np.zeros((len(labels), 1)), labels, groups))
-    for train, test in found:
+    splits = list(split.split(np.zeros((len(labels), 1)), labels, groups))
+    for train, test in splits:
         absent = set(labels) - set(labels[train])
         if absent or not len(test):
             raise TooLittle(f"{', '.join(sorted(absent))} would be left out of a fold: it occurs in too few claims")
-    return found
+    return splits
 
 
 def fit(data: Data, settings: Settings) -> Fitted:

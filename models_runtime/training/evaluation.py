@@ -75,12 +75,12 @@ class Evaluation:
         }
 
 
-def score(said: Sequence[str], predicted: Sequence[str]) -> Scores:
-    said, predicted = list(map(str, said)), list(map(str, predicted))
+def score(labels: Sequence[str], predicted: Sequence[str]) -> Scores:
+    labels, predicted = list(map(str, labels)), list(map(str, predicted))
     return Scores(
-        len(said),
-        float(accuracy_score(said, predicted)),
-        float(f1_score(said, predicted, average="macro", zero_division=0.0)),
+        len(labels),
+        float(accuracy_score(labels, predicted)),
+        float(f1_score(labels, predicted, average="macro", zero_division=0.0)),
     )
 
 
@@ -99,15 +99,15 @@ def cross_validate(
     that is too small to train on has no point on the curve.
     """
     labels = tuple(sorted(set(map(str, data.labels))))
-    said = data.columns["labels"].astype(str)
+    given = data.columns["labels"].astype(str)
     splits = grouped_folds(data, folds, settings.seed)
     shares = sorted({*shares, 1.0})
     total, done = len(shares) * len(splits), 0
-    fold_of = np.full(len(said), -1)
-    full = np.zeros((len(said), len(labels)))
+    fold_of = np.full(len(given), -1)
+    full = np.zeros((len(given), len(labels)))
     rows, points = [], []
     for share in shares:
-        found, sizes = np.zeros((len(said), len(labels))), []
+        probabilities, sizes = np.zeros((len(given), len(labels))), []
         for index, (train, test) in enumerate(splits):
             beat(done, total)
             done += 1
@@ -119,24 +119,24 @@ def cross_validate(
                     raise
                 break
             columns = [labels.index(label) for label in trained.labels]
-            found[np.ix_(test, columns)] = trained.probabilities(data.features[test])
+            probabilities[np.ix_(test, columns)] = trained.probabilities(data.features[test])
             sizes.append(len(part))
             if share == 1.0:
                 fold_of[test] = index
-                rows.append(_fold(said, labels, train, test, found[test], data))
+                rows.append(_fold(given, labels, train, test, probabilities[test], data))
         if len(sizes) == len(splits):
-            points.append(CurvePoint(share, float(np.mean(sizes)), score(said, _named(labels, found))))
-        full = found
+            points.append(CurvePoint(share, float(np.mean(sizes)), score(given, _named(labels, probabilities))))
+        full = probabilities
     predicted = _named(labels, full)
     return Evaluation(
         labels=labels,
         fold_of=fold_of,
         probabilities=full,
         folds=tuple(rows),
-        scores=score(said, predicted),
-        baseline=_overall_baseline(said, splits),
-        log_loss=float(log_loss(said, np.maximum(full, LEAST_PROBABILITY), labels=labels)),
-        confusion=tuple(map(tuple, confusion_matrix(said, predicted, labels=labels).tolist())),
+        scores=score(given, predicted),
+        baseline=_overall_baseline(given, splits),
+        log_loss=float(log_loss(given, np.maximum(full, LEAST_PROBABILITY), labels=labels)),
+        confusion=tuple(map(tuple, confusion_matrix(given, predicted, labels=labels).tolist())),
         curve=tuple(points),
     )
 
@@ -146,8 +146,8 @@ def nested(
 ) -> tuple[Scores, list[Settings]]:
     """Scores where every fold chooses among `candidates` by accuracy plus macro-F1 in a cross-validation of its
     training part alone, and what each chose. So the choice, too, knows nothing of what it is tested on."""
-    said = data.columns["labels"].astype(str)
-    predicted, chosen = np.empty(len(said), dtype=object), []
+    given = data.columns["labels"].astype(str)
+    predicted, chosen = np.empty(len(given), dtype=object), []
     for train, test in grouped_folds(data, folds, candidates[0].seed):
         part = data.part(train)
 
@@ -159,7 +159,7 @@ def nested(
         chosen.append(best)
         trained = fit(part, best)
         predicted[test] = _named(trained.labels, trained.probabilities(data.features[test]))
-    return score(said, predicted), chosen
+    return score(given, predicted), chosen
 
 
 def _share_of(data: Data, train: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -178,18 +178,18 @@ def most_frequent(labels: Sequence[str]) -> str:
     return mode(sorted(map(str, labels)))
 
 
-def _fold(said, labels, train, test, probabilities, data: Data) -> Fold:
+def _fold(given, labels, train, test, probabilities, data: Data) -> Fold:
     return Fold(
         train=len(train),
         test=len(test),
         groups=len(set(data.columns["groups"][test])),
-        scores=score(said[test], _named(labels, probabilities)),
-        baseline=score(said[test], [most_frequent(said[train])] * len(test)),
+        scores=score(given[test], _named(labels, probabilities)),
+        baseline=score(given[test], [most_frequent(given[train])] * len(test)),
     )
 
 
-def _overall_baseline(said: np.ndarray, splits) -> Scores:
-    predicted = np.empty(len(said), dtype=object)
+def _overall_baseline(labels: np.ndarray, splits) -> Scores:
+    predicted = np.empty(len(labels), dtype=object)
     for train, test in splits:
-        predicted[test] = most_frequent(said[train])
-    return score(said, predicted)
+        predicted[test] = most_frequent(labels[train])
+    return score(labels, predicted)

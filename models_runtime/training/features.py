@@ -143,15 +143,15 @@ class Features:
 
     def describe(self) -> dict[str, Any]:
         """What the features depend on. JSON."""
-        said = {"representation": self.representation, "features": VERSION}
+        description = {"representation": self.representation, "features": VERSION}
         libraries = ["spacy"]
         if self.hidden:
-            said |= self.encoder.describe()
+            description |= self.encoder.describe()
             libraries += ["transformers", "torch"]
         elif self.uses_embeddings:
-            said |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
+            description |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
             libraries += ["sentence-transformers", "transformers", "torch"]
-        return said | {"libraries": {name: importlib.metadata.version(name) for name in libraries}}
+        return description | {"libraries": {name: importlib.metadata.version(name) for name in libraries}}
 
     def used_device(self) -> str:
         if self.hidden:
@@ -175,8 +175,8 @@ class Features:
             return self._hidden_rows(read)
         texts = [text for pairs in read if isinstance(pairs, list) for pair in pairs for text in _texts(pair)]
         embedded = self.encoder.embed(texts) if self.uses_embeddings else None
-        found = [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
-        return self._with_pairs(found) if self.representation == PAIRED else found
+        rows = [_attempt(self._row, pairs, embedded) if isinstance(pairs, list) else pairs for pairs in read]
+        return self._with_pairs(rows) if self.representation == PAIRED else rows
 
     def _with_pairs(self, rows: list[FeatureRow | Exception]) -> list[FeatureRow | Exception]:
         """The rows with the states of the pairs that they stand for put before the measures."""
@@ -198,7 +198,7 @@ class Features:
         return rows
 
     def _hidden_rows(self, read: Sequence[list[_Pair] | Exception]) -> list[FeatureRow | Exception]:
-        found: list[Any] = list(read)
+        rows: list[Any] = list(read)
         chosen = {place: _nearest_by_words(pairs) for place, pairs in enumerate(read) if isinstance(pairs, list)}
         outcome = self.encoder.states([(pair.claim, pair.text) for pair, _, _ in chosen.values()])
         for index, (place, (pair, sentence, nearness)) in enumerate(chosen.items()):
@@ -206,7 +206,7 @@ class Features:
             if error is not None and not isinstance(error, InputError):
                 error = InputError("encoding-failed", f"{type(error).__name__}: {error}", permanent=False)
             start, end = pair.sentences[sentence]
-            found[place] = error or FeatureRow(
+            rows[place] = error or FeatureRow(
                 outcome.values[index].reshape(-1),
                 pair.field,
                 start,
@@ -215,7 +215,7 @@ class Features:
                 nearness,
                 pair.texts,
             )
-        return found
+        return rows
 
     def _row(self, pairs: list[_Pair], embedded) -> FeatureRow:
         if embedded is None:
@@ -282,7 +282,7 @@ def _cosine(vectors: dict, pair: _Pair, text: str) -> float:
 
 def _nearest_by_words(pairs: list[_Pair]) -> tuple[_Pair, int, float]:
     """The pair and the sentence of it that share most of the claim's words; the first of equals."""
-    found = []
+    nearest = []
     for pair in pairs:
         claim_words = set(words(pair.claim))
         shared = [
@@ -290,8 +290,8 @@ def _nearest_by_words(pairs: list[_Pair]) -> tuple[_Pair, int, float]:
             for index in range(len(pair.sentences))
         ]
         place = max(range(len(shared)), key=shared.__getitem__)
-        found.append((pair, place, shared[place]))
-    return max(found, key=lambda one: one[2])
+        nearest.append((pair, place, shared[place]))
+    return max(nearest, key=lambda one: one[2])
 
 
 def _measures(pair: _Pair, place: int) -> list[float]:
@@ -301,7 +301,7 @@ def _measures(pair: _Pair, place: int) -> list[float]:
     numbers = {word for word in claim_set if _NUMBER.search(word)}
     content = set(content_words(pair.claim))
     of_claim, of_evidence, of_sentence = map(cues.kinds, (claim, evidence, sentence))
-    found = {
+    measures_of = {
         "overlap": measures.claim_overlap(claim_set, evidence_set),
         "content_overlap": measures.claim_overlap(content, evidence_set),
         "sentence_overlap": measures.claim_overlap(claim_set, set(sentence)),
@@ -324,7 +324,7 @@ def _measures(pair: _Pair, place: int) -> list[float]:
         "sentences": math.log1p(len(pair.sentences)),
         "flesch": measures.flesch_reading_ease(pair.text),
     }
-    return [float(found[name] or 0.0) for name in LEXICAL]
+    return [float(measures_of[name] or 0.0) for name in LEXICAL]
 
 
 def _bigrams(text: list[str]) -> set[tuple[str, str]]:

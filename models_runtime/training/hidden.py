@@ -56,13 +56,13 @@ class HiddenStates:
         """The layers as numbers from 0 to `n_layers`, each once, in ascending order. ParameterError beyond that."""
         if self.layers.strip() == ALL:
             return list(range(1, n_layers + 1))
-        found = set()
+        places = set()
         for number in _numbers(self.layers):
             place = number + n_layers + 1 if number < 0 else number
             if not 0 <= place <= n_layers:
                 raise ParameterError("layers", f"there is no layer {number}; {self.model} has {n_layers}")
-            found.add(place)
-        return sorted(found)
+            places.add(place)
+        return sorted(places)
 
 
 def _numbers(layers: str) -> list[int]:
@@ -126,17 +126,17 @@ class HiddenEncoder:
 
     def _tokens(self, claim: str, evidence: str) -> list[int]:
         template, _ = read_prompt()
-        found = self._encode(template.substitute(claim=claim.strip(), evidence=evidence.strip()))
-        while len(found) > self._limit:
+        tokens = self._encode(template.substitute(claim=claim.strip(), evidence=evidence.strip()))
+        while len(tokens) > self._limit:
             offsets = self.loaded.tokenizer(
                 evidence, add_special_tokens=False, return_offsets_mapping=True, verbose=False
             )["offset_mapping"]
-            kept = len(offsets) - (len(found) - self._limit)
+            kept = len(offsets) - (len(tokens) - self._limit)
             evidence = evidence[: min(offsets[kept][0], len(evidence) - 1)] if kept > 0 else ""
             if not evidence.strip():
                 raise InputError("too-long", f"the claim leaves no room for evidence in {self._limit} tokens")
-            found = self._encode(template.substitute(claim=claim.strip(), evidence=evidence.strip()))
-        return found
+            tokens = self._encode(template.substitute(claim=claim.strip(), evidence=evidence.strip()))
+        return tokens
 
     def _encode(self, text: str) -> list[int]:
         return self.loaded.tokenizer(text, verbose=False)["input_ids"]
@@ -150,10 +150,10 @@ class HiddenEncoder:
         ids = torch.tensor([[*row, *[padding] * (width - len(row))] for row in rows], device=device)
         mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
         with torch.no_grad():
-            found = self.loaded.model.base_model(
+            outputs = self.loaded.model.base_model(
                 input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False
             ).hidden_states
-            layers = torch.stack([self._pooled(found[place], mask) for place in self.places], dim=1)
+            layers = torch.stack([self._pooled(outputs[place], mask) for place in self.places], dim=1)
         if not math.isfinite(float(layers.sum())):
             raise ArithmeticError("a hidden state is not finite")
         return list(layers.cpu().numpy())

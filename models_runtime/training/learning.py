@@ -95,8 +95,8 @@ def train(
     rows = [rows[place] for place in kept]
     groups = _groups(rows)
     done, arrays, figures = portions, {}, {}
-    for dimension, found in dimensions.items():
-        places = [i for i, one in enumerate(rows) if one.labels.get(dimension) in found.labels]
+    for dimension, trained in dimensions.items():
+        places = [i for i, one in enumerate(rows) if one.labels.get(dimension) in trained.labels]
         data = _data(matrix, rows, groups, places, dimension, features)
         if missing := what_is_missing(data.labels, data.groups, minimum):  # texts without features were left out
             raise TooLittle(f"{dimension}: " + "; ".join(missing))
@@ -116,7 +116,7 @@ def train(
             "n": len(places),
             "groups": len(set(data.groups)),
             "counts": dict(sorted(Counter(data.labels).items())),
-            "left_out": found.left_out,
+            "left_out": trained.left_out,
             "evaluation": evaluation.as_json(),
         }
     metadata = {
@@ -147,7 +147,7 @@ def _checked(examples: Sequence[Example], minimum: int, skip_rare: bool) -> tupl
     names = sorted({name for one in rows for name in one.labels})
     if not names:
         raise TooLittle("There are no labels to learn from yet")
-    found, problems = {}, []
+    checked, problems = {}, []
     for name in names:
         pairs = [(one.labels[name], group) for one, group in zip(rows, groups, strict=True) if name in one.labels]
         left_out: dict[str, int] = {}
@@ -158,10 +158,10 @@ def _checked(examples: Sequence[Example], minimum: int, skip_rare: bool) -> tupl
         if missing:
             problems += [f"{name}: {one}" for one in missing]
         else:
-            found[name] = _Dimension(frozenset(label for label, _ in pairs), left_out)
-    if not found or (problems and not skip_rare):
+            checked[name] = _Dimension(frozenset(label for label, _ in pairs), left_out)
+    if not checked or (problems and not skip_rare):
         raise TooLittle("; ".join(problems))
-    return rows, found
+    return rows, checked
 
 
 def _rare(pairs: Sequence[tuple[str, str]], minimum: int) -> dict[str, int]:
@@ -193,22 +193,22 @@ def _matrix(features: Features, rows: Sequence[Example], beat: Callable[[int], N
     """Features of the rows that have some, in their order, and the places of those that have none."""
     import numpy as np
 
-    found, failed = [], set()
+    read, failed = [], set()
     for portion, start in enumerate(range(0, len(rows), PORTION)):
         beat(portion)
         for place, row in enumerate(features.rows([one.input for one in rows[start : start + PORTION]]), start):
             if isinstance(row, Exception):
                 failed.add(place)
             else:
-                found.append(row.values)
-        if found and len(rows) * len(found[0]) > MOST_NUMBERS:
+                read.append(row.values)
+        if read and len(rows) * len(read[0]) > MOST_NUMBERS:
             raise ModelError(
-                f"{len(rows):,} texts with {len(found[0]):,} numbers each are more than the memory is meant for "
+                f"{len(rows):,} texts with {len(read[0]):,} numbers each are more than the memory is meant for "
                 f"({MOST_NUMBERS:,} numbers); choose fewer layers"
             )
-    if not found:
+    if not read:
         raise TooLittle("None of the labelled texts can be read: each is empty or has nothing to look for")
-    return np.array(found), failed
+    return np.array(read), failed
 
 
 def _data(matrix, rows, groups, places: list[int], dimension: str, features: Features) -> Data:

@@ -35,10 +35,10 @@ class PairReader:
         if not pairs:
             return BatchOutcome([], {})
         claims, passages = zip(*pairs, strict=True)
-        found = self._tokenizer(
+        encoded = self._tokenizer(
             list(claims), list(passages), truncation="longest_first", max_length=MAX_TOKENS, return_token_type_ids=True
         )
-        rows = list(zip(found["input_ids"], found["token_type_ids"], strict=True))
+        rows = list(zip(encoded["input_ids"], encoded["token_type_ids"], strict=True))
         return self.batcher.run(rows, [len(ids) for ids, _ in rows], self._run)
 
     def _run(self, rows: list[tuple[list[int], list[int]]]) -> list[np.ndarray]:

@@ -48,9 +48,9 @@ class KernelRidgeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X):
-        found = rbf_kernel(X, self.vectors_, gamma=self.gamma) @ self.dual_.T + self.intercepts_
-        return found[:, 1] if len(self.classes_) == 2 else found
+        decisions = rbf_kernel(X, self.vectors_, gamma=self.gamma) @ self.dual_.T + self.intercepts_
+        return decisions[:, 1] if len(self.classes_) == 2 else decisions
 
     def predict(self, X):
-        found = self.decision_function(X)
-        return self.classes_[(found > 0.5).astype(int) if found.ndim == 1 else found.argmax(axis=1)]
+        decisions = self.decision_function(X)
+        return self.classes_[(decisions > 0.5).astype(int) if decisions.ndim == 1 else decisions.argmax(axis=1)]

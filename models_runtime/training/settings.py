@@ -53,14 +53,14 @@ def what_is_missing(labels: Sequence[str], groups: Sequence[str], minimum: int =
     for label, group in zip(labels, groups, strict=True):
         by_label.setdefault(label, []).append(group)
     if len(by_label) < 2:
-        found = f"only “{next(iter(by_label))}”" if by_label else "no label at all"
-        return [f"There must be two labels to tell apart; there is {found}"]
+        present = f"only “{next(iter(by_label))}”" if by_label else "no label at all"
+        return [f"There must be two labels to tell apart; there is {present}"]
     missing = []
-    for label, found in sorted(by_label.items()):
-        if len(found) < minimum:
-            missing.append(f"“{label}” was given {len(found)} times; at least {minimum} are needed")
-        if len(set(found)) < MIN_GROUPS_PER_LABEL:
+    for label, given in sorted(by_label.items()):
+        if len(given) < minimum:
+            missing.append(f"“{label}” was given {len(given)} times; at least {minimum} are needed")
+        if len(set(given)) < MIN_GROUPS_PER_LABEL:
             missing.append(
-                f"“{label}” occurs in {len(set(found))} claims or questions; at least {MIN_GROUPS_PER_LABEL} are needed"
+                f"“{label}” occurs in {len(set(given))} claims or questions; at least {MIN_GROUPS_PER_LABEL} are needed"
             )
     return missing

@@ -302,6 +302,6 @@ def test_each_answer_follows_from_the_figures(project, runs):
     answer = REPORTS["difference"].declares(result).answer
     assert answer.picture.values == ((2, 2), (0, 2)) and "From fake 1 (" in answer.n
     assert REPORTS["difference"].declares(nothing).answer.sentences[0].startswith("Neither run has")
-    assert "0.667" in REPORTS["difference"].said(result) and "of scores were: draw 1.000" in REPORTS["difference"].said(
-        result
-    )
+    assert "0.667" in REPORTS["difference"].paragraph(result) and "of scores were: draw 1.000" in REPORTS[
+        "difference"
+    ].paragraph(result)

@@ -88,5 +88,5 @@ def test_the_page_and_the_paragraph_hold_the_answer(found):
     assert page.answer.n == (
         "n = 600 pairs of evidence and 80 claims; 600 have a stance (majority of people, ties excluded)"
     )
-    assert all(sentence in REPORT.said(found) for sentence in page.answer.sentences)
+    assert all(sentence in REPORT.paragraph(found) for sentence in page.answer.sentences)
     assert next(section.title for section in page.sections if section.shown) == "Claims and evidence"

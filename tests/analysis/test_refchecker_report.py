@@ -478,7 +478,7 @@ def test_the_page_begins_with_what_is_known():
     }
     for (low, high), words in said.items():
         assert answer_of(ranked(known, low=low, high=high)).sentences[-1].endswith(words)
-        assert words in REPORT.said(ranked(known, low=low, high=high))
+        assert words in REPORT.paragraph(ranked(known, low=low, high=high))
 
 
 def test_the_page_of_one_model_of_no_answers_and_of_a_checker_that_says_nothing_here():

@@ -39,6 +39,6 @@ def drawn_file(spec: dict, form: str, seconds: float = SECONDS) -> bytes:
     finally:
         _TURNS.release()
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise NotDrawn(said[-1] if said else f"drawing ended with {done.returncode}")
+        messages = done.stderr.decode(errors="replace").strip().splitlines()
+        raise NotDrawn(messages[-1] if messages else f"drawing ended with {done.returncode}")
     return done.stdout

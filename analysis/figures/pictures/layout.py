@@ -90,9 +90,9 @@ def _wrapped(title: str, chars: int) -> list[str]:
 def _row_lines(title: str) -> list[str]:
     """Names of models have few spaces, so they break after the signs within them too, or anywhere. What takes more than
     three lines loses its middle, since names of one family differ at their end."""
-    found = re.findall(r"[^\s/_:-]*[/_:-]*\s*", plain(title))
+    words = re.findall(r"[^\s/_:-]*[/_:-]*\s*", plain(title))
     lines = [""]
-    for piece in (part[start : start + ROW_CHARS] for part in found for start in range(0, len(part), ROW_CHARS)):
+    for piece in (part[start : start + ROW_CHARS] for part in words for start in range(0, len(part), ROW_CHARS)):
         if len((lines[-1] + piece).rstrip()) > ROW_CHARS:
             lines.append("")
         lines[-1] += piece
@@ -117,10 +117,10 @@ def _is_comparison(handle) -> bool:
 
 def legend(axes: Axes, above: float = 4.0) -> None:
     """Above the axes, in as many columns as fit beside each other; what the data are compared with comes last."""
-    found = list(zip(*axes.get_legend_handles_labels(), strict=True))
-    if not found:
+    entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
+    if not entries:
         return
-    handles, titles = zip(*sorted(found, key=lambda one: _is_comparison(one[0])), strict=True)
+    handles, titles = zip(*sorted(entries, key=lambda one: _is_comparison(one[0])), strict=True)
     width = axes.get_window_extent().width
     columns = max(1, min(len(titles), int(width // (max(map(len, titles)) * 5.4 + 40))))
     axes.legend(

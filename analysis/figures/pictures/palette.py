@@ -50,19 +50,19 @@ def _ink(color: str, nudge: int) -> str:
 
 def _scales() -> dict[str, tuple[str, str]]:
     """Cells of heat maps and the words on them, by step."""
-    found = {}
+    scales = {}
     for step in range(SEQUENTIAL_STEPS + 1):
         share = step / SEQUENTIAL_STEPS
-        found[f"seq-{step}"] = _between("#f1f5f7", "#0a4b5c", share), _between("#222d35", "#9be3ee", share)
+        scales[f"seq-{step}"] = _between("#f1f5f7", "#0a4b5c", share), _between("#222d35", "#9be3ee", share)
     for step in range(-DIVERGING_STEPS, DIVERGING_STEPS + 1):
         share = abs(step) / DIVERGING_STEPS
         light, dark = ("#124e9c", "#7cc4f5") if step > 0 else ("#a63f00", "#f2a37f")
         name = f"div-{'m' if step < 0 else ''}{abs(step)}"
-        found[name] = _between("#f5f5f4", light, share), _between("#262d31", dark, share)
+        scales[name] = _between("#f5f5f4", light, share), _between("#262d31", dark, share)
     inks = {}
-    for nudge, (name, (light, dark)) in enumerate(found.items(), start=1):
+    for nudge, (name, (light, dark)) in enumerate(scales.items(), start=1):
         inks[f"on-{name}"] = _ink(light, nudge), _ink(dark, nudge)
-    return found | inks
+    return scales | inks
 
 
 ROLES: dict[str, tuple[str, str]] = {

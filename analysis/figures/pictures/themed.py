@@ -56,7 +56,7 @@ def _whole(drawn: bytes, picture: Picture, links: Links, address: Address | None
     root = ElementTree.fromstring(drawn)
     box = root.get("viewBox", "").split()
     linked = {gid: (address(figure), words) for gid, (figure, words) in links.items()} if address is not None else {}
-    used = {found for node in root.iter() for found in _referred(node) if found}
+    used = {reference for node in root.iter() for reference in _referred(node) if reference}
     parts = [_taken(child, ids, linked, used) for child in root]
     width, height = (round(float(size) * PIXELS_PER_POINT) for size in box[2:])
     whole = ElementTree.Element(
@@ -88,7 +88,7 @@ def _taken(node: ElementTree.Element, ids: str, linked: dict, used: set[str]) ->
     if re.match(r"rotate\(-?0 ", kept.get("transform", "")):
         del kept["transform"]
     for name, value in kept.items():
-        kept[name] = REFERENCE.sub(lambda found: f"url(#{ids}-{found[1]})", " ".join(value.split()))
+        kept[name] = REFERENCE.sub(lambda match: f"url(#{ids}-{match[1]})", " ".join(value.split()))
     if XLINK + "href" in node.attrib:
         kept["href"] = "#" + f"{ids}-{node.attrib[XLINK + 'href'].removeprefix('#')}"
     if tag in IDENTIFIED and node.get("id", "") in used:
@@ -115,24 +115,24 @@ def _link(place: ElementTree.Element, address: str, words: str) -> ElementTree.E
 def _styles(node: ElementTree.Element) -> dict[str, str]:
     """What the element looks like, by its style attribute and by attributes of its own."""
     parts = (part.partition(":") for part in node.get("style", "").split(";") if part.strip())
-    found = {name: node.attrib[name] for name in ("fill", "stroke") if name in node.attrib}
-    return found | {name.strip(): value.strip() for name, _, value in parts}
+    styles = {name: node.attrib[name] for name in ("fill", "stroke") if name in node.attrib}
+    return styles | {name.strip(): value.strip() for name, _, value in parts}
 
 
 def _presentation(styles: dict[str, str]) -> dict[str, str]:
     """Styles as presentation attributes, colours as classes too."""
-    found, classes = {}, []
+    attributes, classes = {}, []
     for name, value in styles.items():
         if name in WITHOUT_USE:
             continue
         if name not in STYLES and name != "font-weight":
             raise ValueError(f"no picture has needed the style {name!r} so far; decide how pages show it")
-        found[name] = value
+        attributes[name] = value
         if name in ("fill", "stroke") and value.startswith("#"):
             if value not in ROLE_OF:
                 raise ValueError(f"{value} is the colour of no role; draw with those of the palette")
             classes.append(f"plot-{name[0]}-{ROLE_OF[value]}")
-    return found | ({"class": " ".join(classes)} if classes else {})
+    return attributes | ({"class": " ".join(classes)} if classes else {})
 
 
 def _referred(node: ElementTree.Element) -> list[str]:

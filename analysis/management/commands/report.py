@@ -176,18 +176,20 @@ def mapping_of(path: Path | None, shape: TableShape) -> SaidMapping | None:
     if shape != TableShape():
         raise CommandError("--mapping says what every column holds; leave out the other options of columns")
     try:
-        said = read_mapping(path.read_bytes(), RATINGS)
+        mapping = read_mapping(path.read_bytes(), RATINGS)
     except (OSError, FormatError) as error:
         raise CommandError(f"{path}: {error}") from error
-    if said.layout != RATINGS:
-        raise CommandError(f"{path}: is a mapping of {LAYOUT_TITLES[said.layout].lower()}; reports need one of ratings")
-    return said
+    if mapping.layout != RATINGS:
+        raise CommandError(
+            f"{path}: is a mapping of {LAYOUT_TITLES[mapping.layout].lower()}; reports need one of ratings"
+        )
+    return mapping
 
 
 def options_of_all() -> dict[str, tuple[Option, list[str]]]:
     """Every option by name, with the reports that have it. Options of one name are of one kind."""
-    found: dict[str, tuple[Option, list[str]]] = {}
+    options: dict[str, tuple[Option, list[str]]] = {}
     for report in REPORTS.values():
         for option in report.options:
-            found.setdefault(option.name, (option, []))[1].append(report.name)
-    return found
+            options.setdefault(option.name, (option, []))[1].append(report.name)
+    return options

@@ -40,16 +40,16 @@ class Command(BaseCommand):
         given = {key: value for key, value in given.items() if value is not None}
         try:
             if options["preview"]:
-                found = preview(row, name or kind, kind, given)
+                outcome = preview(row, name or kind, kind, given)
             else:
                 run = run_rule(row, user, name or kind, kind, given)
-                found = {"name": run.name, "version": run.version, **run.counts}
+                outcome = {"name": run.name, "version": run.version, **run.counts}
         except RuleError as error:
             raise CommandError(str(error)) from None
         if options["json"]:
-            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False))
+            self.stdout.write(json.dumps(outcome, indent=2, ensure_ascii=False))
             return
-        for one in found["questions"]:
+        for one in outcome["questions"]:
             self.stdout.write(
                 f"{one['question']}: {one['decided']:,} of {one['units']:,} units decided, {one['dropped']:,} dropped, "
                 f"{one['undecided']:,} undecided"

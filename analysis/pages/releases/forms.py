@@ -18,8 +18,8 @@ class ReleaseForm(forms.Form):
         VERSION,
         max_length=40,
         required=False,
-        help_text="What readers cite, such as 1.0.0: raise the first number where labels changed.",
-        error_messages={"invalid": "Write a version of numbers with dots, such as 1.0.0"},
+        help_text="The version to cite, such as 1.0.0. Increase the first number if labels changed.",
+        error_messages={"invalid": "Enter a version made of numbers and dots, such as 1.0.0"},
     )
     projects = forms.MultipleChoiceField(
         label="Together with",
@@ -28,7 +28,7 @@ class ReleaseForm(forms.Form):
         help_text="Other projects on the data set: each is a numbered folder of the release, and a release of its own.",
     )
     note = forms.CharField(
-        label="What it is for", max_length=2000, required=False, help_text="Such as the paper, or what changed."
+        label="Purpose", max_length=2000, required=False, help_text="Such as the paper, or what changed."
     )
 
     source = forms.CharField(label="Only the source", max_length=300, required=False)

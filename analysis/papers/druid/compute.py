@@ -117,14 +117,14 @@ def _others(source: Source, wanted: str, reference: str) -> list[tuple[Source, P
     known = [slug for slug in projects_beside(source) if slug not in ("", EVERY)]
     if wanted and wanted not in (EVERY, *known):
         raise ValueError(f"evidence_beside is one of {', '.join(known) or 'none'}, not {wanted!r}")
-    found = []
+    others = []
     for slug in known if wanted == EVERY else [wanted] if wanted else []:
         other = source.sibling(slug)
         runs = other.runs()
         pairs = pairs_of(other, reference if reference in other.references() else "majority")
         chosen = _chosen(feature_runs(runs), NEWEST, NEWEST, "characteristics")
-        found.append((other, pairs, characteristics_of(other, pairs, chosen, perplexity_runs(runs))))
-    return found
+        others.append((other, pairs, characteristics_of(other, pairs, chosen, perplexity_runs(runs))))
+    return others
 
 
 def _chosen(runs: list[Run], wanted: str, default: str, name: str) -> list[Run]:

@@ -51,11 +51,11 @@ def content(source: Source, pairs: Pairs, items: Items, *, quick: bool) -> Evide
     for title, (labels, _) in coded.items():
         is_pairable = np.bincount(labels.unit, minlength=labels.n_units) > 1
         items.add_flag(f"pairable.{title}", f"With two labels or more ({title})", is_pairable)
-    found = inter_context_conflicts(pairs.cluster, pairs.n_claims, pairs.stances)
-    has_both = found.n_stances > 1
+    conflicts = inter_context_conflicts(pairs.cluster, pairs.n_claims, pairs.stances)
+    has_both = conflicts.n_stances > 1
     several = has_both[pairs.cluster] & pairs.has_stance(*pairs.names)
     items.add_flag("several", "With a stance, of claims with two stances or more", several)
-    in_conflict = found.conflicting[pairs.cluster] & pairs.has_stance(AGAINST, FOR)
+    in_conflict = conflicts.conflicting[pairs.cluster] & pairs.has_stance(AGAINST, FOR)
     items.add_flag("conflict", "Supports or refutes a claim in conflict", in_conflict)
     rows = []
     for place, name in enumerate((ALL, *pairs.sources)):
@@ -64,7 +64,7 @@ def content(source: Source, pairs: Pairs, items: Items, *, quick: bool) -> Evide
         its_claims = np.bincount(pairs.cluster[here], minlength=pairs.n_claims) > 0
         if place:
             items.add_sets("of", "", {name: (f"Of claims with evidence under {name}", its_claims[pairs.cluster])})
-        conflicting, with_both = found.conflicting & its_claims, has_both & its_claims
+        conflicting, with_both = conflicts.conflicting & its_claims, has_both & its_claims
         rows.append(
             EvidenceOfSource(
                 source=name,

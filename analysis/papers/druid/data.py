@@ -92,8 +92,8 @@ def pairs_of(source: Source, reference: str) -> Pairs:
             raise ValueError(f"no evidence of project {source.slug} is selected; widen the filters")
         raise ValueError(f"project {source.slug} has no evidence yet: add data, and make its items")
     labels = source.label_frame(units)
-    found = references(kind, source, reference, units, labels)
-    stance, relevance = found[dimension.slug], relevance_dimension(kind)
+    reference_of = references(kind, source, reference, units, labels)
+    stance, relevance = reference_of[dimension.slug], relevance_dimension(kind)
     label = np.array([*dimension.values, NOT_RELEVANT, None], dtype=object)
     code = np.where(stance.not_asked, len(dimension.values), stance.code)  # -1 finds the None at the end
     stances = label[code].tolist()
@@ -104,7 +104,7 @@ def pairs_of(source: Source, reference: str) -> Pairs:
         kind=kind,
         units=units,
         labels=labels,
-        relevance=found[relevance.slug] if relevance is not None else None,
+        relevance=reference_of[relevance.slug] if relevance is not None else None,
         stance=stance,
         stances=stances,
         names=tuple(names),

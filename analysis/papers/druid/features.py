@@ -47,7 +47,7 @@ def characteristics_of(source: Source, pairs: Pairs, runs: list[Run], perplexiti
     for run in runs:
         for name in run.scores:
             given.setdefault(name, run)
-    found = [
+    characteristics = [
         _characteristic(source, pairs, given[feature.score], feature.score, feature)
         for feature in FEATURES
         if feature.score in given and feature.instead_of not in given
@@ -55,8 +55,8 @@ def characteristics_of(source: Source, pairs: Pairs, runs: list[Run], perplexiti
     names = model_names(perplexities)
     for run in perplexities:
         feature = Feature(PERPLEXITY, f"Perplexity ({names[run.uuid]})")
-        found.append(_characteristic(source, pairs, run, f"{PERPLEXITY}/{run.uuid}", feature))
-    return [one for one in found if not np.isnan(one.values).all()]
+        characteristics.append(_characteristic(source, pairs, run, f"{PERPLEXITY}/{run.uuid}", feature))
+    return [one for one in characteristics if not np.isnan(one.values).all()]
 
 
 def _characteristic(source: Source, pairs: Pairs, run: Run, key: str, feature: Feature) -> Characteristic:
@@ -84,10 +84,10 @@ def described(pairs: Pairs, characteristics: list[Characteristic], items: Items)
     )
 
 
-def side_by_side(found: list[tuple[Source, Pairs, list[Characteristic]]]) -> list[ComparedData]:
+def side_by_side(data_sets: list[tuple[Source, Pairs, list[Characteristic]]]) -> list[ComparedData]:
     """Means of each data set's characteristics over all of its pairs, as figure 2 has them."""
     rows = []
-    for source, pairs, measured in found:
+    for source, pairs, measured in data_sets:
         everywhere = [np.ones(len(pairs.units), dtype=bool)]
         values = np.column_stack([one.values for one in measured]) if measured else np.zeros((len(pairs.units), 0))
         (cells,) = mean_table(values, everywhere, pairs.cluster)

@@ -27,7 +27,7 @@ class AnsweringModel:
 
 
 def models(source: Source, pairs: Pairs, runs: list[Run]) -> list[AnsweringModel]:
-    names, found = model_names(runs), []
+    names, models = model_names(runs), []
     stances = known_stances(pairs)
     for run in runs:
         without, with_evidence = (
@@ -35,8 +35,8 @@ def models(source: Source, pairs: Pairs, runs: list[Run]) -> list[AnsweringModel
             for mode in MODES
         )
         usage = context_usage(without, with_evidence, stances)
-        found.append(AnsweringModel(run, names[run.uuid], without, with_evidence, usage))
-    return found
+        models.append(AnsweringModel(run, names[run.uuid], without, with_evidence, usage))
+    return models
 
 
 def known_stances(pairs: Pairs) -> list[str | None]:

@@ -82,16 +82,16 @@ def perplexity_runs(runs: Iterable[Run]) -> list[Run]:
 
 def model_names(runs: list[Run]) -> dict[str, str]:
     """UUID -> what figures call a run: its language model, and what else tells it from the others."""
-    found = {run.uuid: _model(run) for run in runs}
+    names = {run.uuid: _model(run) for run in runs}
     for name, part in (("shots", "{}-shot"), ("normalise", "of {}")):
-        if len({found[run.uuid] for run in runs}) < len(runs) and len({run.parameters.get(name) for run in runs}) > 1:
-            found |= {
-                run.uuid: f"{found[run.uuid]}, {part.format(run.parameters[name])}"
+        if len({names[run.uuid] for run in runs}) < len(runs) and len({run.parameters.get(name) for run in runs}) > 1:
+            names |= {
+                run.uuid: f"{names[run.uuid]}, {part.format(run.parameters[name])}"
                 for run in runs
                 if name in run.parameters
             }
-    titles = list(found.values())
-    return {uuid: title if titles.count(title) == 1 else f"{title} ({uuid[:8]})" for uuid, title in found.items()}
+    titles = list(names.values())
+    return {uuid: title if titles.count(title) == 1 else f"{title} ({uuid[:8]})" for uuid, title in names.items()}
 
 
 def _model(run: Run) -> str:
@@ -118,6 +118,6 @@ def offered_features(source: Outline) -> dict[str, str]:
 
 def projects_beside(source: Outline) -> dict[str, str]:
     """Whose evidence can be compared: projects on the same data set, or the releases that a command was given."""
-    found = {slug: title for slug, title in source.siblings().items() if not refuses(source.sibling(slug).type)}
-    every = {EVERY: "All that are given"} if source.described()["kind"] == "release" and len(found) > 1 else {}
-    return {"": "nothing"} | every | found
+    titles = {slug: title for slug, title in source.siblings().items() if not refuses(source.sibling(slug).type)}
+    every = {EVERY: "All that are given"} if source.described()["kind"] == "release" and len(titles) > 1 else {}
+    return {"": "nothing"} | every | titles

@@ -78,15 +78,15 @@ def compared_pictures(result: Druid) -> list[Intervals]:
     bounded = [(one, data) for one, data in every if one.scale in (SHARE, BOUNDED)]
     order = list(dict.fromkeys(one.title for one, _ in bounded))
     bounded.sort(key=lambda row: order.index(row[0].title))
-    found = []
+    pictures = []
     if bounded:
         items = [_mean_row(result, one, data, one.title, data.title) for one, data in bounded]
-        found.append(_side_by_side(result, "beside", "Characteristics of evidence", "Mean", items))
+        pictures.append(_side_by_side(result, "beside", "Characteristics of evidence", "Mean", items))
     others = [(one, data) for one, data in every if not one.scale]
     for place, title in enumerate(dict.fromkeys(one.title for one, _ in others)):
         items = [_mean_row(result, one, data, data.title) for one, data in others if one.title == title]
-        found.append(_side_by_side(result, f"beside-{place}", title, title, items))
-    return found
+        pictures.append(_side_by_side(result, f"beside-{place}", title, title, items))
+    return pictures
 
 
 def _mean_row(result: Druid, cell: NamedMean, data: ComparedData, row: str, series: str = "") -> IntervalRow:
@@ -196,10 +196,10 @@ def usage_picture(result: Druid) -> Intervals | None:
 
 def correlations_picture(result: Druid, place: int) -> Matrix | None:
     """Figure 4: Spearman's coefficients, marked by significance before and after correction."""
-    found = result.correlations[place]
-    stances = list(dict.fromkeys(row.stance for row in found.rows if row.n))
-    features = list(dict.fromkeys(row.feature for row in found.rows))
-    cells = {(row.feature, row.stance): row for row in found.rows}
+    correlations = result.correlations[place]
+    stances = list(dict.fromkeys(row.stance for row in correlations.rows if row.n))
+    features = list(dict.fromkeys(row.feature for row in correlations.rows))
+    cells = {(row.feature, row.stance): row for row in correlations.rows}
     table = [[cells[feature, stance] for stance in stances] for feature in features]
     values = tuple(tuple(row.spearman.estimate for row in line) for line in table)
     if all(value is None for row in values for value in row):
@@ -207,10 +207,11 @@ def correlations_picture(result: Druid, place: int) -> Matrix | None:
     bound = _scale(values, LEAST_SCALE)
     return Matrix(
         name=f"correlations-{place}",
-        title=f"Spearman correlation of characteristics with context usage, {found.model}",
-        caption=f"{_of_data(result)}, of which {found.model} has context usage where it is defined. Tests "
+        title=f"Spearman correlation of characteristics with context usage, {correlations.model}",
+        caption=f"{_of_data(result)}, of which {correlations.model} has context usage where it is defined. Tests "
         f"{TEST_WORDS[result.test]}; significant at {result.alpha:g} before and after "
-        f"{CORRECTION_WORDS[result.correction]} for {n_of(found.n_tests['spearman'], 'tests')}. Empty: undefined.",
+        f"{CORRECTION_WORDS[result.correction]} for {n_of(correlations.n_tests['spearman'], 'tests')}. Empty: "
+        "undefined.",
         alt="Correlation coefficients of each characteristic with context usage, for every stance, coloured from "
         "negative to positive; the table has the numbers and which are significant.",
         rows=tuple(features),

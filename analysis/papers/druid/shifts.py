@@ -29,7 +29,7 @@ TO = " to "  # between the answers without and with the evidence
 def shifts(pairs: Pairs, model: AnsweringModel, items: Items, number: int) -> AnswerShifts:
     """Counts of answers before and after, by stance and by the paper's rows."""
     names = [name for name in pairs.names if desired(name)]
-    found = prediction_shifts(model.without, model.with_evidence, known_stances(pairs), names)
+    predictions = prediction_shifts(model.without, model.with_evidence, known_stances(pairs), names)
     before, after = predicted_answers(model.without), predicted_answers(model.with_evidence)
     known = (before >= 0) & (after >= 0)
     _add_answers(items, number, model, before, np.where(known, after, -1))
@@ -37,18 +37,18 @@ def shifts(pairs: Pairs, model: AnsweringModel, items: Items, number: int) -> An
         ShiftsOfStance(
             stance=stance,
             desired=desired(stance),
-            n=int(found.n_pairs[place]),
-            before=found.before[place].tolist(),
-            after=found.after[place].tolist(),
-            change=found.change[place].tolist(),
-            transitions=found.transitions[place].tolist(),
-            desired_moves=int(found.desired_moves[place]),
-            memory_conflicts=int(found.memory_conflicts[place]),
+            n=int(predictions.n_pairs[place]),
+            before=predictions.before[place].tolist(),
+            after=predictions.after[place].tolist(),
+            change=predictions.change[place].tolist(),
+            transitions=predictions.transitions[place].tolist(),
+            desired_moves=int(predictions.desired_moves[place]),
+            memory_conflicts=int(predictions.memory_conflicts[place]),
         )
-        for place, stance in enumerate(found.stances)
+        for place, stance in enumerate(predictions.stances)
     ]
     in_conflict = memory_conflict(model.without, known_stances(pairs)) == 1
-    return AnswerShifts(rows=rows, paper=_paper_rows(rows, pairs, known, in_conflict), left_out=found.left_out)
+    return AnswerShifts(rows=rows, paper=_paper_rows(rows, pairs, known, in_conflict), left_out=predictions.left_out)
 
 
 def _add_answers(items: Items, number: int, model: AnsweringModel, before: np.ndarray, after: np.ndarray) -> None:
@@ -97,7 +97,7 @@ def _paper_rows(
 def _share_in_conflict(pairs: Pairs, stances: tuple[str, ...], here: np.ndarray, in_conflict: np.ndarray) -> Figure:
     """The share of the pairs of a row that are in conflict with memory."""
     drawn = n_resamples(pairs.n_claims)
-    found = share_figure(in_conflict[here], pairs.cluster[here], quick=False, n_resamples=drawn, undefined=NO_ANSWERS)
-    if found.undefined or DECIDED.keys() & set(stances):
-        return found
-    return replace(found, low=None, high=None, interval=replace(found.interval, undefined=NOT_DECIDED))
+    share = share_figure(in_conflict[here], pairs.cluster[here], quick=False, n_resamples=drawn, undefined=NO_ANSWERS)
+    if share.undefined or DECIDED.keys() & set(stances):
+        return share
+    return replace(share, low=None, high=None, interval=replace(share.interval, undefined=NOT_DECIDED))

@@ -120,24 +120,26 @@ def _use_by_model(result: Druid) -> str:
 
 def _ways(result: Druid) -> dict[str, list[str]]:
     """Models by whether they are shown to move towards what the evidence says, or away from it."""
-    found: dict[str, list[str]] = {"towards": [], "away": [], "unknown": []}
+    ways: dict[str, list[str]] = {"towards": [], "away": [], "unknown": []}
     for one in _measured(result):
         cell = _used(result, one)
         way = "unknown" if cell.low is None or cell.low <= 0 <= cell.high else "towards" if cell.low > 0 else "away"
-        found[way].append(one.model)
-    return found
+        ways[way].append(one.model)
+    return ways
 
 
 def _mixed(result: Druid) -> str:
-    ways, said = _ways(result), []
+    ways, clauses = _ways(result), []
     for way, words in (
         ("towards", "moves towards what the evidence says"),
         ("away", "moves away from it"),
         ("unknown", "is not shown to do either"),
     ):
         if names := ways[way]:
-            said.append(f"{listed(names[:MOST_NAMED])} {words}" if len(names) == 1 else f"{len(names)} {_many(words)}")
-    return f"{_use_by_model(result)}: {listed(said)}."
+            clauses.append(
+                f"{listed(names[:MOST_NAMED])} {words}" if len(names) == 1 else f"{len(names)} {_many(words)}"
+            )
+    return f"{_use_by_model(result)}: {listed(clauses)}."
 
 
 def _many(words: str) -> str:
@@ -164,21 +166,21 @@ USE_RULES = (
 
 def _significant(result: Druid) -> list[tuple[float, str, str, str]]:
     """Correlations that are significant after correction, the strongest first."""
-    found = [
+    significant = [
         (row.spearman.estimate, row.feature, result.titles[row.stance], one.model)
         for one in result.correlations
         for row in one.rows
         if row.spearman.is_significant(result.correction, result.alpha)
     ]
-    return sorted(found, key=lambda one: -abs(one[0]))
+    return sorted(significant, key=lambda one: -abs(one[0]))
 
 
 def _strongest(result: Druid) -> str:
-    found = _significant(result)
-    estimate, feature, stance, model = found[0]
+    significant = _significant(result)
+    estimate, feature, stance, model = significant[0]
     return (
-        f"{n_of(len(found), 'correlations')} of characteristics with context usage "
-        f"{'is' if len(found) == 1 else 'are'} significant after correction; the strongest is that of "
+        f"{n_of(len(significant), 'correlations')} of characteristics with context usage "
+        f"{'is' if len(significant) == 1 else 'are'} significant after correction; the strongest is that of "
         f"{feature.lower()} (Spearman {estimate:.3f}; {stance.lower()}; {model})."
     )
 
@@ -268,7 +270,7 @@ REPORT = Report(
     "of evidence, how language models use it, and what correlates with that.",
     kind=Druid,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
     quick=True,
 )

@@ -161,8 +161,8 @@ def _mean_columns(cell, here) -> list[Column]:
     of another project."""
 
     def opens(row, state: str) -> Filter | None:
-        found = here(row)
-        return found and Filter(found[0] | {f"value.{found[1]}": state})
+        condition = here(row)
+        return condition and Filter(condition[0] | {f"value.{condition[1]}": state})
 
     def defined(row) -> Filter | None:
         return opens(row, DEFINED) if cell(row).n else None
@@ -486,14 +486,14 @@ def _answer_columns(place: int, answer: str) -> list[Column]:
 
 
 def correlations_tables(result: Druid, place: int) -> list[Part]:
-    found = result.correlations[place]
+    correlations = result.correlations[place]
 
     def both(row) -> Filter | None:
         return correlated(result, place, row.stance, row.feature, row.n)
 
     def table(title: str, name: str) -> Table:
         return Table(
-            f"{title} correlation of characteristics with context usage, {found.model} (figure 4)",
+            f"{title} correlation of characteristics with context usage, {correlations.model} (figure 4)",
             [
                 Column("Stance", lambda row: result.titles[row.stance]),
                 Column("Characteristic", "feature"),
@@ -505,8 +505,8 @@ def correlations_tables(result: Druid, place: int) -> list[Part]:
                 Column("p by Benjamini-Hochberg", lambda row: getattr(row, name).p_bh),
                 Column("p, pairs treated as independent", lambda row: getattr(row, name).p_units),
             ],
-            found.rows,
-            f"Corrected for {n_of(found.n_tests[name], 'tests')}.",
+            correlations.rows,
+            f"Corrected for {n_of(correlations.n_tests[name], 'tests')}.",
         )
 
     return [table("Spearman", "spearman"), table("Pearson", "pearson")]

@@ -89,12 +89,12 @@ def _add_columns(items: Items, number: int, model: AnsweringModel) -> None:
 
 def _columns(pairs: Pairs, model: AnsweringModel) -> np.ndarray:
     """COLUMNS of one model, (n, 7)."""
-    stances, found = known_stances(pairs), model.usage
+    stances, usage = known_stances(pairs), model.usage
     return np.column_stack(
         [
-            found.acu_mean,
-            found.acu_sum,
-            found.change,
+            usage.acu_mean,
+            usage.acu_sum,
+            usage.change,
             memory_conflict(model.without, stances),
             desired_move(model.without, model.with_evidence, stances),
         ]

@@ -47,7 +47,7 @@ def methods_of(result: Druid) -> str:
             f"pairs of that stance. {INTERVALS if not result.described else ''}".strip()
         )
     if result.correlations:
-        tests = sorted({found.n_tests["spearman"] for found in result.correlations})
+        tests = sorted({correlations.n_tests["spearman"] for correlations in result.correlations})
         parts.append(
             "Correlations of characteristics with context usage are Spearman's and Pearson's within each stance, "
             f"missing values deleted pairwise, with {TESTS[result.test]}, corrected by "

@@ -44,20 +44,20 @@ def titles(runs: list[Run]) -> dict[str, str]:
 
 def imported_results(source: Outline) -> dict[str, dict[str, dict]]:
     """Of the variants that were imported: response -> what ICAT's own program found of it."""
-    found: dict[str, dict[str, dict]] = {variant: {} for variant in VARIANTS}
+    by_variant: dict[str, dict[str, dict]] = {variant: {} for variant in VARIANTS}
     for key, results in source.content_metadata("response", IMPORTED).items():
         for variant, own in results.items() if isinstance(results, dict) else ():
-            if variant in found and isinstance(own, dict):
-                found[variant][key] = own
-    return {variant: results for variant, results in found.items() if results}
+            if variant in by_variant and isinstance(own, dict):
+                by_variant[variant][key] = own
+    return {variant: results for variant, results in by_variant.items() if results}
 
 
 def offered(source: Outline) -> dict[str, str]:
     """What factuality and coverage can be taken from: value -> title."""
     if covering_dimension(source.type) is None:
         return {}
-    found = titles(icat_runs(source))
-    return found | {f"imported-{variant.lower()}": VARIANTS[variant] for variant in imported_results(source)}
+    titles_of_runs = titles(icat_runs(source))
+    return titles_of_runs | {f"imported-{variant.lower()}": VARIANTS[variant] for variant in imported_results(source)}
 
 
 def offered_baselines(source: Outline) -> dict[str, str]:

@@ -82,8 +82,8 @@ def compute(
         raise ValueError(f"beta is a number above 0, not {beta}")
     study = CoverageStudy(source, dimension, reference, k, ties)
     machines = study.machines()
-    said = latest(study.labels)
-    everyone, codes = study.people(said)
+    latest_labels = latest(study.labels)
+    everyone, codes = study.people(latest_labels)
     chosen = next((machine for machine in machines if machine.key == automatic), None)
     if automatic and chosen is None:
         raise ValueError(f"automatic is one of {', '.join(offered(source)) or 'none'}, not {automatic!r}")
@@ -94,12 +94,14 @@ def compute(
     items = AspectItems(study, runs, "" if reference == "majority" else reference)
     compared, clean = [], {}
     for place, machine in enumerate(machines):
-        counted, people = said, (everyone, codes)
+        counted, people = latest_labels, (everyone, codes)
         if machine.run is not None and machine.run.gives == "labels" and not touched and reference == "majority":
             counted = clean[machine.run] = untouched(source, study.labels, machine.run)
             people = study.people(counted)
-        compared.append(_compared(study, items, f"m{place}", machine, people, (len(said), len(counted)), quick=quick))
-    add_judgements(items.items, source.type, said, said, of_runs=clean)
+        compared.append(
+            _compared(study, items, f"m{place}", machine, people, (len(latest_labels), len(counted)), quick=quick)
+        )
+    add_judgements(items.items, source.type, latest_labels, latest_labels, of_runs=clean)
     rows = [_baseline(study, items, everyone, beside, name, quick=quick) for name in BASELINES] if beside else []
     tested = _corrected([*compared, *rows])
     result = Icat(
@@ -119,7 +121,7 @@ def compute(
         n_responses=len(study.responses),
         n_queries=int(study.responses["query"].nunique()),
         n_units=len(study.units),
-        agreement=_agreement(study, items, said, quick=quick),
+        agreement=_agreement(study, items, latest_labels, quick=quick),
         **_icat(study, items, everyone, chosen, beta, convention, quick=quick),
         compared=tested[: len(compared)],
         baseline_rows=tested[len(compared) :],
@@ -129,9 +131,11 @@ def compute(
     return replace(result, notes=_notes(result, study, chosen, machines)), items.items
 
 
-def _agreement(study: CoverageStudy, items: AspectItems, said: pd.DataFrame, *, quick: bool) -> LabelsPerAspect:
+def _agreement(
+    study: CoverageStudy, items: AspectItems, latest_labels: pd.DataFrame, *, quick: bool
+) -> LabelsPerAspect:
     """How far the annotators agree, and how many aspects have three labels as in ICAT's study."""
-    mine = said[said["dimension"] == study.dimension.slug]
+    mine = latest_labels[latest_labels["dimension"] == study.dimension.slug]
     labels = Labels.from_columns(
         mine["unit"].tolist(),
         mine["rater"].tolist(),
@@ -140,14 +144,14 @@ def _agreement(study: CoverageStudy, items: AspectItems, said: pd.DataFrame, *, 
         cluster=mine["unit"].map(dict(zip(study.units["unit"], study.query_of_unit.tolist(), strict=True))).tolist(),
         exchangeable=bool((mine["rater_kind"] == SLOT).any()),
     )
-    found = fleiss_kappa(labels)
+    kappa = fleiss_kappa(labels)
     per_unit = mine.groupby("unit").size()
     of_unit = per_unit.reindex(study.units["unit"], fill_value=0).to_numpy()
     items.add_labels(of_unit)
     n_three = int((per_unit >= ANNOTATORS).sum())
     return LabelsPerAspect(
-        fleiss=to_figure(found, quick=quick),
-        form=found.form,
+        fleiss=to_figure(kappa, quick=quick),
+        form=kappa.form,
         n_labels=len(mine),
         n_three=n_three,
         n_fewer=len(study.units) - n_three,
@@ -222,11 +226,11 @@ def _compared(
     detection = None
     if (machine.covered >= 0).any():
         items.add_detected(name, machine, codes, run)
-        found = coverage_detection(codes, machine.covered, study.of_response, study.query_of_unit)
-        counts = found.n_both, found.n_only_machine, found.n_only_people, found.n_neither
+        figures = coverage_detection(codes, machine.covered, study.of_response, study.query_of_unit)
+        counts = figures.n_both, figures.n_only_machine, figures.n_only_people, figures.n_neither
         detection = AspectDetection(
-            pooled={name: to_figure(one, quick=quick) for name, one in found.pooled.items()},
-            mean={name: to_figure(one, quick=quick) for name, one in found.mean.items()},
+            pooled={name: to_figure(one, quick=quick) for name, one in figures.pooled.items()},
+            mean={name: to_figure(one, quick=quick) for name, one in figures.mean.items()},
             counts=dict(zip(CELLS, map(int, counts), strict=True)),
         )
     return MachineCoverage(
@@ -256,8 +260,8 @@ def _baseline(
 
 def _why_missing(run: Run, name: str) -> str:
     """In words, what a measure lacked that has no value at all."""
-    said = run.provenance.get("wordnet", "")
-    if name == "meteor" and not said[:1].isdigit():
+    wordnet = run.provenance.get("wordnet", "")
+    if name == "meteor" and not wordnet[:1].isdigit():
         return (
             "METEOR needs WordNet, which was not on the machine that made the run. Put it into a folder that NLTK_DATA "
             "names (python -m nltk.downloader wordnet), and run the baselines again."
@@ -370,16 +374,16 @@ def _what_is_missing(study: CoverageStudy) -> str:
     claims, passages = study.content_of("atomic_claim", "response"), study.content_of("evidence", "question")
     answers, queries = study.responses["response"].tolist(), study.responses["query"].drop_duplicates().tolist()
     without, bare = sum(not claims[name] for name in answers), sum(not passages[name] for name in queries)
-    said = []
+    reasons = []
     if without:
-        said.append(
+        reasons.append(
             f"{without:,} of {n_of(len(answers), 'answers')} {either(without, 'has', 'have')} no atomic claims: "
             "extract them in a project on this data set that judges the form of atomic claims, review and publish "
             "them."
         )
     if bare:
-        said.append(
+        reasons.append(
             f"{bare:,} of {n_of(len(queries), 'questions')} {either(bare, 'has', 'have')} no passages to look claims "
             "up in: import a corpus with qrels, or retrieve passages and publish them."
         )
-    return " ".join(said)
+    return " ".join(reasons)

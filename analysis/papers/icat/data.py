@@ -68,10 +68,10 @@ class CoverageStudy:
         self.models = sorted(set(self.responses["model"].tolist()))
         self.labels = source.label_frame(self.units, every_revision=True)
 
-    def people(self, said: pd.DataFrame) -> tuple[ResponseCoverage, np.ndarray]:
+    def people(self, labels: pd.DataFrame) -> tuple[ResponseCoverage, np.ndarray]:
         """Coverage by those labels, and per unit 1, 0, or -1 where they are tied or too few."""
         covered = response_coverage(
-            coded_labels(self.source, self.dimension, self.reference, self.units, said),
+            coded_labels(self.source, self.dimension, self.reference, self.units, labels),
             self.of_response,
             len(self.responses),
             covering_labels(self.dimension),
@@ -85,8 +85,8 @@ class CoverageStudy:
         return self.summed(self.units["unit"].notna().to_numpy())
 
     def summed(self, of_unit: np.ndarray) -> np.ndarray:
-        found = np.bincount(self.of_response, weights=of_unit.astype(float), minlength=len(self.responses))
-        return found.round().astype(int)
+        sums = np.bincount(self.of_response, weights=of_unit.astype(float), minlength=len(self.responses))
+        return sums.round().astype(int)
 
     def scores(self, run: Run, name: str) -> np.ndarray:
         """By unit; nan where there is none."""
@@ -95,10 +95,10 @@ class CoverageStudy:
 
     def by_response(self, of_unit: np.ndarray) -> np.ndarray:
         """What all units of an answer have alike; nan where none has it."""
-        found = np.full(len(self.responses), np.nan)
+        values = np.full(len(self.responses), np.nan)
         known = ~np.isnan(of_unit)
-        found[self.of_response[known]] = of_unit[known]
-        return found
+        values[self.of_response[known]] = of_unit[known]
+        return values
 
     def content_of(self, kind: str, parent: str) -> Counter:
         """How many rows of content each parent has; of pieces those of the project's set."""
@@ -107,9 +107,9 @@ class CoverageStudy:
 
     def machines(self) -> list[Machine]:
         """Runs of ICAT's scorer, imported results, then the newest run of each checker."""
-        found = [self._scored(run) for run in icat_runs(self.source)]
-        found += [self._imported(variant, results) for variant, results in imported_results(self.source).items()]
-        return found + [self._checked(run) for run in self.source.newest_labelling_runs()]
+        machines = [self._scored(run) for run in icat_runs(self.source)]
+        machines += [self._imported(variant, results) for variant, results in imported_results(self.source).items()]
+        return machines + [self._checked(run) for run in self.source.newest_labelling_runs()]
 
     def _scored(self, run: Run) -> Machine:
         covered = self.scores(run, "covered")
@@ -126,8 +126,8 @@ class CoverageStudy:
     def _checked(self, run: Run) -> Machine:
         frame = self.source.suggestion_frame(run)
         labels = frame[frame["dimension"] == self.dimension.slug].set_index("unit")["label"]
-        said = labels.reindex(self.units["unit"])
-        covered = np.where(said.isna(), UNKNOWN, said.isin(covering_labels(self.dimension))).astype(int)
+        by_unit = labels.reindex(self.units["unit"])
+        covered = np.where(by_unit.isna(), UNKNOWN, by_unit.isin(covering_labels(self.dimension))).astype(int)
         return self._machine(run.uuid, run.name, run, covered)
 
     def _machine(self, key: str, title: str, run: Run | None, covered: np.ndarray, **counts: np.ndarray) -> Machine:
@@ -176,8 +176,8 @@ class CoverageStudy:
 
     def _imported_claims(self, answers: set[str]) -> tuple[np.ndarray, np.ndarray]:
         claims = self.source.pieces("atomic_claim")
-        said = [metadata.get("entailed") if isinstance(metadata, dict) else None for metadata in claims["metadata"]]
-        claims = claims.assign(entailed=said)
+        entailed = [metadata.get("entailed") if isinstance(metadata, dict) else None for metadata in claims["metadata"]]
+        claims = claims.assign(entailed=entailed)
         claims = claims[claims["entailed"].notna() & claims["response"].isin(answers)]
         n, supported = Counter(claims["response"]), Counter(claims["response"][claims["entailed"].astype(bool)])
         names = self.responses["response"].tolist()

@@ -106,12 +106,12 @@ def _scores(result: Icat) -> list[Table]:
 
 def _left_out(result: Icat, names: tuple[str, ...]) -> str:
     words = {"people": "coverage by people", "score": "ICAT"}
-    said = []
+    sentences = []
     for name in names:
         if counts := getattr(result.all, name).left_out:
             reasons = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
-            said.append(f"Left out of {words.get(name, name)}: {reasons}.")
-    return " ".join(said)
+            sentences.append(f"Left out of {words.get(name, name)}: {reasons}.")
+    return " ".join(sentences)
 
 
 def _curve(result: Icat) -> list[Picture]:
@@ -165,7 +165,7 @@ def _scatter(result: Icat) -> list[Picture]:
     if not points or not points.answers:
         return []
     row = next(one for one in result.compared if one.key == points.key)
-    said = "; ".join(f"{one.title} {_said(one.figure)}" for one in row.correlations if one.figure.is_defined)
+    correlations = "; ".join(f"{one.title} {_written(one.figure)}" for one in row.correlations if one.figure.is_defined)
     several = len({one.model for one in points.answers}) > 1
     people = "the majority of people" if result.reference == "majority" else result.reference_title.lower()
     return [
@@ -173,12 +173,11 @@ def _scatter(result: Icat) -> list[Picture]:
             name="coverage-by-people-and-machine",
             title=f"Coverage of each answer, by people and by {points.title}",
             caption=(
-                f"Share of the question's aspects that an answer covers, by {people} and by "
-                f"{points.title}, {result.project}, {n_of(points.n, 'answers')}. "
-                f"{said or 'No correlation is defined'}."
+                f"Share of the question's aspects that an answer covers, by {people} and by {points.title}, "
+                f"{result.project}, {n_of(points.n, 'answers')}. {correlations or 'No correlation is defined'}."
             ),
             alt=(
-                f"A dot for each answer, with coverage by people across and by {points.title} upwards. {said}"
+                f"A dot for each answer, with coverage by people across and by {points.title} upwards. {correlations}"
             ).strip(),
             points=tuple(
                 Point(
@@ -201,7 +200,7 @@ def _scatter(result: Icat) -> list[Picture]:
     ]
 
 
-def _said(figure: Figure) -> str:
+def _written(figure: Figure) -> str:
     return figure.written() + (f" ({figure.note})" if figure.low is not None and figure.note else "")
 
 
@@ -406,8 +405,8 @@ NEXT = (
 
 
 def _sentences(result: Icat) -> tuple[str, ...]:
-    found = (first_that_applies(rules, result) for rules in (COVERAGE_RULES, SCORE_RULES, MEASURE_RULES))
-    return tuple(filter(None, found))
+    chosen = (first_that_applies(rules, result) for rules in (COVERAGE_RULES, SCORE_RULES, MEASURE_RULES))
+    return tuple(filter(None, chosen))
 
 
 def _answer(result: Icat, picture: Picture | None) -> Answer:
@@ -430,7 +429,7 @@ def methods(result: Icat) -> str:
         f"Coverage was judged for {n_of(result.n_responses, 'answers')} to {n_of(result.n_queries, 'questions')} "
         f"({n_of(result.n_units, 'aspects')} in answers).",
         _by_people(result),
-        f"Fleiss' kappa is {_said(kappa)} ({result.agreement.form}, n = {kappa.n_pairable:,})."
+        f"Fleiss' kappa is {_written(kappa)} ({result.agreement.form}, n = {kappa.n_pairable:,})."
         if kappa.is_defined
         else "",
         "Factuality is the share of an answer's atomic claims that are supported, and coverage the share of aspects "
@@ -506,7 +505,7 @@ REPORT = Report(
     "automatic measures see the coverage that people see.",
     kind=Icat,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
     quick=True,
 )

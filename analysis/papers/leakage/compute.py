@@ -73,22 +73,22 @@ def compute(
     """
     check_split(by, run)
     checker = source.run(run) if run else None
-    found = judged(source, reference, checker, touched)
+    judgements = judged(source, reference, checker, touched)
     others = {slug: source.sibling(slug) for slug in (documents, verdicts) if slug}
     texts = Texts("none" if quick else similarity)
     verdict_run = _verdict_run(others[verdicts]) if verdicts else None
     sources = list({one.slug: one for one in (source, *others.values())}.values())
-    retrieved = families(sources, found, by, texts, (others[verdicts], verdict_run) if verdict_run else None)
+    retrieved = families(sources, judgements, by, texts, (others[verdicts], verdict_run) if verdict_run else None)
     n_unselected = len(retrievals_of(sources)) - sum(len(family.runs) for family in retrieved)
     measures = _measures(texts.is_on, verdict_run is not None)
-    compared = _comparisons(source, found, checker, others.get(documents), reference, quick)
-    left_out = decisions_left_out(source, reference, found.units, against(checker, touched))
-    items = new_items(found.units, runs=[run], decisions="" if reference == "majority" else reference)
-    labels = latest(source.label_frame(found.units, every_revision=True))
-    add_judgements(items, source.type, counted_labels(source, found.units, checker, touched), labels)
-    add_generations(items, found, run)
-    add_comparisons(items, found, compared, run)
-    add_retrievals(items, found, retrieved, measures)
+    compared = _comparisons(source, judgements, checker, others.get(documents), reference, quick)
+    left_out = decisions_left_out(source, reference, judgements.units, against(checker, touched))
+    items = new_items(judgements.units, runs=[run], decisions="" if reference == "majority" else reference)
+    labels = latest(source.label_frame(judgements.units, every_revision=True))
+    add_judgements(items, source.type, counted_labels(source, judgements.units, checker, touched), labels)
+    add_generations(items, judgements, run)
+    add_comparisons(items, judgements, compared, run)
+    add_retrievals(items, judgements, retrieved, measures)
     result = Leakage(
         reference=reference,
         reference_title=REFERENCES[reference],
@@ -102,24 +102,24 @@ def compute(
         verdict_run=verdict_run.name if verdict_run else "",
         similarity=similarity,
         similarity_title=MEASURES[similarity],
-        sides=list(found.sides),
-        n_units=len(found.units),
-        n_others=found.n_others,
+        sides=list(judgements.sides),
+        n_units=len(judgements.units),
+        n_others=judgements.n_others,
         unit="pairs" if source.type.unit_kind == UnitKind.PAIR else "documents",
-        generators=proportions(found, quick=quick),
+        generators=proportions(judgements, quick=quick),
         comparisons=[one.result for one in compared],
         measures=measures,
         families=_measured_families(retrieved, list(measures), quick),
         notes=[],
     )
-    notes = _notes(result, found, retrieved, n_unselected, texts, quick) + ([left_out.words] if left_out else [])
+    notes = _notes(result, judgements, retrieved, n_unselected, texts, quick) + ([left_out.words] if left_out else [])
     return msgspec.structs.replace(result, notes=notes), items
 
 
 def _measures(has_texts: bool, has_verdicts: bool) -> dict[str, str]:
-    found = {f"{name}@{k}": f"{title}@{k}" for k in CUTOFFS for name, title in RANKED.items()}
-    found |= {f"similarity@{k}": f"Similarity@{k}" for k in CUTOFFS if has_texts}
-    return found | {f"verdict@{k}": f"Verdict macro-F1@{k}" for k in CUTOFFS if has_verdicts}
+    titles = {f"{name}@{k}": f"{title}@{k}" for k in CUTOFFS for name, title in RANKED.items()}
+    titles |= {f"similarity@{k}": f"Similarity@{k}" for k in CUTOFFS if has_texts}
+    return titles | {f"verdict@{k}": f"Verdict macro-F1@{k}" for k in CUTOFFS if has_verdicts}
 
 
 def _verdict_run(source: Source) -> Run | None:
@@ -164,7 +164,7 @@ def _measured(
     rows: pd.DataFrame, members: dict[str, pd.Series], name: str, test: RankSum, p_holm: float, quick: bool
 ) -> MeasuredGroups:
     """One measure of one family in all groups, the difference of the two, and the test by ranks."""
-    found = {group: _repeated(rows[mask], name) for group, mask in members.items()}
+    by_group = {group: _repeated(rows[mask], name) for group, mask in members.items()}
     return MeasuredGroups(
         groups=GroupMeans(
             **{
@@ -174,10 +174,10 @@ def _measured(
                     n_repetitions=sum(value == value for value in one.per_repetition.values()),
                     n_claims=one.n_queries,
                 )
-                for group, one in found.items()
+                for group, one in by_group.items()
             }
         ),
-        difference=to_figure(repeated_difference(found["matched"], found["unmatched"]), quick=quick),
+        difference=to_figure(repeated_difference(by_group["matched"], by_group["unmatched"]), quick=quick),
         test=GroupTest.taking(
             test,
             p_holm=number(p_holm),

@@ -50,14 +50,14 @@ class JudgedDocuments:
     @cached_property
     def written(self) -> dict[str, list[tuple[str, tuple]]]:
         """By claim the words of the project's documents for it, and the generation of each."""
-        found: dict[str, list[tuple[str, tuple]]] = {}
+        by_claim: dict[str, list[tuple[str, tuple]]] = {}
         documents = self.every.drop_duplicates("document")
         for claim, text, generation in zip(
             documents["claim"], documents["text"], tuples(documents, GENERATION), strict=True
         ):
             if text.strip():
-                found.setdefault(claim, []).append((text.strip(), generation))
-        return found
+                by_claim.setdefault(claim, []).append((text.strip(), generation))
+        return by_claim
 
     def verdicts(self, side: str, group: list[str]) -> pd.Series:
         """By group, 1 matched, 0 unmatched, -1 undecided."""
@@ -67,9 +67,9 @@ class JudgedDocuments:
 
     def _verdicts_of(self, side: str, group: list[str]) -> pd.Series:
         names = pd.Index(tuples(self.units, group), tupleize_cols=False) if len(group) > 1 else self.units[group[0]]
-        codes, found = pd.factorize(names)
-        verdict = matched_share(self.sides[side].code, codes, len(found)).verdict
-        index = pd.MultiIndex.from_tuples(found, names=group) if len(group) > 1 else pd.Index(found, name=group[0])
+        codes, groups = pd.factorize(names)
+        verdict = matched_share(self.sides[side].code, codes, len(groups)).verdict
+        index = pd.MultiIndex.from_tuples(groups, names=group) if len(group) > 1 else pd.Index(groups, name=group[0])
         return pd.Series(np.where(verdict == 2, -1, verdict), index=index)
 
 

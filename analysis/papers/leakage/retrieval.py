@@ -47,12 +47,12 @@ class Family:
 
 def retrievals_of(sources: list[Source]) -> list[tuple[Source, Retrieval]]:
     """Finished retrievals for claims, of these projects, oldest first; each once."""
-    found: dict[str, tuple[Source, Retrieval]] = {}
+    retrievals: dict[str, tuple[Source, Retrieval]] = {}
     for source in sources:
         for retrieval in source.retrievals():
             if retrieval.asks == "claim":
-                found.setdefault(retrieval.uuid, (source, retrieval))
-    return sorted(found.values(), key=lambda pair: (str(pair[1].created_at), pair[1].uuid))
+                retrievals.setdefault(retrieval.uuid, (source, retrieval))
+    return sorted(retrievals.values(), key=lambda pair: (str(pair[1].created_at), pair[1].uuid))
 
 
 def families(
@@ -70,7 +70,7 @@ def families(
     of_claims = evidence[evidence["claim"].notna()]
     gold = of_claims[of_claims["is_gold"].eq(True).fillna(False).astype(bool)]
     judge = _Judge.of(sources[0], verdicts) if verdicts else None
-    found: dict[tuple, list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]] = {}
+    grouped: dict[tuple, list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]] = {}
     for source, retrieval in retrievals_of(sources):
         rows, generator = _matched_rows(source, retrieval, judged, side)
         if rows is None:
@@ -81,9 +81,9 @@ def families(
             _compare(rows, by_query, gold, texts)
         if judge is not None:
             judge.conclude(rows, retrieval, by_query, of_claims)
-        found.setdefault(_family_key(retrieval, generator), []).append((retrieval, generator, rows, notes))
-    made = [_family(runs) for runs in found.values()]
-    _tell_apart(made, [runs[0][0] for runs in found.values()])
+        grouped.setdefault(_family_key(retrieval, generator), []).append((retrieval, generator, rows, notes))
+    made = [_family(runs) for runs in grouped.values()]
+    _tell_apart(made, [runs[0][0] for runs in grouped.values()])
     return made
 
 
@@ -97,8 +97,8 @@ def _tell_apart(made: list[Family], retrievals: list[Retrieval]) -> None:
         values = [{name: str(retrievals[place].parameters.get(name, "")) for name in names} for place in places]
         differing = [name for name in names if len({row[name] for row in values}) > 1]
         words = [", ".join(f"{name} {row[name] or 'none'}" for name in differing) for row in values]
-        for place, said in zip(places, words, strict=True):
-            unique = said if words.count(said) == 1 and said else f"run {retrievals[place].uuid[:8]}"
+        for place, parts in zip(places, words, strict=True):
+            unique = parts if words.count(parts) == 1 and parts else f"run {retrievals[place].uuid[:8]}"
             made[place].title += f", {unique}"
 
 
@@ -119,7 +119,7 @@ def _family(runs: list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]) -> Fami
         generator=generator,
         runs=[run.uuid for run, *_ in runs],
         rows=pd.concat([rows.assign(repetition=place) for place, (*_, rows, _) in enumerate(runs)], ignore_index=True),
-        notes=list(dict.fromkeys(note for *_, said in runs for note in said)),
+        notes=list(dict.fromkeys(note for *_, notes in runs for note in notes)),
     )
 
 
@@ -158,12 +158,12 @@ class Hit:
 
 def _hits(ranking: pd.DataFrame) -> dict[str, list[Hit]]:
     """By query, best first."""
-    found: dict[str, list[Hit]] = {}
+    hits: dict[str, list[Hit]] = {}
     columns = (ranking[name].tolist() for name in ("query", "document", "evidence", "start", "text"))
     for query, document, evidence, start, text in zip(*columns, strict=True):
         known = evidence if isinstance(evidence, str) else None
-        found.setdefault(query, []).append(Hit(document, known, int(start), text))
-    return found
+        hits.setdefault(query, []).append(Hit(document, known, int(start), text))
+    return hits
 
 
 def _rank(rows: pd.DataFrame, retrieval: Retrieval, by_query: dict[str, list[Hit]], gold: pd.DataFrame) -> list[str]:
@@ -191,23 +191,23 @@ def _rank(rows: pd.DataFrame, retrieval: Retrieval, by_query: dict[str, list[Hit
 
 def _relevant(retrieval: Retrieval, gold: pd.DataFrame) -> dict[str, set[str]]:
     """By claim the documents that are its gold evidence, as the retrieval calls documents."""
-    found: dict[str, set[str]] = {}
+    relevant: dict[str, set[str]] = {}
     for row in gold.itertuples():
         name = row.key if retrieval.searches_evidence else (row.metadata or {}).get("document")
         if name is not None:
-            found.setdefault(row.claim, set()).add(str(name))
-    return found
+            relevant.setdefault(row.claim, set()).add(str(name))
+    return relevant
 
 
 def _compare(rows: pd.DataFrame, by_query: dict[str, list[Hit]], gold: pd.DataFrame, texts: Texts) -> None:
     """Adds how alike the first passages and the gold evidence are."""
     of_claim = {claim: mine["text"].tolist() for claim, mine in gold.groupby("claim", sort=False)}
-    found = [[hit.text for hit in by_query.get(query, ())] for query in rows["query"]]
+    passages = [[hit.text for hit in by_query.get(query, ())] for query in rows["query"]]
     references = [of_claim.get(query, []) for query in rows["query"]]
-    texts.learn((mine[: max(CUTOFFS)], wanted) for mine, wanted in zip(found, references, strict=True))
+    texts.learn((mine[: max(CUTOFFS)], wanted) for mine, wanted in zip(passages, references, strict=True))
     for k in CUTOFFS if texts.is_on else ():
         rows[f"similarity@{k}"] = [
-            texts.similarity(mine[:k], wanted) for mine, wanted in zip(found, references, strict=True)
+            texts.similarity(mine[:k], wanted) for mine, wanted in zip(passages, references, strict=True)
         ]
 
 
@@ -230,7 +230,7 @@ class _Judge:
         table = table.dropna(subset=[*VERDICTS, "evidence"]).set_index("evidence")[list(VERDICTS)]
         claims = content.content("claim")
         truth = {
-            key: VERDICTS.index(found) if (found := VERDICT_OF.get(" ".join(verdict.lower().split()))) else -1
+            key: VERDICTS.index(known) if (known := VERDICT_OF.get(" ".join(verdict.lower().split()))) else -1
             for key, verdict in zip(claims["key"], claims["verdict"].fillna(""), strict=True)
         }
         return cls(table, truth)
@@ -256,9 +256,9 @@ class _Judge:
 
 def _published(retrieval: Retrieval, evidence: pd.DataFrame) -> dict[tuple, str]:
     """(claim, document, start) -> key, of passages that were made evidence from this retrieval."""
-    found = {}
+    published = {}
     for row in evidence.itertuples():
         made = (row.metadata or {}).get("retrieval") or {}
         if made.get("run") == retrieval.uuid:
-            found[row.claim, str(made.get("document")), made.get("start")] = row.key
-    return found
+            published[row.claim, str(made.get("document")), made.get("start")] = row.key
+    return published

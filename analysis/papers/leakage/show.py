@@ -111,7 +111,7 @@ REPORT = Report(
     "Whether generated documents repeat gold evidence, and what retrieval and verdicts gain where they do.",
     kind=Leakage,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
     quick=True,
 )

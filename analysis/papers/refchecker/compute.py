@@ -55,9 +55,9 @@ def compute(
         own = untouched(source, labels, run)
         clean[run] = own
         counted = people if touched else study.people(own, reference, [run])
-        said = study.checker(run)
+        codes = study.checker(run)
         decisions = decisions_left_out(source, reference, study.units, () if touched else [run])
-        items.add_checker(number, title, run, counted, said, own["unit"])
+        items.add_checker(number, title, run, counted, codes, own["unit"])
         checkers.append(
             MeasuredChecker(
                 run=run.uuid,
@@ -65,12 +65,12 @@ def compute(
                 n_labels_all=len(everything),
                 n_labels_untouched=len(own),
                 decisions_left_out=decisions,
-                pieces=pieces(study, counted, said, quick=quick),
-                answers=answers(study, counted, said, left_out, quick=quick),
-                rankings=rankings(study, counted, said, quick=quick),
+                pieces=pieces(study, counted, codes, quick=quick),
+                answers=answers(study, counted, codes, left_out, quick=quick),
+                rankings=rankings(study, counted, codes, quick=quick),
             )
         )
-        by_strict[title] = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, said))
+        by_strict[title] = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, codes))
     ranked = adjusted([one.rankings for one in checkers])
     add_judgements(items.items, study.kind, everything, everything, of_runs={} if touched else clean)
     result = RefChecker(
@@ -122,16 +122,16 @@ def _other_pieces(
     other = study_of(study.source.sibling(name))
     if other.labels != study.labels:
         raise ValueError(f"{name} has other labels ({', '.join(other.labels)}) than {', '.join(study.labels)}")
-    found = []
+    granularities = []
     for number, (run, title) in enumerate(distinct_runs(other.source)):
         by_checker = strict_by_response(other, other.checker(run))
-        found.append(granularity(study, other.units_title, title, by_people, by_checker, quick=quick))
+        granularities.append(granularity(study, other.units_title, title, by_people, by_checker, quick=quick))
         sides = (
             np.array([side.get(one, NONE) for one in study.responses["response"]], dtype=int)
             for side in (by_people, by_checker)
         )
         items.add_worst(f"other{number}", f"{title} on {other.unit_words}", *sides)
-    return found
+    return granularities
 
 
 def _notes(result: RefChecker, study: Study, *, quick: bool) -> list[str]:

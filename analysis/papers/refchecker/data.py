@@ -84,13 +84,13 @@ class Study:
 
     def people(self, labels: pd.DataFrame, reference: str, against: Sequence[Run] = ()) -> np.ndarray:
         """Codes of pieces by the reference, of these labels of people, as it counts against these runs."""
-        found = references(self.kind, self.source, reference, self.units, labels, against)
-        return self._on_scale(found[self.dimension.slug].code)
+        reference_of = references(self.kind, self.source, reference, self.units, labels, against)
+        return self._on_scale(reference_of[self.dimension.slug].code)
 
     def checker(self, run: Run) -> np.ndarray:
         """Codes of pieces by a run."""
-        found = checker_codes(self.kind, self.units, self.source.suggestion_frame(run))
-        return self._on_scale(found[self.dimension.slug][0])
+        codes = checker_codes(self.kind, self.units, self.source.suggestion_frame(run))
+        return self._on_scale(codes[self.dimension.slug][0])
 
     def _on_scale(self, code: np.ndarray) -> np.ndarray:
         values = self.dimension.values
@@ -149,11 +149,11 @@ def _responses(source: Source) -> pd.DataFrame:
 
 def distinct_runs(source: Source) -> list[tuple[Run, str]]:
     """Runs that give labels, and what tables call each: of equal checker, version and parameters the newest."""
-    found: dict[str, Run] = {}
+    runs_by_name: dict[str, Run] = {}
     for run in source.labelling_runs():
         settings = json.dumps(run.parameters, sort_keys=True, default=str)
-        found.setdefault(f"{run.checker} {run.version} {settings}", run)
-    runs = list(found.values())[::-1]  # the oldest first, so that tables grow at their end
+        runs_by_name.setdefault(f"{run.checker} {run.version} {settings}", run)
+    runs = list(runs_by_name.values())[::-1]  # the oldest first, so that tables grow at their end
     names = [run.name + (f", {model}" if (model := _model(run)) else "") for run in runs]
     times = Counter(names)
     seen: Counter = Counter()

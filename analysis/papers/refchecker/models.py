@@ -47,11 +47,11 @@ def values_by_rule(study: Study, codes: np.ndarray, by_rule: dict[str, np.ndarra
 
     The soft rule counts the pieces that have a label; the others have one label of `by_rule` for each response.
     """
-    found = {"soft": label_shares(study.counts(codes))}
+    values = {"soft": label_shares(study.counts(codes))}
     for rule, code in by_rule.items():
         one_of = (code[:, None] == np.arange(len(study.labels))).astype(float)
-        found[rule] = np.where(code[:, None] >= 0, one_of, np.nan)
-    return found
+        values[rule] = np.where(code[:, None] >= 0, one_of, np.nan)
+    return values
 
 
 def rates(study: Study, codes: np.ndarray, by_rule: dict[str, np.ndarray], *, quick: bool) -> list[RatesOfSetting]:
@@ -128,13 +128,15 @@ def rankings(study: Study, people: np.ndarray, checker: np.ndarray, *, quick: bo
     settings, estimates = [], {name: [] for name in study.labels}
     for setting in study.settings:
         where = (study.responses["setting"] == setting).to_numpy() & whole
-        found, of_setting = _ranking(study, setting, where, *shares, quick=quick)
-        settings.append(found)
+        rankings_here, of_setting = _ranking(study, setting, where, *shares, quick=quick)
+        settings.append(rankings_here)
         for name, estimate in of_setting.items():
             estimates[name].append(estimate)
     if len(settings) < 2:
         return Rankings(settings=settings, mean=None)
-    means = {name: to_figure(mean_of(found, "setting"), quick=quick) for name, found in estimates.items()}
+    means = {
+        name: to_figure(mean_of(rankings_here, "setting"), quick=quick) for name, rankings_here in estimates.items()
+    }
     return Rankings(settings=settings, mean=means)
 
 
@@ -160,14 +162,14 @@ def _ranking(
     rows = study.responses[where]
     model, item = rows["model"].tolist(), rows["item"].tolist()
     of_models = _rates_of_models(study, where, people, checker, quick=quick)
-    found, estimates, by_model = [], {}, {}
+    rankings, estimates, by_model = [], {}, {}
     for place, (name, title) in enumerate(zip(study.labels, study.titles, strict=True)):
         level = system_correlation(checker[where, place], people[where, place], model, item, "spearman")
         estimates[name] = level.by_item
         test = None
         if not quick:
             test = correlation_test(level.score_means, level.label_means, n_permutations=PERMUTATIONS)
-        found.append(
+        rankings.append(
             RankCorrelation(
                 label=name,
                 title=title,
@@ -189,7 +191,7 @@ def _ranking(
             )
     models = [by_model[name] for name in sorted(by_model)]
     n = int(where.sum())
-    return RankingsOfSetting(setting=setting, n_responses=n, labels=found, models=models), estimates
+    return RankingsOfSetting(setting=setting, n_responses=n, labels=rankings, models=models), estimates
 
 
 def _rates_of_models(

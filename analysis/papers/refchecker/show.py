@@ -65,13 +65,13 @@ def _mean_rates(result: RefChecker) -> str:
 
 
 def _mean_rates_and_models(result: RefChecker) -> str:
-    said = []
+    ranges = []
     for one in _known(result):
         figures = {row.model: row.shares[result.worst.label] for row in one.rules[0].models}
         figures = {model: figure for model, figure in figures.items() if figure.is_defined}
         low, high = (pick(figures, key=lambda model: figures[model].estimate) for pick in (min, max))
-        said.append(f"from {figures[low].written()} ({low}) to {figures[high].written()} ({high}) in {one.setting}")
-    return f"{_mean_rates(result)} By model it runs {listed(said)}."
+        ranges.append(f"from {figures[low].written()} ({low}) to {figures[high].written()} ({high}) in {one.setting}")
+    return f"{_mean_rates(result)} By model it runs {listed(ranges)}."
 
 
 RATE_RULES = (
@@ -279,7 +279,7 @@ REPORT = Report(
     "piece and answer by answer, and whether they rank the models as people do.",
     kind=RefChecker,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
     quick=True,
 )

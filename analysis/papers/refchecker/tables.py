@@ -135,9 +135,9 @@ def pieces_tables(result: RefChecker) -> list[Part]:
     rows = []
     for number, one in enumerate(result.checkers):
         settings = one.pieces.settings
-        rows += [(number, one, found.setting, found, found.n_people, found.n_differ) for found in settings]
+        rows += [(number, one, setting.setting, setting, setting.n_people, setting.n_differ) for setting in settings]
         if one.pieces.mean:
-            sums = (sum(getattr(found, name) for found in settings) for name in ("n_people", "n_differ"))
+            sums = (sum(getattr(setting, name) for setting in settings) for name in ("n_people", "n_differ"))
             rows.append((number, one, "", one.pieces.mean, *sums))
     labels = tuple(label.label for label in result.labels)
 
@@ -177,20 +177,22 @@ def pieces_tables(result: RefChecker) -> list[Part]:
 
 
 def _confusion(result: RefChecker, number: int, one: MeasuredChecker, place: int) -> Table:
-    found = one.pieces.settings[place]
+    setting = one.pieces.settings[place]
 
     def column(which: int) -> Column:
-        said = result.labels[which]
+        label = result.labels[which]
         return Column(
-            f"{said.title} by the checker",
+            f"{label.title} by the checker",
             lambda row: row[1][which],
-            items=lambda row: Filter(at(found.setting) | {f"c{number}.people": row[0].label, f"c{number}": said.label}),
+            items=lambda row: Filter(
+                at(setting.setting) | {f"c{number}.people": row[0].label, f"c{number}": label.label}
+            ),
         )
 
     return Table(
-        f"{found.setting}: labels by people and {one.title} of {result.unit_words}",
+        f"{setting.setting}: labels by people and {one.title} of {result.unit_words}",
         [Column("People", lambda row: row[0].title), *map(column, range(len(result.labels)))],
-        list(zip(result.labels, found.confusion, strict=True)),
+        list(zip(result.labels, setting.confusion, strict=True)),
     )
 
 
@@ -224,10 +226,10 @@ def answers_tables(result: RefChecker) -> list[Part]:
 
 def _compared(result: RefChecker, row, column: str, values: tuple[str, ...]) -> dict:
     """Answers that a figure over answers is of: those of the models that are left in."""
-    number, _, found = row
-    models = next(one.models for one in result.rates if one.setting == found.setting)
+    number, _, figures = row
+    models = next(one.models for one in result.rates if one.setting == figures.setting)
     kept = {"model": tuple(model for model in models if model not in result.without)} if result.without else {}
-    return at(found.setting) | kept | {f"c{number}.{column}": values}
+    return at(figures.setting) | kept | {f"c{number}.{column}": values}
 
 
 def _count_columns(result: RefChecker) -> list[Column]:
@@ -303,8 +305,8 @@ def rankings_tables(result: RefChecker) -> list[Part]:
         return []
     rows: list[tuple[int, MeasuredChecker, str, str, Figure, RankCorrelation | None]] = []
     for number, one in enumerate(result.checkers):
-        for found in one.rankings.settings:
-            rows += [(number, one, found.setting, of.title, of.by_item, of) for of in found.labels]
+        for ranking in one.rankings.settings:
+            rows += [(number, one, ranking.setting, of.title, of.by_item, of) for of in ranking.labels]
         mean = one.rankings.mean or {}
         rows += [(number, one, "", label.title, mean[label.label], None) for label in result.labels if mean]
     columns = [
@@ -386,9 +388,9 @@ def granularity_table(result: RefChecker) -> Table:
     for number, one in enumerate(result.granularity):
         n_here = len(result.checkers)
         column = f"c{number}.worst" if number < n_here else f"other{number - n_here}.worst"
-        rows += [(column, one, found.setting, found, found.n_differ) for found in one.settings]
+        rows += [(column, one, setting.setting, setting, setting.n_differ) for setting in one.settings]
         if one.mean:
-            rows.append((column, one, "", one.mean, sum(found.n_differ for found in one.settings)))
+            rows.append((column, one, "", one.mean, sum(setting.n_differ for setting in one.settings)))
 
     def every(row) -> Filter | None:
         return where(row[3].macro_f1.n_pairable, at(row[2]) | {row[0]: BOTH})

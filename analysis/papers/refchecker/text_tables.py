@@ -47,13 +47,13 @@ def _copying(result: RefChecker, one: CopyingOfSetting) -> Table:
 
 
 def _correlated(one: CopyingOfSetting) -> str:
-    found, test = one.spearman, one.test
-    said = found.written() if found.is_defined else f"undefined: {found.undefined}"
-    if found.low is not None and found.note:
-        said += f" ({found.note})"
+    spearman, test = one.spearman, one.test
+    written = spearman.written() if spearman.is_defined else f"undefined: {spearman.undefined}"
+    if spearman.low is not None and spearman.note:
+        written += f" ({spearman.note})"
     if test and test.p_value is not None:
-        said += f", p = {test.p_value:.3f} (permutation), {test.p_holm:.3f} after Holm"
-    return said
+        written += f", p = {test.p_value:.3f} (permutation), {test.p_holm:.3f} after Holm"
+    return written
 
 
 def knowledge_tables(result: RefChecker) -> list[Table]:

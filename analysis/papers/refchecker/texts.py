@@ -49,16 +49,16 @@ def copying(study: Study, items: PieceItems, people: np.ndarray, *, quick: bool)
     rate = _copy_rates(study)
     if rate is None:
         return None
-    found = [_copied(study, setting, people, rate, quick=quick) for setting in study.settings]
+    settings = [_copied(study, setting, people, rate, quick=quick) for setting in study.settings]
     p_values = iter(
-        holm([np.nan if (test := one.test) is None or test.p_value is None else test.p_value for one in found])
+        holm([np.nan if (test := one.test) is None or test.p_value is None else test.p_value for one in settings])
     )
     without = np.isnan(rate)
     items.add("copied", "With passages to be copied from", np.where(without, NONE, 0), ["yes"], [""])
     return Copying(
         settings=[
             replace(one, test=replace(one.test, p_holm=p_holm) if one.test else None)
-            for one, p_holm in zip(found, map(number, p_values), strict=True)
+            for one, p_holm in zip(settings, map(number, p_values), strict=True)
         ],
         n_without=int(without.sum()),
     )
@@ -98,8 +98,8 @@ def _copied(study: Study, setting: str, people: np.ndarray, rate: np.ndarray, *,
     test = None
     if not quick:
         drawn = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
-        found = correlation_test(rates, codes, cluster=cluster, n_permutations=drawn)
-        test = Test.taking(found)
+        correlation = correlation_test(rates, codes, cluster=cluster, n_permutations=drawn)
+        test = Test.taking(correlation)
     return CopyingOfSetting(
         setting=setting,
         spearman=to_figure(spearman(rates, codes, cluster), quick=quick),
@@ -131,16 +131,16 @@ def knowledge(
 ) -> list[Knowledge]:
     """What the pieces' labels are where a model knows, does not know, or is unsure of what they say, for each run whose
     scores tell that (the newest run of each model asked)."""
-    found: dict[str, Knowledge] = {}
+    by_model: dict[str, Knowledge] = {}
     for run in runs:
         asked = asked_of(run)
-        if KNOWS not in run.scores or asked in found:
+        if KNOWS not in run.scores or asked in by_model:
             continue
         knows = _scores(study, run, KNOWS)
-        items.add_known(len(found), asked, run, np.where(people >= 0, knows, np.nan))
+        items.add_known(len(by_model), asked, run, np.where(people >= 0, knows, np.nan))
         rows = _known(study, people, knows, quick=quick)
-        found[asked] = Knowledge(run=run.uuid, asked=asked, rows=rows)
-    return list(found.values())
+        by_model[asked] = Knowledge(run=run.uuid, asked=asked, rows=rows)
+    return list(by_model.values())
 
 
 def _scores(study: Study, run: Run, name: str) -> np.ndarray:
@@ -180,24 +180,24 @@ def masked(study: Study, items: PieceItems, runs: Iterable[Run], *, quick: bool)
     """How often each label was given by a checker that read references in which a piece's subject or object is masked:
     all but neutral come from what it remembers. Of each checker, model and mask the newest run; per setting and model
     of the answers. Pieces of which nothing could be masked have no label, and are counted."""
-    found: dict[str, Masked] = {}
+    by_run: dict[str, Masked] = {}
     for run in runs:
         mask = str(run.parameters.get("mask", ""))
         title = f"{asked_of(run)}, {mask} masked" if mask else asked_of(run)
-        if MASKED not in run.scores or title in found:
+        if MASKED not in run.scores or title in by_run:
             continue
         polarity = _scores(study, run, MASKED)
-        items.add_masked(len(found), title, run, polarity)
-        found[title] = Masked(run=run.uuid, title=title, rows=_masked_rows(study, polarity, quick=quick))
-    return list(found.values())
+        items.add_masked(len(by_run), title, run, polarity)
+        by_run[title] = Masked(run=run.uuid, title=title, rows=_masked_rows(study, polarity, quick=quick))
+    return list(by_run.values())
 
 
 def _masked_rows(study: Study, polarity: np.ndarray, *, quick: bool) -> list[MaskedRow]:
     rows = []
     for (setting, model), part in study.units.groupby(["setting", "model"]):
         known = part[~np.isnan(polarity[part.index])]
-        said, cluster = polarity[known.index], known["cluster"].tolist()
-        shares = [_share(said == value, cluster, quick=quick) for value in study.polarities]
+        labels, cluster = polarity[known.index], known["cluster"].tolist()
+        shares = [_share(labels == value, cluster, quick=quick) for value in study.polarities]
         n_without = len(part) - len(known)
         rows.append(MaskedRow(setting=setting, model=model, n=len(known), n_without=n_without, shares=shares))
     return rows
@@ -209,5 +209,5 @@ def asked_of(run: Run) -> str:
 
 
 def _share(is_so: np.ndarray, cluster: list, *, quick: bool) -> Figure:
-    found = system_means(is_so.astype(float), ["all"] * len(is_so), cluster, ["all"]).means[0]
-    return to_figure(found, quick=quick)
+    mean = system_means(is_so.astype(float), ["all"] * len(is_so), cluster, ["all"]).means[0]
+    return to_figure(mean, quick=quick)

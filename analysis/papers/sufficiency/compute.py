@@ -100,18 +100,18 @@ def compute(
         for one in runs
     ]
     other = source.sibling(grades) if grades else None
-    found = _graded(source, other, units, split, reference, judge) if other is not None else None
+    graded = _graded(source, other, units, split, reference, judge) if other is not None else None
     contains: list[Contains] = []
     drawn: list[AccuracyCurve] = []
     score_title = ""
-    if found is not None:
-        answers = with_ground_truth(found)
+    if graded is not None:
+        answers = with_ground_truth(graded)
         contains = containing(answers, quick=quick)
         sets = _sets_of_answers(answers)
-        score, title = score_of(source, other, found, withhold, sufficient_label(dimension), dimension.slug)
+        score, title = score_of(source, other, graded, withhold, sufficient_label(dimension), dimension.slug)
         if score is not None:
-            drawn, score_title = curves(found, score, quick=quick), title
-            sets |= _sets_of_curves(given_and_abstained(found, score), score_title)
+            drawn, score_title = curves(graded, score, quick=quick), title
+            sets |= _sets_of_curves(given_and_abstained(graded, score), score_title)
         _add_answers(items, units, answers, sets)
     result = Sufficiency(
         dimension=dimension.slug,
@@ -123,21 +123,21 @@ def compute(
         by=by,
         by_title=SPLIT_BY[by] if by == PEOPLE else chosen.name,
         grades=grades,
-        judge=found.judge if found else "",
+        judge=graded.judge if graded else "",
         n_questions=len(units),
         n_sufficient=int((split == 1).sum()),
         n_insufficient=int((split == 0).sum()),
         n_undecided=int((split < 0).sum()),
         share_sufficient=share_figure(split[split >= 0] == 1, quick=quick, undefined=NO_QUESTION),
         autoraters=autoraters,
-        systems=shares(found, quick=quick) if found else [],
-        settings=settings(found, quick=quick) if found else [],
+        systems=shares(graded, quick=quick) if graded else [],
+        settings=settings(graded, quick=quick) if graded else [],
         contains=contains,
         curves=drawn,
         score_title=score_title,
         notes=[],
     )
-    return msgspec.structs.replace(result, notes=_notes(source, result, found)), items
+    return msgspec.structs.replace(result, notes=_notes(source, result, graded)), items
 
 
 def _people(
@@ -270,10 +270,10 @@ def _sets_of_answers(answers: pd.DataFrame) -> Sets:
     }
 
 
-def _sets_of_curves(found: Mapping[str, np.ndarray], score_title: str) -> Sets:
-    either = found["given"] | found["abstained"]
+def _sets_of_curves(masks: Mapping[str, np.ndarray], score_title: str) -> Sets:
+    either = masks["given"] | masks["abstained"]
     return {
-        "abstained": ("that abstain", found["abstained"]),
+        "abstained": ("that abstain", masks["abstained"]),
         "answered": (f"that abstain, or are given and have {score_title}", either),
     }
 
@@ -304,7 +304,7 @@ def _add_answers(items: Items, units: pd.DataFrame, answers: pd.DataFrame, sets:
             place += 1
 
 
-def _notes(source: Source, result: Sufficiency, found: Graded | None) -> list[str]:
+def _notes(source: Source, result: Sufficiency, graded: Graded | None) -> list[str]:
     notes = []
     if not result.n_sufficient + result.n_insufficient:
         notes.append(
@@ -317,17 +317,17 @@ def _notes(source: Source, result: Sufficiency, found: Graded | None) -> list[st
             "0.05)."
         )
     notes += [one.decisions_left_out.words for one in result.autoraters if one.decisions_left_out]
-    if found is None:
+    if graded is None:
         notes.append(
             "No answers: make a project on the same data set that grades answers, and choose it here."
             if len(grade_projects(source)) == 1
             else "No answers: choose the project that grades them."
         )
         return notes
-    if not (found.rows["outcome"] >= 0).any():
+    if not (graded.rows["outcome"] >= 0).any():
         notes.append(
-            f"No answer in {result.grades} is graded by {found.judge}: grade some, or run a checker there and "
-            "choose it as the judge."
+            f"No answer in {result.grades} is graded by {graded.judge}: grade some, or run a checker there and choose "
+            "it as the judge."
         )
     if not result.curves:
         notes.append("No curve: it needs a score to withhold answers by, from a run or in the answers' metadata.")

@@ -101,10 +101,10 @@ def systems(rows: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]
         yield dict(zip(SYSTEM, names, strict=True)) | {"title": title}, mine
 
 
-def shares(found: Graded, *, quick: bool) -> list[Answers]:
+def shares(graded: Graded, *, quick: bool) -> list[Answers]:
     """Per system the share of each outcome, overall and by sufficiency, and the difference of the two."""
     result = []
-    for name, mine in systems(found.rows):
+    for name, mine in systems(graded.rows):
         cluster = question_codes(mine)
         outcome, sufficient = mine["outcome"].to_numpy(), mine["sufficient"].to_numpy()
         place = np.where(sufficient < 0, -1, 1 - sufficient)  # in GROUPS
@@ -138,10 +138,10 @@ def _differences(counted: OutcomeShares, first: str, second: str, *, quick: bool
     return Differences(**{one: to_figure(counted.difference(one, first, second), quick=quick) for one in OUTCOMES})
 
 
-def settings(found: Graded, *, quick: bool) -> list[SettingDifference]:
+def settings(graded: Graded, *, quick: bool) -> list[SettingDifference]:
     """For models that answered in several context settings, each setting minus the first; questions in both once."""
     result = []
-    for (dataset, model), mine in found.rows.groupby(["dataset", "model"], sort=True):
+    for (dataset, model), mine in graded.rows.groupby(["dataset", "model"], sort=True):
         names = sorted(mine["setting"].unique())
         codes = mine["setting"].map({name: code for code, name in enumerate(names)}).to_numpy()
         counted = outcome_shares(mine["outcome"].to_numpy(), OUTCOMES, codes, names, question_codes(mine))
@@ -184,11 +184,11 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(plain))} "
 
 
-def with_ground_truth(found: Graded) -> pd.DataFrame:
+def with_ground_truth(graded: Graded) -> pd.DataFrame:
     """The rows of answers with `contains`, as `contains_answer` says."""
-    pairs = zip(found.rows["text"], found.rows["answers"], strict=True)
+    pairs = zip(graded.rows["text"], graded.rows["answers"], strict=True)
     contains = [contains_answer(text, answers if isinstance(answers, list | tuple) else []) for text, answers in pairs]
-    return found.rows.assign(contains=contains)
+    return graded.rows.assign(contains=contains)
 
 
 def cells_of(rows: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -96,7 +96,7 @@ REPORT = Report(
     "Autoraters of sufficient context against people, and how models answer with and without sufficient context.",
     kind=Sufficiency,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
     quick=True,
 )

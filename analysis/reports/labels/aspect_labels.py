@@ -19,11 +19,11 @@ def response_frame(source: Source) -> pd.DataFrame:
 
 
 def coded_labels(
-    source: Source, dimension: Dimension, reference: str, units: pd.DataFrame, said: pd.DataFrame
+    source: Source, dimension: Dimension, reference: str, units: pd.DataFrame, labels: pd.DataFrame
 ) -> Labels:
     """Labels of the units: those that people `said`, or decisions as those of one."""
     if reference == "majority":
-        frame, raters = said, said["rater"]
+        frame, raters = labels, labels["rater"]
     else:
         frame = source.decision_frame(reference)
         frame = frame[frame["unit"].isin(units["unit"])]

@@ -77,13 +77,13 @@ def add_judgements(
             for name, (title, known) in {COUNTS: ("Counts", {}), **columns}.items()
             if f"{name}{end}" in rows
         }
-    found = {}
+    added = {}
     for name, (title, column, known, run) in about.items():
         codes, there = pd.factorize(column)
         values = list(dict.fromkeys([*known, *map(str, there)]))  # a figure may ask for a label that nobody gave
         coded = np.array([*map(values.index, map(str, there)), -1])
-        found[name] = (title, coded[codes], values, [known.get(value, value) for value in values], run)
-    items.judge(place, found)
+        added[name] = (title, coded[codes], values, [known.get(value, value) for value in values], run)
+    items.judge(place, added)
 
 
 def _with_left(counted: pd.DataFrame, last: pd.DataFrame | None) -> pd.DataFrame:

@@ -36,7 +36,7 @@ class Reference:
     not_asked: np.ndarray
 
     def counts(self) -> dict[str, int]:
-        decided, tied, not_asked = (int(found.sum()) for found in (self.code >= 0, self.tied, self.not_asked))
+        decided, tied, not_asked = (int(mask.sum()) for mask in (self.code >= 0, self.tied, self.not_asked))
         return {
             "decided": decided,
             "tied": tied,
@@ -79,11 +79,11 @@ def references(
     decide, rows = by_people.get(name, _decided), labels
     if name not in by_people:
         rows = with_derived_labels(kind, untouched_decisions(source, name, against))
-    found: dict[str, Reference] = {}
+    by_dimension: dict[str, Reference] = {}
     for dimension in kind.dimensions:
         plain = decide(dimension, units, rows)
-        found[dimension.slug] = _where_asked(kind, dimension, plain, found)
-    return found
+        by_dimension[dimension.slug] = _where_asked(kind, dimension, plain, by_dimension)
+    return by_dimension
 
 
 def decisions_left_out(
@@ -94,8 +94,8 @@ def decisions_left_out(
     if not against or name not in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED):
         return None
     n_all, n_left = (
-        int(found["unit"].isin(units["unit"]).sum())
-        for found in (source.decision_frame(name), untouched_decisions(source, name, against))
+        int(decisions["unit"].isin(units["unit"]).sum())
+        for decisions in (source.decision_frame(name), untouched_decisions(source, name, against))
     )
     n, checkers = n_all - n_left, " or ".join(dict.fromkeys(run.checker for run in against))
     words = (
@@ -159,19 +159,21 @@ def checker_codes(
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By dimension, the checker's code of every unit (-1 for none), and where it judged that it is not to be asked."""
     plain = {dimension.slug: codes_of(dimension, units, suggestions) for dimension in kind.dimensions}
-    found = {}
+    codes = {}
     for dimension in kind.dimensions:
         not_asked = np.zeros(len(units), dtype=bool)
         if dimension.asked_when is not None:
             not_asked = asks_otherwise(kind, dimension, plain[dimension.asked_when.dimension])
-        found[dimension.slug] = (np.where(not_asked, -1, plain[dimension.slug]), not_asked)
-    return found
+        codes[dimension.slug] = (np.where(not_asked, -1, plain[dimension.slug]), not_asked)
+    return codes
 
 
-def _where_asked(kind: TaskType, dimension: Dimension, plain: Reference, found: dict[str, Reference]) -> Reference:
+def _where_asked(
+    kind: TaskType, dimension: Dimension, plain: Reference, by_dimension: dict[str, Reference]
+) -> Reference:
     if dimension.asked_when is None:
         return plain
-    condition = found[dimension.asked_when.dimension]
+    condition = by_dimension[dimension.asked_when.dimension]
     not_asked = asks_otherwise(kind, dimension, condition.code) | condition.not_asked
     known = ~not_asked & ~condition.tied
     return Reference(

@@ -41,5 +41,5 @@ def values_of_people(
     mine = labels[labels["dimension"] == dimension.slug]
     number = mine["label"].map(dict(zip(dimension.values, places, strict=True)))
     grouped = number.groupby(mine["unit"])
-    found = grouped.mean() if how == MEAN else grouped.median()
-    return found.reindex(units["unit"]).to_numpy(dtype=float)
+    centre = grouped.mean() if how == MEAN else grouped.median()
+    return centre.reindex(units["unit"]).to_numpy(dtype=float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from analysis.reports.words.sentences import listed, said_of_labels_seen
+from analysis.reports.words.sentences import listed, note_on_labels_seen
 from analysis.sources.selection import ELSEWHERE
 from analysis.sources.splits import name_split, split_in
 from annotation import __version__
@@ -27,7 +27,7 @@ CONDITIONS = {
 
 def paragraph(report: Report, result: dict, computed_at: datetime | None = None) -> str:
     """The report's own sentences, and what the numbers were computed from, with which version of the software."""
-    parts = [report.methods(result).strip(), _made_from(result, computed_at), said_of_labels_seen(result)]
+    parts = [report.methods(result).strip(), _made_from(result, computed_at), note_on_labels_seen(result)]
     if name := result.get("made_from", {}).get("piece_set"):
         parts.append(f"The pieces that were judged are those of the set {name}.")
     parts.append(_of_others(report, result))
@@ -40,10 +40,10 @@ def _of_others(report: Report, result: dict) -> str:
     parts = []
     if "source" in selection or "label" in selection:
         parts.append("only what comes from the same claims or questions counts (all of other data sets)")
-    if said := [
+    if clauses := [
         CONDITIONS[name].format(value) for name, value in selection.items() if name in ELSEWHERE and name in CONDITIONS
     ]:
-        parts.append(f"of their labels only {'; '.join(said)} count")
+        parts.append(f"of their labels only {'; '.join(clauses)} count")
     if not others or not parts:
         return ""
     return f"Of {'the other projects' if others == ['all'] else listed(others)} {', and '.join(parts)}."

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from analysis.figures.results import AgainstReference, Figure, Record, Result, to_json
-from analysis.reports.words.numbers import n_of
+from analysis.reports.words.numbers import either, n_of
 
 MOST_WARNINGS = 3
 
@@ -46,18 +46,18 @@ def defined_clusters(result: Result) -> str:
 def intervals_in(result: Result, clusters_are: tuple[str, str] | None = None) -> str:
     """A sentence on the intervals that the result holds; empty where it holds none. `clusters_are` one, and many, where
     they are other ones than `clusters_of` says."""
-    found = list(_intervals_of(to_json(result)))
-    if not found:
+    intervals = list(_intervals_of(to_json(result)))
+    if not intervals:
         return ""
-    level = ", ".join(sorted({f"{one['level']:.0%}".replace("%", " %") for one in found}))
-    resamples = sorted({one["n_resamples"] for one in found})
+    level = ", ".join(sorted({f"{one['level']:.0%}".replace("%", " %") for one in intervals}))
+    resamples = sorted({one["n_resamples"] for one in intervals})
     number = f"{resamples[-1]:,}" if len(resamples) == 1 else f"{resamples[0]:,} to {resamples[-1]:,}"
-    clusters = [one["n_clusters"] for one in found if one["n_clusters"]]
+    clusters = [one["n_clusters"] for one in intervals if one["n_clusters"]]
     one, many = clusters_are or clusters_of(result)
     drawn = f"whole {many} (all units of one {one} together, {max(clusters):,} at most)" if clusters else "units"
     made = f"Intervals ({level}) are from {number} bootstrap resamples of {drawn}. {SOURCES}"
     defined = defined_clusters(result) if clusters and clusters_are is None else ""
-    return sentences(made, _warnings(found), defined)
+    return sentences(made, _warnings(intervals), defined)
 
 
 def _warnings(intervals: list[dict]) -> str:
@@ -106,14 +106,14 @@ def labels_counted(result: AgainstReference, of: str = "the checker") -> str:
     return f"Only labels count that were given before a suggestion of {of} was seen, or without one."
 
 
-def said_of_labels_seen(result: dict) -> str:
+def note_on_labels_seen(result: dict) -> str:
     """What became of answers whose authors had been served others' labels; empty where there are none."""
-    found = result.get("made_from", {}).get("labels_seen")
-    if not found:
+    counts = result.get("made_from", {}).get("labels_seen")
+    if not counts:
         return ""
-    several = found["answers"] != 1
+    n = counts["answers"]
+    fate = either(n, "counts", "count") if counts["counted"] else either(n, "is left out", "are left out")
     return (
-        f"{n_of(found['answers'], 'answers')} that {'were' if several else 'was'} given or changed after "
-        f"{'their authors' if several else 'its author'} had been served others' labels of the project "
-        f"{('count' if several else 'counts') if found['counted'] else ('are left out' if several else 'is left out')}."
+        f"{n_of(n, 'answers')} that {either(n, 'was', 'were')} given or changed after "
+        f"{either(n, 'its author', 'their authors')} had been served others' labels of the project {fate}."
     )

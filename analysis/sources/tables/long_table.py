@@ -82,7 +82,7 @@ class LongTableSource(Source):
         rows: dict[str, list[dict]] = {}
         for row in self._rows:
             rows.setdefault(row["dimension"], []).append(row)
-        said = orders_of(orders, sorted(rows))
+        known = orders_of(orders, sorted(rows))
         return TaskType(
             slug="table",
             variant="",
@@ -92,7 +92,7 @@ class LongTableSource(Source):
             anchor_kind=ANY_KIND,
             unit_kind=ANY_KIND,
             contents="",
-            dimensions=tuple(self._dimension(name, rows[name], said.get(name, ())) for name in sorted(rows)),
+            dimensions=tuple(self._dimension(name, rows[name], known.get(name, ())) for name in sorted(rows)),
             template="",
             export_layout="",
         )
@@ -212,11 +212,11 @@ class LongTableSource(Source):
         )
 
     def item_frame(self) -> pd.DataFrame:
-        found = self._units.groupby("item", as_index=False).agg(
+        items = self._units.groupby("item", as_index=False).agg(
             item_key=("item_key", "first"), n_units=("unit", "size")
         )
-        found = found.assign(n_planned=0, n_extra=0, in_random_share=True)
-        return found[list(base.ITEM_COLUMNS)]
+        items = items.assign(n_planned=0, n_extra=0, in_random_share=True)
+        return items[list(base.ITEM_COLUMNS)]
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         return _empty(base.SPAN_COLUMNS)
@@ -247,18 +247,18 @@ class LongTableSource(Source):
             yield {"unit": row.unit, "dimension": row.dimension, "label": row.label}
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
-        said = self._said_by(run)
-        return said[~said["is_stray"]].reset_index(drop=True)[list(base.SUGGESTION_COLUMNS)]
+        suggestions = self._said_by(run)
+        return suggestions[~suggestions["is_stray"]].reset_index(drop=True)[list(base.SUGGESTION_COLUMNS)]
 
     def stray_frame(self, run: Run) -> pd.DataFrame:
-        said = self._said_by(run)
-        return said[said["is_stray"]].reset_index(drop=True)[list(base.STRAY_COLUMNS)]
+        suggestions = self._said_by(run)
+        return suggestions[suggestions["is_stray"]].reset_index(drop=True)[list(base.STRAY_COLUMNS)]
 
     def _said_by(self, run: Run) -> pd.DataFrame:
         numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
         known = {(dimension.slug, value) for dimension in self.type.dimensions for value in dimension.values}
         mine = self._frame[(self._frame["rater_kind"] == MODEL) & (self._frame["rater"] == run.uuid)]
-        is_stray = [said not in known for said in zip(mine["dimension"], mine["label"], strict=True)]
+        is_stray = [key not in known for key in zip(mine["dimension"], mine["label"], strict=True)]
         if "probability" not in mine:
             mine = mine.assign(probability=math.nan)
         mine = mine.assign(unit=mine["unit"].map(numbers), is_stray=is_stray)
@@ -279,10 +279,10 @@ class LongTableSource(Source):
         return _empty(content_columns(kind))
 
 
-def orders_of(said: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str, ...]]:
+def orders_of(given: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str, ...]]:
     """By dimension, the labels in their order. ValueError where it cannot be told whose they are."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in said:
+    orders: dict[str, tuple[str, ...]] = {}
+    for one in given:
         name, is_named, listed = one.partition("=")
         if not is_named:
             if len(dimensions) > 1:
@@ -293,13 +293,13 @@ def orders_of(said: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str
             name, listed = dimensions[0], one
         if name not in dimensions:
             raise ValueError(f"--labels {one}: there is no dimension {name!r}; there is {', '.join(dimensions)}")
-        if name in found:
+        if name in orders:
             raise ValueError(f"--labels {one}: the labels of {name} are given twice")
         labels = tuple(label.strip() for label in listed.split(","))
         if "" in labels or len(set(labels)) < len(labels):
             raise ValueError(f"--labels {one}: a label is empty or stands twice")
-        found[name] = labels
-    return found
+        orders[name] = labels
+    return orders
 
 
 def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
@@ -351,11 +351,11 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
     known = (*REQUIRED, *OPTIONAL)
     if unknown := [name for name in shape.columns if name not in known]:
         raise ValueError(f"--columns: {unknown[0]!r} is not one of {', '.join(known)}")
-    found = dict(shape.columns)
+    columns = dict(shape.columns)
     needed = ("item",) if shape.raters or shape.models else REQUIRED
-    taken = {*found.values(), *shape.raters, *shape.models}
+    taken = {*columns.values(), *shape.raters, *shape.models}
     for name in needed:
-        if name in found or name in there:
+        if name in columns or name in there:
             continue
         others = [one for one in there if str(one).lower() in OTHER_NAMES[name] and one not in taken]
         if not others and name == "item":
@@ -369,8 +369,8 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
                 f"{path}: line {line}: {name} is missing; the columns are {', '.join(map(str, there))}, and "
                 f"{', '.join(needed)} are needed. Say which they are, such as --columns {name}={there[0]}{wide}"
             )
-        found[name] = others[0]
-    return found
+        columns[name] = others[0]
+    return columns
 
 
 def _labels_of(cells: dict, shape: TableShape) -> Iterator[dict]:
@@ -417,8 +417,8 @@ def _instant(path: Path, line: int, text: str) -> datetime | None:
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(text)
-        return incoming.instant(found if found.tzinfo else found.replace(tzinfo=UTC))
+        instant = datetime.fromisoformat(text)
+        return incoming.instant(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
     except incoming.Refused as refused:
         raise ValueError(f"{path}: line {line}: time {refused}, not {text!r}") from None
     except ValueError:
@@ -436,7 +436,7 @@ def _alt_test(path: Path) -> Iterator[dict]:
             continue
         try:
             raters = json.loads((path / name).read_text(encoding="utf-8"))
-            labels = [(rater, item, label) for rater, said in raters.items() for item, label in said.items()]
+            labels = [(rater, item, label) for rater, labels_of in raters.items() for item, label in labels_of.items()]
         except (ValueError, AttributeError, RecursionError):
             raise ValueError(f"{path / name}: is not of the form {{rater: {{item: label}}}}") from None
         for place, (rater, item, label) in enumerate(labels, 1):

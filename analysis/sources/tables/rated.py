@@ -60,12 +60,14 @@ class RatedTableSource(LongTableSource):
     Every problem of the file raises ValueError with line and reason.
     """
 
-    def __init__(self, path: Path, said: SaidMapping, level: str = "", orders: Sequence[str] = ()):
-        self.path, self.level, self.said = path, level, said
+    def __init__(self, path: Path, mapping: SaidMapping, level: str = "", orders: Sequence[str] = ()):
+        self.path, self.level, self.said = path, level, mapping
         self.slug = self.title = path.stem
         self.task_type = "table"
         try:
-            options = Options(mapping=said.mapping, values=said.values, ranges=said.ranges, treat=AS_THEY_STAND)
+            options = Options(
+                mapping=mapping.mapping, values=mapping.values, ranges=mapping.ranges, treat=AS_THEY_STAND
+            )
             records, description = read_whole([SourceFile(path)], options, path.stem)
         except FormatError as error:
             raise ValueError(str(error)) from None
@@ -81,8 +83,8 @@ class RatedTableSource(LongTableSource):
         return {"kind": "table", "mapping": dict(self.said.mapping)}
 
     def _with_levels(self, kind: TaskType, orders: Sequence[str]) -> TaskType:
-        said = orders_of(orders, [dimension.slug for dimension in kind.dimensions])
-        dimensions = [self._leveled(one, said.get(one.slug, ())) for one in kind.dimensions]
+        given = orders_of(orders, [dimension.slug for dimension in kind.dimensions])
+        dimensions = [self._leveled(one, given.get(one.slug, ())) for one in kind.dimensions]
         return replace(kind, dimensions=tuple(dimensions))
 
     def _leveled(self, dimension: Dimension, order: tuple[str, ...]) -> Dimension:
@@ -152,17 +154,17 @@ class RatedTableSource(LongTableSource):
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
         numbers = self._numbers
-        found = sorted((numbers[key], value) for key, value in self._read.scores.get(name, {}).items())
-        return pd.DataFrame(found, columns=["unit", "value"]).astype({"value": float})
+        scores = sorted((numbers[key], value) for key, value in self._read.scores.get(name, {}).items())
+        return pd.DataFrame(scores, columns=["unit", "value"]).astype({"value": float})
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
         numbers = self._numbers
-        found = {
+        probabilities = {
             numbers[key]: [given[label] for label in labels]
             for key, given in sorted(self._read.probabilities.get((run.uuid, dimension), {}).items())
             if all(label in given for label in labels)
         }
-        return pd.DataFrame(list(found.values()), index=list(found), columns=list(labels), dtype=float)
+        return pd.DataFrame(list(probabilities.values()), index=list(probabilities), columns=list(labels), dtype=float)
 
     def content(self, kind: str) -> pd.DataFrame:
         columns = content_columns(kind)
@@ -224,5 +226,5 @@ class _Read:
 
 
 def _row(unit: str, rater: str, dimension: str, label: str, kind: str) -> dict:
-    said = {"unit": unit, "item": unit, "rater": rater, "dimension": dimension, "label": label, "rater_kind": kind}
-    return said | {"number": 1, "is_latest": True, "arm": None, "time": None, "probability": math.nan}
+    row = {"unit": unit, "item": unit, "rater": rater, "dimension": dimension, "label": label, "rater_kind": kind}
+    return row | {"number": 1, "is_latest": True, "arm": None, "time": None, "probability": math.nan}

@@ -61,19 +61,19 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
         if slug != "assay" and slug not in CONTENT_FORMATS:
             raise FormatError(f"{source.label}: is neither annotations nor content in the layout of an Assay export")
         by_format.setdefault(slug, []).append(source)
-    said = by_format.get("assay", [])
+    annotated = by_format.get("assay", [])
     frames = frames_in(sources)
     if frames is not None:
         yield from read_content(frames, options)
-        yield from read_labels(said, options)
+        yield from read_labels(annotated, options)
         return
-    is_decision = _told_by_labels(said, options)
+    is_decision = _told_by_labels(annotated, options)
     for slug in CONTENT_FORMATS:
         for record in get_format(slug).read(by_format[slug], options) if slug in by_format else ():
             if not isinstance(record, DecisionRecord) or is_decision(record):
                 yield record
-    if said:
-        yield from read_labels(said, options)
+    if annotated:
+        yield from read_labels(annotated, options)
 
 
 def _told_by_labels(sources: list[SourceFile], options: Options) -> Callable[[DecisionRecord], bool]:
@@ -102,8 +102,8 @@ def _told_by_labels(sources: list[SourceFile], options: Options) -> Callable[[De
 
 def task_type_of(sources: list[SourceFile]) -> str:
     """The identifier of the task type that the annotations name, or else the manifest; "" where neither is there."""
-    said = [source for source in data_files(sources) if detect(source) == "assay"]
-    for record in read_labels(said, Options()):
+    annotated = [source for source in data_files(sources) if detect(source) == "assay"]
+    for record in read_labels(annotated, Options()):
         if getattr(record, "task_type", ""):
             return record.task_type
     named = (read_manifest(sources) or {}).get("task_type")

@@ -89,9 +89,9 @@ def read_content(frames: Frames, options: Options) -> Iterator[Record]:
                 continue
             line, cells = row
             try:
-                found = _record(record, cells, options.limits.key_chars)
-                seen.add(found.key, "key", line)
-                yield found
+                built = _record(record, cells, options.limits.key_chars)
+                seen.add(built.key, "key", line)
+                yield built
             except BadCell as problem:
                 yield row_error(f"{FRAMES}content/{kind}.jsonl", line, problem)
     if frames.old_decisions and not frames.has_decisions:
@@ -135,8 +135,8 @@ def _value(name: str, kind: str, value: object, limit: int) -> object:
         return tuple(to_text(one, name) for one in value)
     if not isinstance(value, str) or wanted not in ("str", "date"):
         raise BadCell(name, value, f"is not {_TITLES.get(wanted, 'a list of texts')}")
-    found: str | date | None = to_date(value, name) if wanted == "date" else to_text(value, name)
-    return found
+    value_read: str | date | None = to_date(value, name) if wanted == "date" else to_text(value, name)
+    return value_read
 
 
 _TITLES = {"dict": "a JSON object", "bool": "true or false", "str": "a text", "date": "a date"}

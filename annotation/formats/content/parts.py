@@ -309,16 +309,16 @@ class Met(Places):
         return self.marks[digest(key)][1][at : at + 8] == struct.pack("q", _mark(parent_key))
 
     def first(self, record: Record, line: int) -> None:
-        said = struct.pack(f"{len(self.names)}q", *(_mark(getattr(record, name)) for name in self.names))
-        self.marks[digest(record.key)] = (self.base + line, said)
+        marks = struct.pack(f"{len(self.names)}q", *(_mark(getattr(record, name)) for name in self.names))
+        self.marks[digest(record.key)] = (self.base + line, marks)
 
     def again(self, taken: Taken, parents: dict[str, str]) -> None:
         """BadCell where the object says another thing than the one of its id did before. It may say less."""
-        place, said = self.marks[digest(taken.key)]
+        place, marks = self.marks[digest(taken.key)]
         for at, name in enumerate(self.names):
             if name in taken.given or name in parents:
                 value = taken.given.get(name, parents.get(name))
-                if said[8 * at : 8 * at + 8] != struct.pack("q", _mark(value)):
+                if marks[8 * at : 8 * at + 8] != struct.pack("q", _mark(value)):
                     raise self._contradiction(taken, name, value, place)
 
     def _contradiction(self, taken: Taken, name: str, value: object, place: int) -> BadCell:

@@ -22,17 +22,17 @@ def as_object(
     with sorted keys, since not every database keeps their order.
     """
     part = PART_OF_RECORD[type(record)]
-    found: dict[str, object] = {"id": record.key}
+    fields: dict[str, object] = {"id": record.key}
     for name, (attribute, _) in part.fields.items():
         value = getattr(record, attribute)
         is_left_out = value in NOTHING or (name == "repetition" and value == 0)
         if name in part.required or not is_left_out:
-            found[name] = value.isoformat() if isinstance(value, date) else _plain(value)
+            fields[name] = value.isoformat() if isinstance(value, date) else _plain(value)
     if part.has_index and record.index != place:
-        found[INDEX] = record.index
+        fields[INDEX] = record.index
     if record.metadata:
-        found[METADATA] = _sorted(record.metadata)
-    return found | labelled(labels, derived)
+        fields[METADATA] = _sorted(record.metadata)
+    return fields | labelled(labels, derived)
 
 
 def labelled(
@@ -41,14 +41,14 @@ def labelled(
     methods: Mapping[str, str] | None = None,
 ) -> dict:
     """What an object says of the labels of the unit that it is, and what made each; nothing where there are none."""
-    found = {}
+    labels_by_dimension = {}
     if labels:
-        found[LABELS] = dict(labels)
+        labels_by_dimension[LABELS] = dict(labels)
     if methods:
-        found[METHODS] = dict(methods)
+        labels_by_dimension[METHODS] = dict(methods)
     if derived:
-        found[DERIVED] = dict(derived)
-    return found
+        labels_by_dimension[DERIVED] = dict(derived)
+    return labels_by_dimension
 
 
 def line_object(parent: dict | None, kind: str = "question", **lists: list[dict]) -> dict:

@@ -13,12 +13,12 @@ def class_names(metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
         features = json.loads((metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
-    found = {}
+    by_column = {}
     for column, feature in features.items() if isinstance(features, dict) else ():
         names = feature.get("names") if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" else None
         if isinstance(names, list) and all(isinstance(one, str) and is_storable(one) for one in names):
-            found[column] = names
-    return found
+            by_column[column] = names
+    return by_column
 
 
 def named(cells: dict, names: dict[str, list[str]]) -> dict:

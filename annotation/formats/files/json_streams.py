@@ -79,12 +79,12 @@ def find_bad_string(value: object, path: str = "") -> tuple[str, str] | None:
             shown = f"{path}.{key}" if path else key
             if not incoming.is_storable(key):
                 return path, key
-            if found := find_bad_string(inner, shown):
-                return found
+            if place := find_bad_string(inner, shown):
+                return place
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            if found := find_bad_string(inner, f"{path}[{index}]"):
-                return found
+            if place := find_bad_string(inner, f"{path}[{index}]"):
+                return place
     return None
 
 
@@ -148,8 +148,8 @@ class JsonValues:
                 self._finish()
                 return
             if mark != ",":
-                found = f"expected ',' or ']' but found {mark!r}"
-                self._fail(found if mark else "the file ends inside its list; it is cut short")
+                problem = f"expected ',' or ']' but found {mark!r}"
+                self._fail(problem if mark else "the file ends inside its list; it is cut short")
             self._advance(1)
 
     def _taken(self) -> tuple[int, object, bool]:

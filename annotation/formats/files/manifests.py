@@ -30,11 +30,11 @@ def read_manifest(sources: Iterable[SourceFile]) -> dict | None:
 
 def data_files(sources: Iterable[SourceFile]) -> list[SourceFile]:
     """The sources without manifests; an archive with one is replaced by those of its files that are read."""
-    found = []
+    files = []
     for source in sources:
         manifest, members = _opened(source)
-        found += [source] if manifest is None else members
-    return found
+        files += [source] if manifest is None else members
+    return files
 
 
 def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:

@@ -122,10 +122,10 @@ def _unfolded_bytes(column) -> int:
 def plain_values(column) -> list:
     """The cells as plain values. What Python has no value for is there as `_Unreadable`."""
     try:
-        found = column.to_pylist()
+        values = column.to_pylist()
     except (ValueError, OverflowError):
-        found = [_value(cell) for cell in column]
-    return [one if one is None or type(one) is str else _plain(one) for one in found]
+        values = [_value(cell) for cell in column]
+    return [one if one is None or type(one) is str else _plain(one) for one in values]
 
 
 def _value(cell) -> object:

@@ -69,10 +69,10 @@ def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
     label = to_text(cells.get("label"), "label")
     url = to_text(cells.get("original_claim_url"), "original_claim_url")
     kept = {name: value for name, value in cells.items() if name not in CLAIM_KEYS and value not in (None, "", [])}
-    said = cells.get("claim_date")
-    day = _day(said)
-    if day is None and said:
-        kept["claim_date"] = said
+    claimed_on = cells.get("claim_date")
+    day = _day(claimed_on)
+    if day is None and claimed_on:
+        kept["claim_date"] = claimed_on
     yield ClaimRecord(
         key,
         required_text(cells.get("claim"), "claim"),
@@ -106,21 +106,21 @@ def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
         yield DecisionRecord(key, QUESTION, value)
 
 
-def _objects(found: object, column: str) -> list[dict]:
-    if found is None:
+def _objects(value: object, column: str) -> list[dict]:
+    if value is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BadCell(column, found, "is not a list of JSON objects")
-    return found
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise BadCell(column, value, "is not a list of JSON objects")
+    return value
 
 
-def _day(said: object) -> date | None:
+def _day(value: object) -> date | None:
     """`25-8-2020`, or a date as elsewhere; None where it is neither."""
-    found = DAY.fullmatch(said.strip()) if isinstance(said, str) else None
+    match = DAY.fullmatch(value.strip()) if isinstance(value, str) else None
     try:
-        if found:
-            day, month, year = map(int, found.groups())
+        if match:
+            day, month, year = map(int, match.groups())
             return incoming.day(f"{year:04}-{month:02}-{day:02}")
-        return incoming.day(said) if isinstance(said, str) else None
+        return incoming.day(value) if isinstance(value, str) else None
     except incoming.Refused:
         return None

@@ -93,7 +93,7 @@ def _mostly_questions(sources: list[SourceFile], options: Options) -> bool:
 
 def _judged(sources: list[SourceFile], options: Options, queries: set[str], limit: int) -> Iterator[RowError]:
     """document -> queries with scores; yields what is wrong in the qrels."""
-    found: Judged = defaultdict(list)
+    judged: Judged = defaultdict(list)
     seen = SeenKeys()
     for table, line, cells in _rows(sources, options, "qrels"):
         if isinstance(cells, RowError):
@@ -113,8 +113,8 @@ def _judged(sources: list[SourceFile], options: Options, queries: set[str], limi
         except BadCell as problem:
             yield row_error(table, line, problem)
             continue
-        found[document].append((query, score))
-    return found
+        judged[document].append((query, score))
+    return judged
 
 
 def _documents(sources: list[SourceFile], options: Options, judged: Judged, kind: str, limit: int) -> Iterator[Record]:

@@ -134,13 +134,13 @@ def _check_header(table: OpenTable) -> tuple[str, ...]:
     """Columns that are not DRUID's own. JSON rows are looked at one by one."""
     if table.columns is None:
         return ()
-    found = {MISSPELT.get(column, column) for column in table.columns}
-    missing = [column for column in REQUIRED if column not in found]
+    columns = {MISSPELT.get(column, column) for column in table.columns}
+    missing = [column for column in REQUIRED if column not in columns]
     if missing:
         raise FormatError(
             f"{table.name}: these columns are missing: {', '.join(missing)}. Found: {listed(table.columns)}"
         )
-    if len(found) < len(table.columns):
+    if len(columns) < len(table.columns):
         raise FormatError(f"{table.name}: has both evidence_date and evidence_data; keep one of them")
     return tuple(column for column in table.columns if column not in _KNOWN)
 
@@ -179,9 +179,9 @@ def _records_of(
     rank = None
     if ranks := RANKS.search(key):
         named = zip(("rank_b", "rank_g"), ranks.groups(), strict=True)
-        found = {name: int(value) for name, value in named if value != "n"}
-        metadata.update(found)
-        rank = min(found.values(), default=None)
+        counts = {name: int(value) for name, value in named if value != "n"}
+        metadata.update(counts)
+        rank = min(counts.values(), default=None)
     source = to_text(cells["evidence_source"], "evidence_source")
     is_url = source.startswith(_URL)
 

@@ -110,8 +110,8 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 def names_of_file(name: str, options: Options) -> Names:
     """What the user said about this file, then about all files, then what its path says."""
     guessed = guess_names(name)
-    said = options.per_file.get(name, {})
-    return Names(*(said.get(what) or getattr(options, what) or getattr(guessed, what) for what in NAMES))
+    given = options.per_file.get(name, {})
+    return Names(*(given.get(what) or getattr(options, what) or getattr(guessed, what) for what in NAMES))
 
 
 def _names_of_row(cells: dict, names: Names, file: str) -> Names:
@@ -191,8 +191,8 @@ def _records_of(
     triplets, judgements, decisions = [], [], []
     for column, extractor in columns.items():
         piece_set = _set_named(extractor, column) if len(columns) > 1 else ""
-        of_set, said, decided = _triplets_of(cells[column], column, key, labels, piece_set)
-        triplets, judgements, decisions = triplets + of_set, judgements + list(said), decisions + decided
+        of_set, labelled, decided = _triplets_of(cells[column], column, key, labels, piece_set)
+        triplets, judgements, decisions = triplets + of_set, judgements + list(labelled), decisions + decided
     if not text.strip() and triplets:
         raise BadCell("response", text, "is empty, but has triplets")
     metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS and name not in columns}
@@ -350,7 +350,7 @@ def as_object(row: RefCheckerRow, names: bool = True) -> dict:
     result |= row.metadata
     columns = {name: [] for name in row.sets or [row.extractor]}
     for place, (head, relation, tail, label, extra) in enumerate(row.triplets):
-        said = {"human_label": LABELS.get(label, label)} if label else {}
+        human_label = {"human_label": LABELS.get(label, label)} if label else {}
         column = columns.setdefault(row.set_of.get(place, row.extractor or "unnamed"), [])
-        column.append({"triplet": [head, relation, tail]} | said | extra)
+        column.append({"triplet": [head, relation, tail]} | human_label | extra)
     return result | {f"{name}_response_kg": triplets for name, triplets in columns.items()}

@@ -64,17 +64,17 @@ def _span(values: Mapping[str, object], raw: str, field: str, column: str) -> tu
         numbers = [number_in(one) for one in given]
         if None in numbers or not all(number.is_integer() for number in numbers):
             raise BadCell(column, shown_as, "is not the start and end of a highlight, which are whole numbers")
-        found = place(raw, *map(int, numbers), quote, (CODE_POINTS,))
-        if found is None:
+        offsets = place(raw, *map(int, numbers), quote, (CODE_POINTS,))
+        if offsets is None:
             reason = "differs from the text at this position" if quote else "is not a position in the text"
             raise BadCell(column, shown_as, reason)
     else:
         if not quote:
             raise BadCell(column, shown_as, "is a highlight without a position and without a quote")
-        found = (start := text.find(quote), start + len(quote))
+        offsets = (start := text.find(quote), start + len(quote))
         if start < 0:
             raise BadCell(column, quote, "does not occur in the text")
         if text.find(quote, start + 1) >= 0:
             raise BadCell(column, quote, "occurs in the text more than once: give the start and end of the highlight")
     label = label_value(title) if title else ""
-    return SpanRecord(field, *found, text[slice(*found)], label), shown(title)
+    return SpanRecord(field, *offsets, text[slice(*offsets)], label), shown(title)

@@ -43,11 +43,11 @@ class SaidMapping:
 def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
     """What the file says; FormatError says what is wrong with it. `format` is what it is for, where it says nothing."""
     try:
-        said = incoming.json_value(raw)
+        data = incoming.json_value(raw)
     except incoming.Refused as error:
         raise FormatError(f"The file of the mapping {error}") from None
     json.loads(raw, object_pairs_hook=_once)
-    whole = said if isinstance(said, dict) else {}
+    whole = data if isinstance(data, dict) else {}
     mapping = whole.get("mapping", {} if "format" in whole or "values" in whole else whole)
     values = whole.get("values", {})
     if not _is_of_texts(mapping) or not mapping:

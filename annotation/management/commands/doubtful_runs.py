@@ -12,10 +12,12 @@ class Command(BaseCommand):
     )
 
     def handle(self, **options) -> None:
-        found = [(run, doubtful_units(run)) for run in doubtful_runs().select_related("project").order_by("pk")]
-        for run, units in found:
+        doubtful = [(run, doubtful_units(run)) for run in doubtful_runs().select_related("project").order_by("pk")]
+        for run, units in doubtful:
             if units:
                 named = f"{run.project.slug}  {run.checker} {run.version}  {run.created_at:%Y-%m-%d %H:%M} UTC"
                 self.stdout.write(f"{named}  {run.uuid}  {units} units")
-        affected = sum(units > 0 for _, units in found)
-        self.stdout.write(f"{affected} of {len(found)} runs of the versions in question may hold false probabilities")
+        affected = sum(units > 0 for _, units in doubtful)
+        self.stdout.write(
+            f"{affected} of {len(doubtful)} runs of the versions in question may hold false probabilities"
+        )

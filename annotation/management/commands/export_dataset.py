@@ -23,21 +23,21 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args, project, folder, kinds, **options):
-        found = Project.objects.filter(slug=project).first()
-        if found is None:
+        row = Project.objects.filter(slug=project).first()
+        if row is None:
             raise CommandError(f"There is no project {project!r}")
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CommandError(f"{folder} is not an empty folder")
         for tool in (name for name in kinds or () if name in TOOLS):
-            for what, number in lost_in(found, tool):
+            for what, number in lost_in(row, tool):
                 self.stdout.write(f"{TOOLS[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))
         try:
-            manifest = write_export(found, folder, kinds)
+            manifest = write_export(row, folder, kinds)
         except JobError as error:
             raise CommandError(str(error)) from None
         for name, count in manifest["counts"].items():
             self.stdout.write(f"{name.replace('_', ' ')}: {count}")
-        if retired := retired_items(found):
+        if retired := retired_items(row):
             self.stdout.write(f"left out, because their content was superseded: {retired} items")
         for name, file in manifest["files"].items():
             self.stdout.write(f"{folder / name}  {file['bytes']} bytes  sha256 {file['sha256']}")

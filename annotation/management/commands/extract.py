@@ -31,17 +31,17 @@ class Command(BaseCommand):
     def handle(
         self, *, project: str, extractor: str, param: list[str], queue, here: bool, again: bool, **options
     ) -> None:
-        found = Project.objects.filter(slug=project).select_related("created_by").first()
-        if found is None:
+        row = Project.objects.filter(slug=project).select_related("created_by").first()
+        if row is None:
             raise CommandError(f"There is no project {project!r}")
         user = options["user"]
-        person = User.objects.filter(email=user).first() if user else found.created_by
+        person = User.objects.filter(email=user).first() if user else row.created_by
         if person is None:
             raise CommandError(f"There is no account with the address {user!r}")
         try:
-            info = extraction.extractor_info(found.type, extractor)
+            info = extraction.extractor_info(row.type, extractor)
             run = extraction.start_extraction(
-                found,
+                row,
                 person,
                 extractor,
                 read_parameters(info, param),

@@ -113,9 +113,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _choices(self, options: dict) -> FileChoices:
-        said = {"model": options["model"], "setting": options["setting"], "treat": _treatment(options["treat"])}
+        choices = {"model": options["model"], "setting": options["setting"], "treat": _treatment(options["treat"])}
         if not get_format(options["format"]).needs_mapping:
-            return FileChoices(**said)
+            return FileChoices(**choices)
         if options["mapping"]:
             try:
                 mapped = read_mapping(options["mapping"].read_bytes(), options["format"])
@@ -123,7 +123,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['mapping']}: {error}") from error
             if (mapped.layout == RATINGS) != (options["format"] == RATINGS):
                 raise CommandError(f"{options['mapping']}: is a mapping for another format than {options['format']}")
-            return FileChoices(mapping=mapped.mapping, values=mapped.values, ranges=mapped.ranges, **said)
+            return FileChoices(mapping=mapped.mapping, values=mapped.values, ranges=mapped.ranges, **choices)
         first = options["files"][0]
         try:
             seen = preview(SourceFile(first))
@@ -132,7 +132,7 @@ class Command(BaseCommand):
         if options["format"] == RATINGS:
             roles = guess_roles(seen.columns, seen.rows)
             self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
-            return FileChoices(mapping=roles, **said)
+            return FileChoices(mapping=roles, **choices)
         guess = guess_mapping(seen.columns, seen.rows)
         if guess.missing:
             raise CommandError(
@@ -140,7 +140,7 @@ class Command(BaseCommand):
                 f"Columns: {', '.join(seen.columns)}"
             )
         self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.mapping.items()))
-        return FileChoices(mapping=guess.mapping, **said)
+        return FileChoices(mapping=guess.mapping, **choices)
 
     def _import(self, request: ImportRequest, dataset: Dataset | None, options: dict) -> None:
         owner = _owner(options["owner"], dataset)

@@ -85,8 +85,8 @@ class Command(BaseCommand):
         for reason, number in result["dropped"].items():
             if number:
                 say(f"Sentences left out: {number:,} ({reason})")
-        found = result["content"].get("pair", {})
+        counts = result["content"].get("pair", {})
         verb = "Would be" if job.parameters["is_dry_run"] else "Made:"
-        say(f"{verb} " + ", ".join(f"{found.get(name, 0):,} {name}" for name in ("created", "changed", "unchanged")))
+        say(f"{verb} " + ", ".join(f"{counts.get(name, 0):,} {name}" for name in ("created", "changed", "unchanged")))
         if job.parameters["is_dry_run"] and result["error_count"]:
             raise CommandError(f"{counted(result['error_count'], 'problem')}; no pair can be made")

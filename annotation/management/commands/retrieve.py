@@ -45,16 +45,16 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(self, *, project: str, retriever: str, publish: int | None, trec: Path | None, **options) -> None:
-        found = Project.objects.filter(slug=project).select_related("created_by", "dataset").first()
-        if found is None:
+        row = Project.objects.filter(slug=project).select_related("created_by", "dataset").first()
+        if row is None:
             raise CommandError(f"There is no project {project!r}")
-        person = User.objects.filter(email=options["user"]).first() if options["user"] else found.created_by
+        person = User.objects.filter(email=options["user"]).first() if options["user"] else row.created_by
         if person is None:
             raise CommandError(f"There is no account with the address {options['user']!r}")
         if trec and not trec.resolve().parent.is_dir():
             raise CommandError(f"There is no folder {trec.resolve().parent} to write {trec.name} into")
         is_here = options["here"] or publish is not None or trec is not None
-        run = self._start(found, person, retriever, options, is_here)
+        run = self._start(row, person, retriever, options, is_here)
         if not is_here:
             self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} queries on the queue {run.job.queue}")
             return

@@ -89,42 +89,42 @@ class LabelSetDraft:
     def description(self) -> dict:
         """The draft with what is left to Assay filled in: values from titles, names of columns, numbers."""
         questions = []
-        for said in self.said["questions"]:
-            question = {"slug": said["slug"] or name_of(said["title"]), "title": said["title"]}
+        for fields in self.said["questions"]:
+            question = {"slug": fields["slug"] or name_of(fields["title"]), "title": fields["title"]}
             # The form hides what an answer has no use for; what was typed there before does not count.
-            if said["answer"] == "number":
-                question["level"] = "ratio" if said["level"] == "ratio" else "interval"
+            if fields["answer"] == "number":
+                question["level"] = "ratio" if fields["level"] == "ratio" else "interval"
                 question["number"] = {
-                    name: part if name == "unit" else _number(part) for name, part in said["number"].items() if part
+                    name: part if name == "unit" else _number(part) for name, part in fields["number"].items() if part
                 }
-            elif said["answer"] == "text":
-                question |= {"level": "nominal"} | ({"optional": True} if said["optional"] else {})
+            elif fields["answer"] == "text":
+                question |= {"level": "nominal"} | ({"optional": True} if fields["optional"] else {})
             else:
-                question["level"] = "nominal" if said["answer"] == "labels" else said["level"]
-                question["labels"] = [_label(one) for one in said["labels"] if _is_filled(one)]
-            question |= {name: said[name] for name in ("question", "role", "answer") if said[name]}
-            if said["when"]:
-                asked = said["when"][0].partition(" ")[0]
+                question["level"] = "nominal" if fields["answer"] == "labels" else fields["level"]
+                question["labels"] = [_label(one) for one in fields["labels"] if _is_filled(one)]
+            question |= {name: fields[name] for name in ("question", "role", "answer") if fields[name]}
+            if fields["when"]:
+                asked = fields["when"][0].partition(" ")[0]
                 # Places of two questions are refused as labels that the first one does not have.
-                given = [one.partition(" ") for one in said["when"]]
+                given = [one.partition(" ") for one in fields["when"]]
                 question["asked_when"] = {
                     "question": asked,
                     "labels": [value if slug == asked else f"{slug} {value}" for slug, _, value in given],
                 }
-            if said["spans"]["fields"]:
-                question["spans"] = {name: part for name, part in said["spans"].items() if part or name == "title"}
-                if own := _own_labels(said["spans"]["own_labels"]):
+            if fields["spans"]["fields"]:
+                question["spans"] = {name: part for name, part in fields["spans"].items() if part or name == "title"}
+                if own := _own_labels(fields["spans"]["own_labels"]):
                     question["spans"]["own_labels"] = own
             questions.append(question)
-        found = {name: self.said[name] for name in ("name", "version", "page", "summary")}
+        description = {name: self.said[name] for name in ("name", "version", "page", "summary")}
         words = self.said["free_text"]
-        return found | {"questions": questions} | ({"free_text": words} if any(words.values()) else {})
+        return description | {"questions": questions} | ({"free_text": words} if any(words.values()) else {})
 
     def questions(self) -> list[dict]:
         """What the form shows of each question: its fields, and what it can choose from."""
         page, known = TEXTS.get(self.said["page"], ()), self.description["questions"]
         shown = []
-        for number, said in enumerate(self.said["questions"]):
+        for number, fields in enumerate(self.said["questions"]):
             place = f"questions.{number + 1}"
             before = [
                 (f"{other['slug']} {label['value']}", f"{other['title']}: {label['title']}")
@@ -133,10 +133,10 @@ class LabelSetDraft:
                 if isinstance(label.get("value"), str)
             ]
             shown.append(
-                said
+                fields
                 | {
                     "place": place,
-                    "number_range": said["number"],
+                    "number_range": fields["number"],
                     "number": number + 1,
                     "choices": {
                         "level": [(level, LEVEL_TITLES[level]) for level in LEVELS],
@@ -152,7 +152,7 @@ class LabelSetDraft:
                     },
                     "labels": [
                         one | {"place": f"{place}.labels.{row}", "error": self.error_at(f"{place}.labels.{row}")}
-                        for row, one in enumerate(said["labels"], 1)
+                        for row, one in enumerate(fields["labels"], 1)
                     ],
                     "errors": {part: self.error_at(f"{place}.{part}") for part in PARTS}
                     | {"labels": "; ".join(self.errors.get(f"{place}.labels", ()))},
@@ -162,8 +162,8 @@ class LabelSetDraft:
 
     def error_at(self, place: str) -> str:
         """What is wrong at a place and below it, to be read after the field's name."""
-        found = (reasons for at, reasons in self.errors.items() if at == place or at.startswith(f"{place}."))
-        return "; ".join(reason for reasons in found for reason in reasons)
+        matching = (reasons for at, reasons in self.errors.items() if at == place or at.startswith(f"{place}."))
+        return "; ".join(reason for reasons in matching for reason in reasons)
 
 
 def _number(text: str) -> float | int | str:
@@ -179,15 +179,15 @@ def _is_filled(label: Mapping) -> bool:
     return any(str(part).strip() for part in label.values())
 
 
-def _label(said: Mapping) -> dict:
-    label = {"value": said["value"] or value_of(said["title"]), "title": said["title"]}
-    if said["hint"]:
-        label["hint"] = said["hint"]
-    if str(said["polarity"]).strip():
+def _label(fields: Mapping) -> dict:
+    label = {"value": fields["value"] or value_of(fields["title"]), "title": fields["title"]}
+    if fields["hint"]:
+        label["hint"] = fields["hint"]
+    if str(fields["polarity"]).strip():
         try:
-            label["polarity"] = float(said["polarity"])
+            label["polarity"] = float(fields["polarity"])
         except ValueError:
-            label["polarity"] = said["polarity"]
+            label["polarity"] = fields["polarity"]
     return label
 
 
@@ -199,9 +199,9 @@ def blank(page: str = "claim") -> LabelSetDraft:
 
 def draft_from(description: Mapping, version: int) -> LabelSetDraft:
     """A draft to go on from: a new version of the description, or a copy with version 1."""
-    said = {"name": description["name"], "version": version, "page": description["page"]}
-    said |= {"summary": description.get("summary", ""), "free_text": _words(description.get("free_text") or {})}
-    return LabelSetDraft(said | {"questions": [_question(one) for one in description["questions"]]})
+    fields = {"name": description["name"], "version": version, "page": description["page"]}
+    fields |= {"summary": description.get("summary", ""), "free_text": _words(description.get("free_text") or {})}
+    return LabelSetDraft(fields | {"questions": [_question(one) for one in description["questions"]]})
 
 
 def _question(one: Mapping) -> dict:
@@ -228,8 +228,8 @@ def _question(one: Mapping) -> dict:
 
 
 def _bound(question: Mapping, name: str) -> str:
-    found = (question.get("number") or {}).get(name)
-    return "" if found is None else found if isinstance(found, str) else number_text(found)
+    bound = (question.get("number") or {}).get(name)
+    return "" if bound is None else bound if isinstance(bound, str) else number_text(bound)
 
 
 def _own_words(label: Mapping) -> str:
@@ -276,9 +276,9 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
             }
         )
     words = {"title": text("free_text.title"), "hint": text("free_text.hint")}
-    said = {"name": text("name"), "version": version, "page": text("page"), "summary": text("summary")}
+    fields = {"name": text("name"), "version": version, "page": text("page"), "summary": text("summary")}
     return LabelSetDraft(
-        said
+        fields
         | {
             "questions": questions or [_question({})],
             "free_text": words | {"required": "free_text.required" in data},

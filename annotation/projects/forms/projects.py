@@ -115,10 +115,10 @@ def why_no_set(dataset: Dataset, identifier: str, piece_set: str, can_be_drafted
     kind = task_type(identifier).unit_kind
     if kind not in PIECE_LINKS:
         return "This task judges no pieces of a set: leave this empty" if piece_set else ""
-    found = set_counts(dataset).get(PIECE_LINKS[kind], {})
-    if piece_set in found or (can_be_drafted and (piece_set or not found)) or not found:
+    counts = set_counts(dataset).get(PIECE_LINKS[kind], {})
+    if piece_set in counts or (can_be_drafted and (piece_set or not counts)) or not counts:
         return ""
-    known = ", ".join(filter(None, found)) or "none that has a name"
+    known = ", ".join(filter(None, counts)) or "none that has a name"
     return f"The data set has no such set; it has {known}" if piece_set else f"Name the set: the data set has {known}"
 
 

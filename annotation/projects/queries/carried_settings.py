@@ -55,5 +55,5 @@ def _questions(kind: TaskType, settings: CarriedSettings) -> str:
         ("its own order of labels for {}", [titles[slug] for slug in options.get("order", ())]),
         ("free-text question: {}", [asked.title if asked else "nothing"] if "free_text" in options else []),
     ]
-    said = "; ".join(words.format(", ".join(named)) for words, named in parts if named)
-    return f"Version {len(settings.options)} of the project's options: {said}"
+    changes = "; ".join(words.format(", ".join(named)) for words, named in parts if named)
+    return f"Version {len(settings.options)} of the project's options: {changes}"

@@ -49,8 +49,8 @@ def standing(project: Project, user: User) -> Standing:
 
 def changed_for(project: Project, user: User) -> bool:
     """Whether there is a newer version than the one that this person acknowledged."""
-    found = standing(project, user)
-    return found.acknowledged is not None and found.is_pending
+    acknowledged = standing(project, user)
+    return acknowledged.acknowledged is not None and acknowledged.is_pending
 
 
 # ---- what changed ----
@@ -68,18 +68,18 @@ def changes(older: str, newer: str) -> list[Line]:
     """The lines that differ between two versions, with those around them."""
     before, after = older.splitlines(), newer.splitlines()
     matcher = difflib.SequenceMatcher(None, before, after)
-    found: list[Line] = []
+    lines: list[Line] = []
     for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
-        if found or group[0][1] > 0:
-            found.append(Line("gap"))
+        if lines or group[0][1] > 0:
+            lines.append(Line("gap"))
         for kind, start, end, start_after, end_after in group:
             if kind == "equal":
-                found += [Line("same", ((text, False),)) for text in before[start:end]]
+                lines += [Line("same", ((text, False),)) for text in before[start:end]]
             else:
-                found += _replaced(before[start:end], after[start_after:end_after])
-    if found and group[-1][2] < len(before):
-        found.append(Line("gap"))
-    return found
+                lines += _replaced(before[start:end], after[start_after:end_after])
+    if lines and group[-1][2] < len(before):
+        lines.append(Line("gap"))
+    return lines
 
 
 def _replaced(before: list[str], after: list[str]) -> Iterator[Line]:
@@ -96,11 +96,11 @@ def _compared(old: str | None, new: str | None) -> tuple[tuple, tuple]:
     matcher = difflib.SequenceMatcher(None, words, others)
     if max(len(old), len(new)) > LONGEST_COMPARED or matcher.ratio() < LEAST_ALIKE:
         return ((old, False),), ((new, False),)
-    said, says = [], []
+    before, says = [], []
     for kind, start, end, start_after, end_after in matcher.get_opcodes():
-        said.append(("".join(words[start:end]), kind != "equal"))
+        before.append(("".join(words[start:end]), kind != "equal"))
         says.append(("".join(others[start_after:end_after]), kind != "equal"))
-    return tuple(part for part in said if part[0]), tuple(part for part in says if part[0])
+    return tuple(part for part in before if part[0]), tuple(part for part in says if part[0])
 
 
 # ---- all versions ----
@@ -108,14 +108,14 @@ def _compared(old: str | None, new: str | None) -> tuple[tuple, tuple]:
 
 def _labels(project: Project) -> dict[int, int]:
     """How many answers in force were given under each version."""
-    found = (
+    counts = (
         Revision.objects.filter(annotation__rater__project=project, is_latest=True)
         .exclude(guideline_version=None)
         .order_by()
         .values_list("guideline_version")
         .annotate(Count("pk"))
     )
-    return defaultdict(int, found)
+    return defaultdict(int, counts)
 
 
 @dataclass

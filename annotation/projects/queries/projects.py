@@ -137,8 +137,8 @@ def member_rows(project: Project) -> list[MemberRow]:
 
 def outside_raters(project: Project) -> dict[str, int]:
     """How many raters came with imported files, by kind."""
-    found = project.raters.exclude(kind=Rater.Kind.MEMBER).order_by().values_list("kind").annotate(Count("pk"))
-    return dict(found)
+    counts = project.raters.exclude(kind=Rater.Kind.MEMBER).order_by().values_list("kind").annotate(Count("pk"))
+    return dict(counts)
 
 
 def questions_changed_for(project: Project, user: User) -> bool:

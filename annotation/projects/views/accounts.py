@@ -63,61 +63,61 @@ def account_tokens(request):
 @login_required
 @require_POST
 def revoke_token(request, uuid):
-    found = get_object_or_404(ApiToken, uuid=uuid, user=request.user)
-    tokens.revoke(found)
-    messages.success(request, f"The token “{found.name}” no longer works")
+    token = get_object_or_404(ApiToken, uuid=uuid, user=request.user)
+    tokens.revoke(token)
+    messages.success(request, f"The token “{token.name}” no longer works")
     return redirect("account_tokens")
 
 
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request, token):
-    found = Invitation.objects.select_related("project", "invited_by").filter(token=token).first()
-    if found is None:
+    row = Invitation.objects.select_related("project", "invited_by").filter(token=token).first()
+    if row is None:
         # Only what fails counts: a class joins from one address.
         if not consume(request, app="allauth.account", action="accept_invitation", limit_get=True):
             return render(request, "429.html", status=429)
         raise Http404("No such invitation")
-    context = {"invitation": found, "problem": invitations.obstacle(found)}
+    context = {"invitation": row, "problem": invitations.obstacle(row)}
     if context["problem"]:
-        if request.method == "POST" and request.user.is_authenticated and found.accepted_by_id == request.user.pk:
-            return _welcome(request, found)  # a second click
+        if request.method == "POST" and request.user.is_authenticated and row.accepted_by_id == request.user.pk:
+            return _welcome(request, row)  # a second click
         return render(request, "annotation/accounts/invitation.html", context, status=410)
     if request.user.is_authenticated:
-        return _join(request, found, context)
-    if invitations.account_for(found) is not None:
+        return _join(request, row, context)
+    if invitations.account_for(row) is not None:
         return redirect_to_login(request.get_full_path())
-    form = NewAccountForm(request.POST or None, email=found.email)
+    form = NewAccountForm(request.POST or None, email=row.email)
     if request.method == "POST" and form.is_valid():
         try:
-            user = invitations.accept_as_new(found, **form.cleaned_data)
+            user = invitations.accept_as_new(row, **form.cleaned_data)
         except invitations.InvitationError as error:
             return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
         login(request, user, backend=BACKEND)
-        return _welcome(request, found)
+        return _welcome(request, row)
     return render(request, "annotation/accounts/invitation.html", context | {"form": form})
 
 
-def _join(request, found: Invitation, context: dict):
-    if not invitations.is_for(found, request.user):
-        context["problem"] = f"This invitation is for {found.email}, and you are signed in as {request.user.email}"
+def _join(request, invitation: Invitation, context: dict):
+    if not invitations.is_for(invitation, request.user):
+        context["problem"] = f"This invitation is for {invitation.email}, and you are signed in as {request.user.email}"
         return render(request, "annotation/accounts/invitation.html", context, status=403)
     if request.method == "POST":
         try:
-            invitations.accept(found, request.user)
+            invitations.accept(invitation, request.user)
         except invitations.InvitationError as error:
-            found.refresh_from_db()
-            if found.accepted_by_id == request.user.pk:
-                return _welcome(request, found)
+            invitation.refresh_from_db()
+            if invitation.accepted_by_id == request.user.pk:
+                return _welcome(request, invitation)
             return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
-        return _welcome(request, found)
+        return _welcome(request, invitation)
     return render(request, "annotation/accounts/invitation.html", context)
 
 
-def _welcome(request, found: Invitation):
+def _welcome(request, invitation: Invitation):
     messages.success(request, "Welcome")
-    if found.project is not None:
-        return redirect("project_detail", found.project.slug)
+    if invitation.project is not None:
+        return redirect("project_detail", invitation.project.slug)
     return redirect("home")
 
 
@@ -159,13 +159,13 @@ def _invitations_page(request, form, reset=None, made=""):
 @login_required
 @require_POST
 def withdraw_invitation(request, token):
-    found = Invitation.objects.select_related("project").filter(token=token).first()
-    if found is None or not invitations.may_invite(request.user, found.project):
+    row = Invitation.objects.select_related("project").filter(token=token).first()
+    if row is None or not invitations.may_invite(request.user, row.project):
         raise Http404("No such invitation")
-    invitations.withdraw(found)
-    messages.success(request, f"The invitation of {found.email} no longer works")
-    if found.project is not None:
-        return redirect("project_members", found.project.slug)
+    invitations.withdraw(row)
+    messages.success(request, f"The invitation of {row.email} no longer works")
+    if row.project is not None:
+        return redirect("project_members", row.project.slug)
     return redirect("site_invitations")
 
 

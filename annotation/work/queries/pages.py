@@ -229,10 +229,10 @@ def preview_context(project: Project, description: TaskType) -> dict:
 
 def labels_by_unit(answers: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, str]]:
     """Unit id to dimension to label, from units, dimensions and labels."""
-    found: dict[str, dict[str, str]] = {}
+    labels: dict[str, dict[str, str]] = {}
     for unit, dimension, label in answers:
-        found.setdefault(unit, {})[dimension] = label
-    return found
+        labels.setdefault(unit, {})[dimension] = label
+    return labels
 
 
 def suggestions_for(page: LabellingPage, project: Project, labels: Mapping[str, Mapping[str, str]]) -> list[dict]:

@@ -84,7 +84,7 @@ def words_of(kind: str, unit_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
 
 def title_contains(kind: str, text: str, path: str) -> Q:
     """Rows whose unit at `path` (such as `anchor`) has the text in its title."""
-    found = Q()
+    condition = Q()
     for column in WORDS[kind].columns:
-        found |= Q(**{f"{path}__{column}__icontains": text})
-    return found
+        condition |= Q(**{f"{path}__{column}__icontains": text})
+    return condition

@@ -124,5 +124,5 @@ def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tu
         own = own.filter(pk__lt=reached)
     of_item = Assignment.objects.filter(item=OuterRef("item")).order_by("pk").values("uuid")[:1]
     place = Coalesce("assignment__uuid", Subquery(of_item))
-    found = list(own.order_by("-pk").annotate(place=place).values_list("place", flat=True)[: count + 1])
-    return [str(uuid) for uuid in reversed(found[:count])], len(found) > count
+    places = list(own.order_by("-pk").annotate(place=place).values_list("place", flat=True)[: count + 1])
+    return [str(uuid) for uuid in reversed(places[:count])], len(places) > count

@@ -39,9 +39,9 @@ def suggested(page: pages.LabellingPage, assignment: Assignment, answers: list[d
     if not pages.shows_suggestions(assignment):
         return []
     labels = pages.labels_by_unit((one["unit"], one["dimension"], one["label"]) for one in answers)
-    found = pages.suggestions_for(page, assignment.project, labels)
-    is_theirs = not found or assigning.expose(assignment, assignment.project.prefill_run, len(found))
-    return found if is_theirs else []
+    suggestions = pages.suggestions_for(page, assignment.project, labels)
+    is_theirs = not suggestions or assigning.expose(assignment, assignment.project.prefill_run, len(suggestions))
+    return suggestions if is_theirs else []
 
 
 def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | None, *, revisit: bool = False) -> dict:
@@ -64,18 +64,18 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
     return {"html": html, "payload": payload}
 
 
-def nothing(found: outlook.Outlook, progress: dict | None = None) -> dict:
+def nothing(outlook_now: outlook.Outlook, progress: dict | None = None) -> dict:
     """`state`, the words for the page, when it may look again, and whether this ends what it still has before it."""
-    if found.name == "work":
-        found = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
-    html = render_to_string("annotation/work/empty.html", {"outlook": found, "progress": progress})
+    if outlook_now.name == "work":
+        outlook_now = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
+    html = render_to_string("annotation/work/empty.html", {"outlook": outlook_now, "progress": progress})
     return {
         "state": "empty",
-        "outlook": found.name,
-        "ends": found.ends,
-        "message": str(found),
+        "outlook": outlook_now.name,
+        "ends": outlook_now.ends,
+        "message": str(outlook_now),
         "html": html,
-        "retry_seconds": found.retry_seconds,
+        "retry_seconds": outlook_now.retry_seconds,
     }
 
 

@@ -32,7 +32,7 @@ def continuation_tokens(tokenizer: Any, spellings: Mapping[str, Sequence[str]], 
     two answers cannot be told apart.
     """
     before = _encode(tokenizer, ending)
-    found: dict[str, list[Tokens]] = {}
+    continuations: dict[str, list[Tokens]] = {}
     for answer, texts in spellings.items():
         whole = {_encode(tokenizer, ending + space + text) for text in texts for space in (" ", "")}
         tails = sorted({ids[len(before) :] for ids in whole if ids[: len(before)] == before}, key=len)
@@ -42,12 +42,12 @@ def continuation_tokens(tokenizer: Any, spellings: Mapping[str, Sequence[str]], 
                 kept.append(tail)
         if not kept:
             raise ModelError(f"the tokenizer has no tokens of their own for the answer {texts[0]!r}")
-        found[answer] = kept
-    for answer, sequences in found.items():
-        for other, others in found.items():
+        continuations[answer] = kept
+    for answer, sequences in continuations.items():
+        for other, others in continuations.items():
             if answer != other and any(one[: len(two)] == two for one in sequences for two in others):
                 raise ModelError(f"to the tokenizer, the answer {answer!r} begins like the answer {other!r}")
-    return found
+    return continuations
 
 
 def _encode(tokenizer: Any, text: str) -> Tokens:
@@ -56,11 +56,11 @@ def _encode(tokenizer: Any, text: str) -> Tokens:
 
 def next_tokens(answers: Mapping[str, Sequence[Tokens]]) -> dict[Tokens, list[int]]:
     """What is read at each place: after the prompt alone (), and after the first tokens of longer sequences."""
-    found: dict[Tokens, list[int]] = {}
+    following: dict[Tokens, list[int]] = {}
     for sequence in (one for sequences in answers.values() for one in sequences):
         for end in range(len(sequence)):
-            found.setdefault(sequence[:end], []).append(sequence[end])
-    return found
+            following.setdefault(sequence[:end], []).append(sequence[end])
+    return following
 
 
 def added_up(answers: Mapping[str, Sequence[Tokens]], log: Callable[[Tokens, int], float]) -> dict[str, float]:
@@ -161,10 +161,10 @@ class Continuations:
         """Log probabilities of the tokens that may follow `head`, a row per prompt."""
         import torch
 
-        found = torch.log_softmax(logits.float(), dim=-1)[:, self._next[head]]
-        if not torch.isfinite(found.exp()).all():
+        log_probabilities = torch.log_softmax(logits.float(), dim=-1)[:, self._next[head]]
+        if not torch.isfinite(log_probabilities.exp()).all():
             raise ArithmeticError("a probability is not a number")
-        return found.double().cpu()
+        return log_probabilities.double().cpu()
 
     def _added_up(self, logs: dict[Tokens, Any], row: int) -> dict[str, float]:
         return added_up(self.answers, lambda head, token: float(logs[head][row, self._next[head].index(token)]))

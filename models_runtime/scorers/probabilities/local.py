@@ -78,7 +78,7 @@ class AnswerProbabilitiesScorer:
             "dtype": self.loaded.dtype,
             "window": self._window,
             "prompts": f"verdict {self.prompts.version}, sha256:{self.prompts.sha256}",
-            "answer_tokens": {answer: len(found) for answer, found in self.continuations.answers.items()},
+            "answer_tokens": {answer: len(tokens) for answer, tokens in self.continuations.answers.items()},
             "libraries": {name: importlib.metadata.version(name) for name in ("transformers", "torch")},
             "dimensions": [],
         }
@@ -104,7 +104,7 @@ class AnswerProbabilitiesScorer:
         """Each distinct prompt that is not known yet goes through the model; the failures."""
         new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in self._known]
         outcome = self.continuations.after(new, self._shared[mode])
-        self._known.update((new[place], found) for place, found in enumerate(outcome.values) if found is not None)
+        self._known.update((new[place], value) for place, value in enumerate(outcome.values) if value is not None)
         return {new[place]: error for place, error in outcome.failures.items()}
 
     def _forget(self) -> None:
@@ -112,16 +112,16 @@ class AnswerProbabilitiesScorer:
             self._known.popitem(last=False)
 
     def _answer(self, item: CheckerInput, one: PromptPair) -> Prediction:
-        found = {mode: self._known[one.prompts[mode]] for mode in MODES}
+        by_mode = {mode: self._known[one.prompts[mode]] for mode in MODES}
         usage = Usage(prompt_tokens=sum(map(len, one.prompts.values())))
-        return prediction_of(item, one, found, self.parameters["normalise"], usage)
+        return prediction_of(item, one, by_mode, self.parameters["normalise"], usage)
 
     def _cut(self, evidence: str, excess: int) -> str:
-        found = self.loaded.tokenizer(evidence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
+        offsets = self.loaded.tokenizer(evidence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
             "offset_mapping"
         ]
-        kept = len(found) - excess
-        return evidence[: found[kept][0]] if kept > 0 else ""
+        kept = len(offsets) - excess
+        return evidence[: offsets[kept][0]] if kept > 0 else ""
 
     def _encode(self, text: str) -> Tokens:
         return tuple(self.loaded.tokenizer(text, verbose=False)["input_ids"])

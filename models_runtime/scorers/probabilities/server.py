@@ -89,21 +89,21 @@ class ServedAnswerProbabilitiesScorer:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        said = self.server.describe()
-        setup = self._set_up((said["model"], said["revision"]))
+        server = self.server.describe()
+        setup = self._set_up((server["model"], server["revision"]))
         return {
             "checker": self.info.slug,
             "version": self.info.version,
-            "model": said["model"],
-            "revision": said["revision"],
+            "model": server["model"],
+            "revision": server["revision"],
             "parameters": dict(self.parameters),
-            "device": said["device"],
-            "endpoint": said["endpoint"],
+            "device": server["device"],
+            "endpoint": server["endpoint"],
             "window": setup.window,
             "prompts": f"verdict {self.prompts.version}, sha256:{self.prompts.sha256}",
-            "answer_tokens": {answer: len(found) for answer, found in setup.answers.items()},
+            "answer_tokens": {answer: len(tokens) for answer, tokens in setup.answers.items()},
             "reading": setup.reading,
-            "libraries": said["libraries"],
+            "libraries": server["libraries"],
             "dimensions": [],
         }
 
@@ -134,8 +134,8 @@ class ServedAnswerProbabilitiesScorer:
         return [predictions[place] for place in range(len(inputs))]
 
     def _answer(self, item: CheckerInput, one: PromptPair, usage: Usage) -> Prediction:
-        found = {mode: self._known[one.prompts[mode]] for mode in MODES}
-        return prediction_of(item, one, found, self.parameters["normalise"], usage)
+        by_mode = {mode: self._known[one.prompts[mode]] for mode in MODES}
+        return prediction_of(item, one, by_mode, self.parameters["normalise"], usage)
 
     # ---- what the server is asked ----
 
@@ -198,11 +198,11 @@ class ServedAnswerProbabilitiesScorer:
                 for token in dict.fromkeys(tokens)
             }
             return added_up(answers, lambda head, token: logs[head, token])
-        sequences = [one for found in answers.values() for one in found]
+        sequences = [one for tokens_of in answers.values() for one in tokens_of]
         told = vllm.prompt_logs(exchange, [prompt + sequence for sequence in sequences])
         logs = {}
-        for sequence, found in zip(sequences, told, strict=True):
-            of_answer = found[len(found) - len(sequence) :]
+        for sequence, tokens_of in zip(sequences, told, strict=True):
+            of_answer = tokens_of[len(tokens_of) - len(sequence) :]
             logs |= {(sequence[:end], token): of_answer[end] for end, token in enumerate(sequence)}
         return added_up(answers, lambda head, token: logs[head, token])
 

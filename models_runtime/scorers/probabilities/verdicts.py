@@ -104,19 +104,19 @@ class Asking:
 
 
 def prediction_of(
-    item: CheckerInput, asked: PromptPair, found: Mapping[str, Mapping[str, float]], normalise: str, usage: Usage
+    item: CheckerInput, asked: PromptPair, by_mode: Mapping[str, Mapping[str, float]], normalise: str, usage: Usage
 ) -> Prediction:
     """`found` has, for each mode, the probability of each answer as a share of the whole vocabulary."""
     scores: dict[str, float | None] = {}
     for mode in MODES:
-        total = sum(found[mode].values())
+        total = sum(by_mode[mode].values())
         for answer in ANSWERS:
-            value = found[mode][answer]
+            value = by_mode[mode][answer]
             if normalise == "answers":
                 value = value / total if total else None
             scores[f"p_{answer}_{mode}"] = value
         scores[f"answers_{mode}"] = total
     scores["truncated"] = float(asked.is_truncated)
-    said = ", ".join(f"{answer} {found['with'][answer]:.4f}" for answer in ANSWERS)
-    trace = {"prompt": asked.text, "output": f"nothing is written; probabilities of what would be: {said}"}
+    output = ", ".join(f"{answer} {by_mode['with'][answer]:.4f}" for answer in ANSWERS)
+    trace = {"prompt": asked.text, "output": f"nothing is written; probabilities of what would be: {output}"}
     return Prediction(item.id, scores=scores, usage=usage, trace=trace)

@@ -27,5 +27,5 @@ REPORT = Report(
     (Option("at_least", "Labels at least", kind="count", default=1, low=1),),
     kind=LabelCounts,
     declares=page,
-    said=lambda result: f"Labels of {len(result.people)} people were counted.",
+    paragraph=lambda result: f"Labels of {len(result.people)} people were counted.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.figures.page import Answer, Rule, first_said, first_that_applies
+from analysis.figures.page import Answer, Rule, first_sentence, first_that_applies
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
@@ -166,5 +166,5 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         sentences=tuple(sentences) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,
         picture=picture,
-        next=first_said(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
+        next=first_sentence(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
     )

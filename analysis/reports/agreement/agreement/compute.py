@@ -82,13 +82,13 @@ def compute(
     labels = labels if overall or (quick and chances is None) else source.with_moments(labels)
     items = new_items(units, parts=("arm", "group", "version"))
     _add_judgements(items, kind, labels)
-    found = []
+    questions = []
     for dimension in dimensions_to_show(kind, labels):
         if overall:
             found.append(_overall(dimension, units, labels, items, origins, sets.get(dimension.slug)))
             continue
         unasked = [metric for metric in kind.metrics if measured_by(metric) == dimension.slug and metric.missing_as]
-        found.append(
+        questions.append(
             _question(
                 dimension,
                 units,
@@ -102,7 +102,7 @@ def compute(
                 with_unasked=_with_unasked(dimension, unasked[-1], units, labels, items, quick) if unasked else None,
             )
         )
-    listed = dict.fromkeys(row.source for question in found for row in question.by_source)
+    listed = dict.fromkeys(row.source for question in questions for row in question.by_source)
     add_source(items, units, split_heading(split_in(source.described())), list(listed))
     return Agreement(
         raters=raters,
@@ -113,7 +113,7 @@ def compute(
         n_raters=int(labels["rater"].nunique()),
         exchangeable=bool((labels["rater_kind"] == SLOT).any()),
         unanswered=unanswered(source.type, labels),
-        dimensions=found,
+        dimensions=questions,
     ), items
 
 
@@ -196,25 +196,25 @@ def _question(
 
 
 def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
-    found = {
+    estimates = {
         "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
         "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
         "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
     }
     if level != "nominal":
         ordinal = krippendorff_alpha(coded, "ordinal")
-        found["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
+        estimates["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
     if level in ("interval", "ratio"):
-        found[f"krippendorff_alpha_{level}"] = (f"Krippendorff's alpha, {level}", krippendorff_alpha(coded, level))
-    found["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
-    found["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
+        estimates[f"krippendorff_alpha_{level}"] = (f"Krippendorff's alpha, {level}", krippendorff_alpha(coded, level))
+    estimates["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
+    estimates["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
     if level != "nominal":
-        found["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
-    found["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
+        estimates["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
+    estimates["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
     if level != "nominal":
         weighted = brennan_prediger(coded, "ordinal")
-        found["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
-    return _named(found, quick)
+        estimates["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
+    return _named(estimates, quick)
 
 
 def _overall(
@@ -268,7 +268,7 @@ def _alone(
 
 def number_figures(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
     levels = ("interval", "ratio") if level == "ratio" else ("interval",)
-    found = {
+    estimates = {
         f"krippendorff_alpha_{name}": (
             f"Krippendorff's alpha, {name}",
             _unless_many(coded, "numbers", partial(krippendorff_alpha, coded, name)),
@@ -276,7 +276,9 @@ def number_figures(coded: Labels, level: str, *, quick: bool) -> list[Coefficien
         for name in levels
     }
     equal = percent_agreement(coded)
-    return _named(found | {"percent_agreement": ("Equal numbers (percent agreement, mean over items)", equal)}, quick)
+    return _named(
+        estimates | {"percent_agreement": ("Equal numbers (percent agreement, mean over items)", equal)}, quick
+    )
 
 
 def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool) -> list[Coefficient]:
@@ -286,12 +288,12 @@ def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool) -> l
         "alpha_jaccard": ("Jaccard distance of sets", partial(set_alpha, coded, sets, "jaccard")),
         "krippendorff_alpha_nominal": ("equal sets", partial(krippendorff_alpha, coded)),
     }
-    found = {
+    estimates = {
         name: (f"Krippendorff's alpha, {title}", _unless_many(coded, "sets of labels", alpha))
         for name, (title, alpha) in alphas.items()
     }
     equal = percent_agreement(coded)
-    return _named(found | {"percent_agreement": ("Equal sets (percent agreement, mean over items)", equal)}, quick)
+    return _named(estimates | {"percent_agreement": ("Equal sets (percent agreement, mean over items)", equal)}, quick)
 
 
 def _unless_many(coded: Labels, what: str, alpha: Callable[[], Estimate]) -> Estimate:
@@ -301,10 +303,10 @@ def _unless_many(coded: Labels, what: str, alpha: Callable[[], Estimate]) -> Est
     return replace(percent_agreement(coded), estimate=math.nan, undefined=why)
 
 
-def _named(found: dict[str, tuple[str, Estimate]], quick: bool) -> list[Coefficient]:
+def _named(estimates: dict[str, tuple[str, Estimate]], quick: bool) -> list[Coefficient]:
     return [
         Coefficient.extending(with_closed_form(estimate, quick), name=name, title=title)
-        for name, (title, estimate) in found.items()
+        for name, (title, estimate) in estimates.items()
     ]
 
 

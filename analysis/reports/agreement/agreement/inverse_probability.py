@@ -77,11 +77,11 @@ def selected(
             ("alpha", lambda part: krippendorff_alpha(part, level)),
         ):
             if name == "weighted":
-                found = weighted_agreement(measure, planned, chance)
-                row["effective_n"] = round(found.effective_n, 1)
+                weighted = weighted_agreement(measure, planned, chance)
+                row["effective_n"] = round(weighted.effective_n, 1)
             else:
-                found = measure(parts[name])
-            row[key] = to_figure(found, quick=quick)
+                weighted = measure(parts[name])
+            row[key] = to_figure(weighted, quick=quick)
         rows.append(SelectedRow(**row))
     several, as_planned = _several(everything), _several(planned)
     sets = {

@@ -102,9 +102,9 @@ def not_tested(level: str) -> Chance:
 
 def difference(a: Labels, b: Labels, level: str, /, *, quick: bool, kind: type[Difference] = Difference, **more):
     """Alpha of a minus alpha of b, at the level of the scale, as a record of `kind`."""
-    found = agreement_difference(lambda labels: krippendorff_alpha(labels, level), a, b)
-    of_both = {"of_a": number(found.estimate_a), "of_b": number(found.estimate_b), "n_shared": found.n_shared}
-    return kind.extending(to_figure(found, quick=quick), **of_both, **more)
+    estimate = agreement_difference(lambda labels: krippendorff_alpha(labels, level), a, b)
+    of_both = {"of_a": number(estimate.estimate_a), "of_b": number(estimate.estimate_b), "n_shared": estimate.n_shared}
+    return kind.extending(to_figure(estimate, quick=quick), **of_both, **more)
 
 
 def rows_of(coded: Labels, keep: np.ndarray) -> Labels:

@@ -164,8 +164,8 @@ def _closed_form(figure) -> list[Column]:
         return Figure(estimate=one.estimate, undefined=one.undefined, **ends)
 
     def method(row) -> str:
-        found: Coefficient | WithClosedForm = figure(row)
-        return "; ".join(filter(None, (found.analytic.method, found.analytic.note)))
+        coefficient: Coefficient | WithClosedForm = figure(row)
+        return "; ".join(filter(None, (coefficient.analytic.method, coefficient.analytic.note)))
 
     return [Column("Value", closed, interval=True), Column("Method", method)]
 
@@ -345,19 +345,23 @@ def _by_source(result: Agreement, question: QuestionAgreement) -> Table:
 
 
 def _selected(question: QuestionAgreement) -> list[Part]:
-    found, slug = question.selected, question.dimension
-    if not found:
+    selection, slug = question.selected, question.dimension
+    if not selection:
         return []
     note = (
-        f"{n_of(found.n_chosen, 'units')} not drawn {either(found.n_chosen, 'has', 'have')} more than one label "
-        f"because somebody asked for one more judgement; so were {found.n_chosen_and_drawn} of the {found.n_drawn} "
-        "drawn ones, of which the judgements planned at first count. The weights assume that requests do not depend "
-        "on the answers that are compared; the random share assumes nothing."
+        f"{n_of(selection.n_chosen, 'units')} not drawn {either(selection.n_chosen, 'has', 'have')} more than one "
+        f"label because somebody asked for one more judgement; so were {selection.n_chosen_and_drawn} of the "
+        f"{selection.n_drawn} drawn ones, of which the judgements planned at first count. The weights assume that "
+        "requests do not depend on the answers that are compared; the random share assumes nothing."
     )
     return [
         Counts(
             [
-                (f"{words} for more than one judgement", getattr(found, f"n_{name}"), Filter({f"{slug}.{name}": "yes"}))
+                (
+                    f"{words} for more than one judgement",
+                    getattr(selection, f"n_{name}"),
+                    Filter({f"{slug}.{name}": "yes"}),
+                )
                 for name, words in (("drawn", "drawn"), ("chosen", "chosen"))
             ]
         ),
@@ -368,9 +372,9 @@ def _selected(question: QuestionAgreement) -> list[Part]:
                 Column("With a pair", "alpha.n_pairable", items=lambda row: Filter({f"{slug}.{row.name}": "yes"})),
                 Column("Effective number", lambda row: row.effective_n or None),
                 Column("Agreement", "percent_agreement", interval=True),
-                Column(f"Alpha ({found.level})", "alpha", interval=True),
+                Column(f"Alpha ({selection.level})", "alpha", interval=True),
             ],
-            found.rows,
+            selection.rows,
             note,
         ),
     ]
@@ -445,7 +449,7 @@ REPORT = Report(
     own_page="project_agreement",
     kind=Agreement,
     declares=page,
-    said=methods,
+    paragraph=methods,
     quick=True,
     takes_numbers=True,
 )

@@ -53,7 +53,7 @@ def compute(
     labels = labels[labels["rater"].isin(people["rater"])]
     spans = source.span_frame(units)
     items = new_items(units, quotes=True)
-    compared, found = [], []
+    compared, questions = [], []
     for dimension in dimensions_to_show(kind, labels):
         if dimension.spans is None:
             continue
@@ -63,7 +63,7 @@ def compute(
         marked = marked_texts(source, kind, dimension, units, answers, spans[spans["dimension"] == dimension.slug], who)
         if marked.continua.n_texts:
             compared.append(_compared(dimension, marked.continua))
-        found.append(_question(dimension, marked, source, items, quick))
+        questions.append(_question(dimension, marked, source, items, quick))
     if compared:
         labels = labels.merge(pd.concat(compared), on=["unit", "rater", "dimension"], how="left")
     add_judgements(items, kind, labels, columns={"compared": ("compared here", {})})
@@ -71,7 +71,7 @@ def compute(
         raters=raters,
         who=who,
         n_units=len(units),
-        dimensions=found,
+        dimensions=questions,
     ), items
 
 
@@ -151,10 +151,10 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
         fields=[
             MarkedField(
                 field=field,
-                n_spans=found.n_spans,
-                figures=_of_part(found, has_own, overlap, quick),
+                n_spans=of_field.n_spans,
+                figures=_of_part(of_field, has_own, overlap, quick),
             )
-            for field, found in list(marked.by_field.items())[:MAX_FIELDS]
+            for field, of_field in list(marked.by_field.items())[:MAX_FIELDS]
         ],
         n_fields_not_listed=max(0, len(marked.by_field) - MAX_FIELDS),
         **_pairs(continua, source, has_own, overlap, quick),
@@ -170,11 +170,11 @@ def _named(name: str, title: str, estimate: Estimate, quick: bool) -> SpanFigure
     return SpanFigure.extending(to_figure(estimate, quick=quick), name=name, title=title)
 
 
-def _span_figures(found: SpanAgreement, quick: bool) -> list[SpanFigure]:
+def _span_figures(agreement: SpanAgreement, quick: bool) -> list[SpanFigure]:
     """Of all measures from one set of resamples, which costs no more than that of one."""
-    intervals = {} if quick else found.confidence_intervals(n_resamples=RESAMPLES)
+    intervals = {} if quick else agreement.confidence_intervals(n_resamples=RESAMPLES)
     return [
-        SpanFigure.extending(with_interval(getattr(found, name), intervals.get(name)), name=name, title=title)
+        SpanFigure.extending(with_interval(getattr(agreement, name), intervals.get(name)), name=name, title=title)
         for name, title in SPAN_MEASURES.items()
     ]
 
@@ -190,8 +190,8 @@ def _of_label(continua: Continua, of_label: Estimate | None, has_own: bool, quic
 def _of_part(continua: Continua, has_own: bool, overlap: bool, quick: bool) -> list[SpanFigure]:
     """Figures of one text or pair."""
     alpha = unitizing_alpha(continua.labels_apart() if overlap else continua).units_and_labels
-    found = span_agreement(_compared_by(has_own)(continua))
-    return [*_span_figures(found, quick), _named("u_alpha", "u-alpha", alpha, quick)]
+    agreement = span_agreement(_compared_by(has_own)(continua))
+    return [*_span_figures(agreement, quick), _named("u_alpha", "u-alpha", alpha, quick)]
 
 
 def _gamma(continua: Continua) -> SpanFigure:
@@ -236,9 +236,9 @@ def _pairs(continua: Continua, source: Source, has_own: bool, overlap: bool, qui
     """Every two people who looked at the same texts. Exchangeable slots are nobody, so they form no pairs."""
     names = {who: person.name for who, person in people_of(source).items()}
     both = np.sort(continua.rater[entry_pairs(continua)], axis=1)
-    found, n_shared = np.unique(both, axis=0, return_counts=True)
+    pairs, n_shared = np.unique(both, axis=0, return_counts=True)
     named = []
-    for (one, other), n in zip(found.tolist(), n_shared.tolist(), strict=True):
+    for (one, other), n in zip(pairs.tolist(), n_shared.tolist(), strict=True):
         pair = [continua.raters[one], continua.raters[other]]
         if all(rater in names for rater in pair):
             pair.sort(key=lambda rater: (names[rater], rater))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from analysis.figures.items import DIMENSION, RATER, Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_said, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
@@ -40,7 +40,7 @@ def page(result: MarkedPassages) -> Page:
             or ("No question here asks for highlights.",),
             n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
             picture=next((one for one in pictures.values() if one), None),
-            next=first_said(NEXT, result.dimensions),
+            next=first_sentence(NEXT, result.dimensions),
         ),
         [
             Section(question.title, _parts(result, question, pictures[question.dimension]))
@@ -214,16 +214,16 @@ def _alpha(question: MarkedQuestion) -> Figure:
 
 
 def _measured(question: MarkedQuestion) -> str:
-    found = _alpha(question)
+    alpha = _alpha(question)
     return (
-        f"{question.title}: u-alpha (Krippendorff and others 2016) = {found.written()}, over "
-        f"{n_of(found.n_pairable, 'units')} that two people or more looked at"
+        f"{question.title}: u-alpha (Krippendorff and others 2016) = {alpha.written()}, over "
+        f"{n_of(alpha.n_pairable, 'units')} that two people or more looked at"
     )
 
 
 def _overlap(question: MarkedQuestion) -> str:
-    found = question.figure("character_f1")
-    return f" Two people share {found.written()} of their characters (F1)." if found.is_defined else ""
+    overlap = question.figure("character_f1")
+    return f" Two people share {overlap.written()} of their characters (F1)." if overlap.is_defined else ""
 
 
 # u-alpha corrects for chance where to begin and end a mark and which label to give, which F1 does not.
@@ -310,7 +310,7 @@ REPORT = Report(
     "Whether people highlight the same text: exactly, by characters, and beyond chance.",
     kind=MarkedPassages,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
     quick=True,
     takes_numbers=True,

@@ -70,24 +70,24 @@ def compute(
         codes = checker_codes(with_strays, units, with_derived_labels(kind, suggested))
         tested = []
         for dimension in [one for one in with_strays.dimensions if one.slug in rows]:
-            mine, said = _by_people(of_run, dimension), codes[dimension.slug][0]
+            mine, labels_of_run = _by_people(of_run, dimension), codes[dimension.slug][0]
             coded = coded_labels(mine, units, dimension.values)
             test = alternative_annotator_test(
                 coded,
-                said,
+                labels_of_run,
                 epsilon=epsilon,
                 q=Q,
                 scoring=_scored_by(dimension, scoring),
                 values=_places(dimension),
                 min_units=min_units,
             )
-            tested.append(_sides(dimension, test, coded, said, units))
+            tested.append(_sides(dimension, test, coded, labels_of_run, units))
             rows[dimension.slug].append(
                 CheckerTest(
                     run=run.uuid,
                     checker=run.checker,
                     version=run.version,
-                    n_suggestions=int((said >= 0).sum()),
+                    n_suggestions=int((labels_of_run >= 0).sum()),
                     undefined=test.winning_rate.undefined if len(mine) else NO_PEOPLE,
                     n_labels=len(mine),
                     n_labels_touched=len(_by_people(everything, dimension)) - len(mine),
@@ -118,8 +118,8 @@ def compute(
 
 def _with_strays(dimension: Dimension, strays: pd.DataFrame) -> Dimension:
     """With the labels that the run alone gives: equal to nobody's, they count against it as its other labels do."""
-    found = sorted(set(strays.loc[strays["dimension"] == dimension.slug, "label"]))
-    return replace(dimension, labels=(*dimension.labels, *(Label(value, value) for value in found)))
+    labels_outside = sorted(set(strays.loc[strays["dimension"] == dimension.slug, "label"]))
+    return replace(dimension, labels=(*dimension.labels, *(Label(value, value) for value in labels_outside)))
 
 
 def _by_people(labels: pd.DataFrame, dimension: Dimension) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from analysis.figures.items import DIMENSION, RATER, Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_said, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
@@ -268,7 +268,7 @@ def _answer(result: AlternativeAnnotator, picture: Intervals | None) -> Answer:
             for question in result.dimensions
         ),
         picture=picture,
-        next=first_said(NEXT, result.dimensions),
+        next=first_sentence(NEXT, result.dimensions),
     )
 
 
@@ -332,6 +332,6 @@ REPORT = Report(
     tab="project_comparison",
     kind=AlternativeAnnotator,
     declares=page,
-    said=methods,
+    paragraph=methods,
     needs_run=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.figures.page import Answer, Rule, all_that_apply, first_said
+from analysis.figures.page import Answer, Rule, all_that_apply, first_sentence
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.methods import held_against
@@ -43,8 +43,8 @@ class About:
     @property
     def people(self) -> list[Labeller]:
         """People whose accuracy is known, with its interval."""
-        found = self.of.labellers.of_kind("person") if self.of.labellers else []
-        return [one for one in found if one.accuracy.low is not None]
+        people = self.of.labellers.of_kind("person") if self.of.labellers else []
+        return [one for one in people if one.accuracy.low is not None]
 
     @property
     def spearman(self) -> Figure | None:
@@ -241,7 +241,7 @@ NEXT = (
 def answer(result: Comparison) -> Answer:
     each = [About(result, dimension) for dimension in result.dimensions if not dimension.derived_from]
     rules = (BASELINE, PEOPLE) if result.gives_labels else (SCORES,)
-    said = [" ".join(all_that_apply(rules, about)) for about in each]
+    sentences = [" ".join(all_that_apply(rules, about)) for about in each]
     of = f"against {held_against(result)}"
     n_units = n_of(result.n_units, "units")
     sizes = [
@@ -251,10 +251,10 @@ def answer(result: Comparison) -> Answer:
         for about in each
     ]
     return Answer(
-        sentences=tuple(said) or (_nothing(result),),
+        sentences=tuple(sentences) or (_nothing(result),),
         n=f"{checker_name(result)} {of}. {'; '.join(sizes) or f'n = {n_units}'}",
         picture=_picture(result),
-        next=first_said(NEXT, each),
+        next=first_sentence(NEXT, each),
     )
 
 
@@ -266,5 +266,5 @@ def _nothing(result: Comparison) -> str:
 
 def _picture(result: Comparison) -> Picture | None:
     """The first question's: everybody's accuracy, in a first pass the confusion."""
-    found = (picture(result, one) for one in result.dimensions for picture in (draw_labellers, draw_confusion))
-    return next(filter(None, found), None) if result.gives_labels else None
+    pictures = (picture(result, one) for one in result.dimensions for picture in (draw_labellers, draw_confusion))
+    return next(filter(None, pictures), None) if result.gives_labels else None

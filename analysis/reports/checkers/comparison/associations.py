@@ -91,9 +91,9 @@ def _levels(
     if not is_shown:
         cluster = cluster_codes(units)
         for measure in (pearson, spearman, kendall_tau_b):
-            found = measure(value, people, cluster)
-            title = COEFFICIENTS[found.coefficient]
-            levels.append(_level("segment", "all units", title, OF_UNITS, found, resamples))
+            estimates = measure(value, people, cluster)
+            title = COEFFICIENTS[estimates.coefficient]
+            levels.append(_level("segment", "all units", title, OF_UNITS, estimates, resamples))
     for column, what in STRATA.items():
         if _n_values(units[column]) > 1:
             levels += _within(people, value, units, column, what, resamples, draws)

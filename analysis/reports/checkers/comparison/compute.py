@@ -118,11 +118,11 @@ def compute(
         both = untouched_by_all(source, labels, [checker_run, against])
         people_of_both = references(kind, source, reference, units, both, [checker_run, against])
         judged[BY_BOTH] = both
-    found: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
+    parts: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
     gives_labels = checker_run.gives != "scores"
     if gives_labels and not quick:
         for side in sides:
-            found[side.dimension.slug]["probabilities"] = probabilities(
+            parts[side.dimension.slug]["probabilities"] = probabilities(
                 items, source, side.dimension, checker_run, side.people.code, side.checker_not_asked, units
             )
         if against is not None and against.gives == "labels":
@@ -130,7 +130,7 @@ def compute(
             for side in sides:
                 dimension, slug = side.dimension, side.dimension.slug
                 codes = people_of_both[slug].code, side.checker, theirs[slug]
-                found[slug]["versus"] = versus(dimension, *codes, units, margin)
+                parts[slug]["versus"] = versus(dimension, *codes, units, margin)
                 title = f"{dimension.title}, {checker_run.name} and {against.name}"
                 add_who_is_right(items, f"{slug}.versus", title, *codes, against, BY_BOTH)
         newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
@@ -144,12 +144,12 @@ def compute(
             items, source, kind, units, by_all, reference, of_all, compared, dimensions, judged=BY_ALL
         )
         for side in sides:
-            found[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
-            found[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
+            parts[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
+            parts[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
     if not gives_labels:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level != "nominal"]
     rated = {side.dimension.slug: rated_by(side.dimension, ratings, reference) for side in sides}
-    said = {
+    codes_of_run = {
         side.dimension.slug: values_of_people(side.dimension, side.people, units, counted, rated[side.dimension.slug])
         for side in sides
     }
@@ -159,7 +159,7 @@ def compute(
         dimension, slug = side.dimension, side.dimension.slug
         if values is None:
             continue
-        by_people = said[slug]
+        by_people = codes_of_run[slug]
         _add_scored(items, f"{slug}.score", f"{dimension.title} by people, and {score}", by_people, values)
         if others is not None:
             title = f"{dimension.title} by people, {score} and {other_score}"
@@ -170,10 +170,10 @@ def compute(
         if quick:
             continue
         if others is not None:
-            found[slug]["scores"] = score_pair(dimension, of_both, values, others, units, margin)
-        found[slug]["associations"] = associations(dimension, by_people, values, units)
+            parts[slug]["scores"] = score_pair(dimension, of_both, values, others, units, margin)
+        parts[slug]["associations"] = associations(dimension, by_people, values, units)
     add_judgements(items, kind, counted, everything, of_runs=judged)
-    families = adjust([found[side.dimension.slug] for side in sides])
+    families = adjust([parts[side.dimension.slug] for side in sides])
     left_out = decisions_left_out(source, reference, units, of_one)
     return Comparison(
         margin=margin,
@@ -209,8 +209,8 @@ def compute(
                 **_measures(side, units, quick=quick),
                 with_unasked=_with_unasked(kind, side, units, quick=quick),
                 rated_by=rated[side.dimension.slug],
-                correlations=_correlations(side, units, said[side.dimension.slug], values, quick=quick),
-                **found[side.dimension.slug],
+                correlations=_correlations(side, units, codes_of_run[side.dimension.slug], values, quick=quick),
+                **parts[side.dimension.slug],
             )
             for side in sides
         ],
@@ -224,12 +224,12 @@ def _other(source: Source, run: Run, uuid: str) -> Run | None:
     """The run that this one is set against; None where none is named."""
     if not uuid:
         return None
-    found = source.run(uuid)
-    if found == run:
+    other = source.run(uuid)
+    if other == run:
         raise ValueError("a run cannot be compared with itself; name another one")
-    if "scores" in (found.gives, run.gives) and not (found.scores and run.scores):
+    if "scores" in (other.gives, run.gives) and not (other.scores and run.scores):
         raise ValueError("two runs can be compared with people by labels or by scores; these two share neither")
-    return found
+    return other
 
 
 def _score(run: Run, score: str) -> str:
@@ -300,20 +300,20 @@ def _rivals(
     margin: float,
 ) -> dict:
     """The run against the newest run of every other checker, and all of them at once; the run is the first."""
-    dimension, slug, found = side.dimension, side.dimension.slug, {"rivals": [], "several": None}
+    dimension, slug, parts = side.dimension, side.dimension.slug, {"rivals": [], "several": None}
     first, *others = codes
     for other in others:
         compared = people[slug].code, side.checker, codes[other][slug]
         figures = versus(dimension, *compared, units, margin)
-        found["rivals"].append(Rival.extending(figures, run=other.uuid, name=other.name))
+        parts["rivals"].append(Rival.extending(figures, run=other.uuid, name=other.name))
         title = f"{dimension.title}, {first.name} and {other.name}"
         add_who_is_right(items, f"{slug}.rival.{other.uuid}", title, *compared, other, BY_ALL)
     if len(codes) > 2:
         every = {run: by[slug] for run, by in codes.items()}
-        found["several"], shared = several(dimension, people[slug].code, every, units)
+        parts["several"], shared = several(dimension, people[slug].code, every, units)
         title = f"{dimension.title} by people and by every checker"
         items.add_flag(f"{slug}.several", title, shared, judged=BY_ALL)
-    return found
+    return parts
 
 
 def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:
@@ -331,8 +331,8 @@ def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:
     }
 
 
-def _per_label(found: Classification, dimension: Dimension, *, quick: bool) -> list[LabelMeasures]:
-    intervals = [None] * len(found.labels) if quick else label_intervals(found, RESAMPLES)
+def _per_label(classification: Classification, dimension: Dimension, *, quick: bool) -> list[LabelMeasures]:
+    intervals = [None] * len(classification.labels) if quick else label_intervals(classification, RESAMPLES)
     rests_on = {"precision": "predicted", "recall": "support", "f1": "either"}
     return [
         LabelMeasures(
@@ -350,7 +350,7 @@ def _per_label(found: Classification, dimension: Dimension, *, quick: bool) -> l
             support=row.support,
             predicted=row.predicted,
         )
-        for row, interval in zip(found.labels, intervals, strict=True)
+        for row, interval in zip(classification.labels, intervals, strict=True)
     ]
 
 

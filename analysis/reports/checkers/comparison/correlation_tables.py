@@ -31,16 +31,16 @@ SCORE_TESTS_SUPPOSE = (
 
 
 def associations(result: Comparison, dimension: ComparedDimension) -> list[Table]:
-    found = dimension.associations
-    return [_tests(result, dimension, found), _levels(result, dimension, found)] if found else []
+    correlations = dimension.associations
+    return [_tests(result, dimension, correlations), _levels(result, dimension, correlations)] if correlations else []
 
 
-def _opening(dimension: ComparedDimension, found: Associations, n: int) -> Filter | None:
+def _opening(dimension: ComparedDimension, correlations: Associations, n: int) -> Filter | None:
     """A count of units with a label and a score opens them; models, and units of some strata alone, it does not."""
-    return Filter({f"{dimension.dimension}.score": "yes"}) if n == found.n_scored else None
+    return Filter({f"{dimension.dimension}.score": "yes"}) if n == correlations.n_scored else None
 
 
-def _levels(result: Comparison, dimension: ComparedDimension, found: Associations) -> Table:
+def _levels(result: Comparison, dimension: ComparedDimension, correlations: Associations) -> Table:
     return Table(
         f"{dimension.title}: segment and system level, {result.score}",
         [
@@ -51,16 +51,16 @@ def _levels(result: Comparison, dimension: ComparedDimension, found: Association
             Column(
                 "n",
                 "n_pairable",
-                items=lambda row: _opening(dimension, found, row.n_pairable) if row.level == "segment" else None,
+                items=lambda row: _opening(dimension, correlations, row.n_pairable) if row.level == "segment" else None,
             ),
             Column("Value", lambda row: row, interval=True),
             *test_columns(lambda row: row.test),
         ],
-        found.levels,
+        correlations.levels,
         sentences(
             f"Of the score with {PEOPLE_AS[dimension.rated_by]}. Segment level: over units. System level: over the "
             "models' means.",
-            *_about_tests(result, found.levels),
+            *_about_tests(result, correlations.levels),
         ),
     )
 
@@ -88,17 +88,17 @@ def _that_stay(n: int, over: str = "") -> str:
     )
 
 
-def _tests(result: Comparison, dimension: ComparedDimension, found: Associations) -> Table:
-    first = found.tests[0] if found.tests else None
+def _tests(result: Comparison, dimension: ComparedDimension, correlations: Associations) -> Table:
+    first = correlations.tests[0] if correlations.tests else None
     return Table(
         f"{dimension.title}: could the correlations with {result.score} be chance?",
         [
             Column("Coefficient", "title"),
-            Column("n", "n_items", items=lambda row: _opening(dimension, found, row.n_items)),
+            Column("n", "n_items", items=lambda row: _opening(dimension, correlations, row.n_items)),
             Column("Value", "statistic"),
             *test_columns(),
         ],
-        found.tests,
+        correlations.tests,
         sentences(
             f"Two-sided; {first.null}.",
             _that_stay(first.n_fixed) if first.n_fixed else "",

@@ -50,18 +50,18 @@ def labellers(
     # Who is listed must not depend on names, which a release's files do not have.
     everybody = sorted(n_labels.index, key=lambda rater: (-int(n_labels[rater]), rater))
     listed = sorted(everybody[:MAX_PEOPLE], key=lambda rater: (-int(n_labels[rater]), who[rater].name))
-    said: dict[str, Codes] = {}
+    labels: dict[str, Codes] = {}
     held_against: dict[str, dict[str, Reference]] = {}
     for rater in listed:
         mine = of_people[of_people["rater"] == rater]
-        said[rater] = {dimension.slug: codes_of(dimension, units, mine) for dimension in dimensions}
+        labels[rater] = {dimension.slug: codes_of(dimension, units, mine) for dimension in dimensions}
         held_against[rater] = from_everybody
         if reference == "majority":
             held_against[rater] = references(kind, source, reference, units, counted[counted["rater"] != rater])
-    found = {}
+    rows = {}
     for dimension in dimensions:
         slug = dimension.slug
-        by = {run.uuid: codes[run][slug] for run in codes} | {rater: said[rater][slug] for rater in listed}
+        by = {run.uuid: codes[run][slug] for run in codes} | {rater: labels[rater][slug] for rater in listed}
         against = {run.uuid: from_everybody[slug] for run in codes}
         against |= {rater: held_against[rater][slug] for rater in listed}
         names = {run.uuid: ("checker", run.name) for run in codes}
@@ -69,7 +69,7 @@ def labellers(
         for one, (what, name) in names.items():
             run = one if what == "checker" else ""
             _add_labeller(items, dimension, one, name, by[one], against[one].code, run, judged)
-        found[slug] = Labellers(
+        rows[slug] = Labellers(
             labellers=[
                 Labeller(kind=what, id=one, name=name, **_measures(dimension, against[one].code, by[one], units))
                 for one, (what, name) in names.items()
@@ -81,7 +81,7 @@ def labellers(
             ],
             n_people_not_listed=len(everybody) - len(listed),
         )
-    return found
+    return rows
 
 
 def _add_labeller(
@@ -89,15 +89,15 @@ def _add_labeller(
     dimension: Dimension,
     who: str,
     name: str,
-    said: np.ndarray,
+    labels: np.ndarray,
     reference: np.ndarray,
     run: str,
     judged: str,
 ) -> None:
     """What one labeller said, and where it is the reference's label."""
     of = {"run": run, "judged": judged}
-    items.add_labels(f"{dimension.slug}.by.{who}", f"{dimension.title} by {name}", said, dimension, **of)
-    same = np.where((said >= 0) & (reference >= 0), said != reference, -1)
+    items.add_labels(f"{dimension.slug}.by.{who}", f"{dimension.title} by {name}", labels, dimension, **of)
+    same = np.where((labels >= 0) & (reference >= 0), labels != reference, -1)
     items.add(
         f"{dimension.slug}.right.{who}",
         f"{dimension.title}: {name} and the reference",
@@ -109,32 +109,34 @@ def _add_labeller(
 
 def codes_of_runs(source: Source, kind: TaskType, units: pd.DataFrame, runs: list[Run]) -> dict[Run, Codes]:
     """What each run says, by dimension; derived labels too."""
-    found = {}
+    codes = {}
     for run in runs:
         suggested = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(run)))
-        found[run] = {slug: code for slug, (code, _) in suggested.items()}
-    return found
+        codes[run] = {slug: code for slug, (code, _) in suggested.items()}
+    return codes
 
 
 def on_same_units(codes: Mapping[Run, Codes], dimensions: list[Dimension]) -> dict[Run, Codes]:
     """What each run says of the units that all of them label, dimension by dimension. A run without any label of a
     dimension takes part in it nowhere, and shrinks it for nobody."""
-    found: dict[Run, dict] = {run: dict(by) for run, by in codes.items()}
+    restricted: dict[Run, dict] = {run: dict(by) for run, by in codes.items()}
     for slug in (dimension.slug for dimension in dimensions):
         taking_part = [run for run in codes if (codes[run][slug] >= 0).any()]
         shared = np.all([codes[run][slug] >= 0 for run in taking_part], axis=0)
         for run in taking_part:
-            found[run][slug] = np.where(shared, codes[run][slug], -1)
-    return found
+            restricted[run][slug] = np.where(shared, codes[run][slug], -1)
+    return restricted
 
 
-def _measures(dimension: Dimension, reference: np.ndarray, said: np.ndarray, units: pd.DataFrame) -> dict[str, Figure]:
-    measures = classification(reference, said, dimension.values, cluster_codes(units))
+def _measures(
+    dimension: Dimension, reference: np.ndarray, labels: np.ndarray, units: pd.DataFrame
+) -> dict[str, Figure]:
+    measures = classification(reference, labels, dimension.values, cluster_codes(units))
     return {"accuracy": _figure(measures.accuracy), "macro_f1": _figure(measures.macro_f1)}
 
 
-def _accuracy(dimension: Dimension, person: np.ndarray, said: np.ndarray, units: pd.DataFrame) -> Figure:
-    return _figure(classification(person, said, dimension.values, cluster_codes(units)).accuracy)
+def _accuracy(dimension: Dimension, person: np.ndarray, labels: np.ndarray, units: pd.DataFrame) -> Figure:
+    return _figure(classification(person, labels, dimension.values, cluster_codes(units)).accuracy)
 
 
 def _figure(estimate: Estimate) -> Figure:

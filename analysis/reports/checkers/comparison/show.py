@@ -43,18 +43,18 @@ def _notes(result: Comparison) -> list[str]:
 
 
 def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[str, list[Part]]]:
-    found: list[tuple[str, list[Part | None]]] = [
+    sections: list[tuple[str, list[Part | None]]] = [
         ("agreement with people", _against_people(result, dimension)),
         ("correlations with a score", correlation_tables.associations(result, dimension)),
         ("two scores", correlation_tables.scores(result, dimension)),
     ]
     if dimension.versus:
-        found.append(
+        sections.append(
             (f"compared with {checker_name(result.other)}", tables.versus(result, dimension, dimension.versus))
         )
     if dimension.rivals:
-        found.append(("compared with every other checker", tables.rivals(result, dimension)))
-    found.append(
+        sections.append(("compared with every other checker", tables.rivals(result, dimension)))
+    sections.append(
         (
             "every checker and every person",
             [
@@ -67,8 +67,8 @@ def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[st
     if dimension.probabilities:
         reliability, *curves = pictures.draw_probabilities(result, dimension, dimension.probabilities) or [None]
         listed = tables.probabilities(result, dimension, dimension.probabilities)
-        found.append(("probabilities", [reliability, Text(RELIABILITY), *curves, *listed]))
-    return [(title, [part for part in parts if part]) for title, parts in found]
+        sections.append(("probabilities", [reliability, Text(RELIABILITY), *curves, *listed]))
+    return [(title, [part for part in parts if part]) for title, parts in sections]
 
 
 def _against_people(result: Comparison, dimension: ComparedDimension) -> list[Part | None]:
@@ -230,7 +230,7 @@ REPORT = Report(
     tab="project_comparison",
     kind=Comparison,
     declares=page,
-    said=methods,
+    paragraph=methods,
     quick=True,
     takes_numbers=True,
     settles=settle,

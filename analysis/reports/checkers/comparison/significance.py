@@ -31,18 +31,18 @@ def equivalent(difference: Estimate, margin: float, n_resamples: int = RESAMPLES
     )
 
 
-def adjust(found: Sequence[dict]) -> dict[str, int]:
+def adjust(rows: Sequence[dict]) -> dict[str, int]:
     """Adjust tests of one kind for all of that kind, over every dimension and checker; how many those are.
 
     `found` has the parts of every dimension (`ComparedDimension`) by name, None for what there is none of.
     """
-    associated = [one["associations"] for one in found if one["associations"]]
+    associated = [one["associations"] for one in rows if one["associations"]]
     levels = [row.test for one in associated for row in one.levels if row.test]
     families = {
-        "versus": [test for one in found if one["versus"] for test in one["versus"].tests],
-        "several": [test for one in found if one["several"] for test in one["several"].tests],
-        "rivals": [test for one in found for other in one["rivals"] or () for test in other.tests],
-        "scores": [test for one in found for row in one["scores"] or () for test in row.tests],
+        "versus": [test for one in rows if one["versus"] for test in one["versus"].tests],
+        "several": [test for one in rows if one["several"] for test in one["several"].tests],
+        "rivals": [test for one in rows for other in one["rivals"] or () for test in other.tests],
+        "scores": [test for one in rows for row in one["scores"] or () for test in row.tests],
         "associations": [test for one in associated for test in one.tests],
         "within": [test for test in levels if test.name == WITHIN],
         "systems": [test for test in levels if test.name == OF_MODELS],

@@ -58,22 +58,22 @@ def test_columns(test: Callable[[Any], Significance | None] = lambda row: row) -
     """A test's p value as it is, and adjusted for all of its kind that the page shows."""
 
     def p_value(row) -> str | float | None:
-        found = test(row)
-        return found and (f"undefined: {found.undefined}" if found.p_value is None else found.p_value)
+        outcome = test(row)
+        return outcome and (f"undefined: {outcome.undefined}" if outcome.p_value is None else outcome.p_value)
 
     return [
         Column("p", p_value),
-        Column("Holm", lambda row: (found := test(row)) and found.holm),
-        Column("Benjamini-Hochberg", lambda row: (found := test(row)) and found.benjamini_hochberg),
-        Column("Permutations", lambda row: (found := test(row)) and found.n_permutations),
+        Column("Holm", lambda row: (outcome := test(row)) and outcome.holm),
+        Column("Benjamini-Hochberg", lambda row: (outcome := test(row)) and outcome.benjamini_hochberg),
+        Column("Permutations", lambda row: (outcome := test(row)) and outcome.n_permutations),
     ]
 
 
-def equivalence_columns(found: Callable[[Any], Equivalent]) -> list[Column]:
+def equivalence_columns(equivalent: Callable[[Any], Equivalent]) -> list[Column]:
     return [
-        Column("Equivalent", lambda row: found(row).verdict),
-        Column("90 % interval, low", lambda row: found(row).low),
-        Column("90 % interval, high", lambda row: found(row).high),
+        Column("Equivalent", lambda row: equivalent(row).verdict),
+        Column("90 % interval, low", lambda row: equivalent(row).low),
+        Column("90 % interval, high", lambda row: equivalent(row).high),
     ]
 
 
@@ -156,18 +156,18 @@ def confusion(dimension: ComparedDimension) -> Table:
 # ---- its probabilities ----
 
 
-def probabilities(result: Comparison, dimension: ComparedDimension, found: Probabilities) -> list[Table]:
+def probabilities(result: Comparison, dimension: ComparedDimension, measured: Probabilities) -> list[Table]:
     title, slug = dimension.title, dimension.dimension
-    bins = [str(place) for place in range(len(found.bins))]
+    bins = [str(place) for place in range(len(measured.bins))]
     in_bins = Filter({f"{slug}.bin": tuple(bins)})
     return [
         Table(
             f"{title}: calibration",
             [
                 Column("Measure", lambda row: row[1]),
-                Column("Value", lambda row: getattr(found, row[0]), interval=True),
-                Column("n", lambda row: getattr(found, row[0]).n_pairable, items=lambda row: in_bins),
-                Column("Left out", lambda row: getattr(found, row[0]).left_out_words),
+                Column("Value", lambda row: getattr(measured, row[0]), interval=True),
+                Column("n", lambda row: getattr(measured, row[0]).n_pairable, items=lambda row: in_bins),
+                Column("Left out", lambda row: getattr(measured, row[0]).left_out_words),
             ],
             CALIBRATION,
         ),
@@ -179,7 +179,7 @@ def probabilities(result: Comparison, dimension: ComparedDimension, found: Proba
                 Column("Mean probability", lambda row: row[1].confidence),
                 Column("Share correct", lambda row: row[1].accuracy, interval=True),
             ],
-            list(zip(bins, found.bins, strict=True)),
+            list(zip(bins, measured.bins, strict=True)),
         ),
         Table(
             f"{title}: each label against the rest",
@@ -192,10 +192,10 @@ def probabilities(result: Comparison, dimension: ComparedDimension, found: Proba
                 Column("Accuracy, out of fold", "accuracy", interval=True),
                 Column("Thresholds of the folds", lambda row: ", ".join(f"{one:g}" for one in row.chosen)),
             ],
-            found.labels,
+            measured.labels,
             CHOSEN_OUT_OF_FOLD.format(clusters_of(result)[1]),
         ),
-        *(_thresholds(dimension, row) for row in found.labels),
+        *(_thresholds(dimension, row) for row in measured.labels),
     ]
 
 
@@ -223,12 +223,12 @@ def _thresholds(dimension: ComparedDimension, label: LabelProbabilities) -> Tabl
 # ---- another run, and all other checkers ----
 
 
-def versus(result: Comparison, dimension: ComparedDimension, found: Versus) -> list[Table]:
+def versus(result: Comparison, dimension: ComparedDimension, figures: Versus) -> list[Table]:
     title, column = dimension.title, f"{dimension.dimension}.versus"
     run, other = checker_name(result), checker_name(result.other)
     only = [
-        (f"only {run} is right", found.n_only_run, filters.of_versus(column, "run")),
-        (f"only {other} is right", found.n_only_other, filters.of_versus(column, "other")),
+        (f"only {run} is right", figures.n_only_run, filters.of_versus(column, "run")),
+        (f"only {other} is right", figures.n_only_other, filters.of_versus(column, "other")),
     ]
     return [
         Table(
@@ -242,7 +242,7 @@ def versus(result: Comparison, dimension: ComparedDimension, found: Versus) -> l
                 Column("n", "n_pairable", items=lambda row: filters.of_versus(column)),
                 Column("Left out", "left_out_words"),
             ],
-            found.figures,
+            figures.figures,
             sentences(
                 f"Over units that people and both runs label{_untouched(result)}.",
                 about_equivalence(result),
@@ -251,7 +251,7 @@ def versus(result: Comparison, dimension: ComparedDimension, found: Versus) -> l
         Table(
             f"{title}: tests of the difference",
             [Column("Test", "name"), *test_columns()],
-            found.tests,
+            figures.tests,
             sentences(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "versus")),
         ),
         Table(
@@ -269,7 +269,7 @@ def _untouched(result: Comparison) -> str:
 
 def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """The run against the newest run of every other checker, each over the same people; before it all at once."""
-    found, run = dimension.rivals or [], checker_name(result)
+    others, run = dimension.rivals or [], checker_name(result)
 
     def shared(other: Rival) -> Filter:
         return filters.of_versus(f"{dimension.dimension}.rival.{other.run}")
@@ -287,7 +287,7 @@ def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 *equivalence_columns(lambda row: row[1].equivalence),
                 Column("n", lambda row: row[1].n_pairable, items=lambda row: shared(row[0])),
             ],
-            [(other, figure) for other in found for figure in other.figures],
+            [(other, figure) for other in others for figure in other.figures],
             about_equivalence(result),
         ),
         Table(
@@ -297,7 +297,7 @@ def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 Column("Test", lambda row: row[1].name),
                 *test_columns(lambda row: row[1]),
             ],
-            [(other, test) for other in found for test in other.tests],
+            [(other, test) for other in others for test in other.tests],
             sentences(MCNEMAR_SUPPOSES.format(clusters_of(result)[0]), about_family(result, "rivals")),
         ),
     ]
@@ -338,14 +338,14 @@ def _several(result: Comparison, dimension: ComparedDimension) -> list[Table]:
 
 def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """Every checker and person against the reference, and every checker against every person."""
-    found, slug = dimension.labellers, dimension.dimension
-    if not found:
+    measured, slug = dimension.labellers, dimension.dimension
+    if not measured:
         return []
-    checkers, people = found.of_kind("checker"), found.of_kind("person")
-    expected = dict(zip([row.id for row in checkers], found.posterior.expected_accuracy, strict=True))
+    checkers, people = measured.of_kind("checker"), measured.of_kind("person")
+    expected = dict(zip([row.id for row in checkers], measured.posterior.expected_accuracy, strict=True))
     pairs = [
         (checker, person, cell)
-        for checker, cells in zip(checkers, found.against_people, strict=True)
+        for checker, cells in zip(checkers, measured.against_people, strict=True)
         for person, cell in zip(people, cells, strict=True)
     ]
     return [
@@ -359,7 +359,7 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 Column("Expected accuracy by Dawid-Skene", lambda row: expected.get(row.id), interval=True),
                 Column("n", "accuracy.n_pairable", items=lambda row: filters.against_reference(slug, row.id)),
             ],
-            found.labellers,
+            measured.labellers,
             _about_people(result, dimension),
         ),
         Table(
@@ -380,18 +380,18 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
 
 
 def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
-    found = dimension.labellers
+    measured = dimension.labellers
     units = "Checkers are compared on the units that all of them label."
     return sentences(
         ("Each checker is measured on all units that it labels." if result.own_units else units)
-        if len(found.of_kind("checker")) > 1
+        if len(measured.of_kind("checker")) > 1
         else "",
         "A person is compared with the majority of the others, on the units that they labelled."
-        if result.reference == "majority" and found.people
+        if result.reference == "majority" and measured.people
         else "",
         "A person's own labels contribute to the Dawid-Skene reference, so their accuracy is overestimated."
-        if result.reference == "dawid-skene" and found.people
+        if result.reference == "dawid-skene" and measured.people
         else "",
         EXPECTED,
-        f"{found.n_people_not_listed} more people are not listed." if found.n_people_not_listed else "",
+        f"{measured.n_people_not_listed} more people are not listed." if measured.n_people_not_listed else "",
     )

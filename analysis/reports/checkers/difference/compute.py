@@ -53,10 +53,10 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
     items = new_items(units, runs=[before.uuid, now.uuid])
     # No figure counts them: they stand beside the items.
     add_judgements(items, source.type, source.label_frame(units))
-    said = [with_derived_labels(kind, source.suggestion_frame(which)) for which in (before, now)]
+    suggestions = [with_derived_labels(kind, source.suggestion_frame(which)) for which in (before, now)]
     dimensions = []
     for dimension in kind.dimensions:
-        codes = [codes_of(dimension, units, labels) for labels in said]
+        codes = [codes_of(dimension, units, labels) for labels in suggestions]
         if not any((code >= 0).any() for code in codes):
             continue
         _add_labels(items, dimension, *codes)
@@ -98,15 +98,15 @@ def _made_by(before: Run, now: Run) -> list[MadeBy]:
 
 
 def _flat(value: dict, path: str = "") -> dict[str, str]:
-    found = {}
+    flat = {}
     for name, inner in value.items():
         if name in ("other_workers", "reused_from"):
             continue
         if isinstance(inner, dict):
-            found |= _flat(inner, f"{path}{name} ")
+            flat |= _flat(inner, f"{path}{name} ")
         else:
-            found[f"{path}{name}"] = ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
-    return found
+            flat[f"{path}{name}"] = ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
+    return flat
 
 
 def _changes(
@@ -168,7 +168,7 @@ def _shift(
     if not len(shared):
         return None
     other, run = (side.loc[shared].to_numpy() for side in sides)
-    found = _moved(other, run, shared.to_numpy(), units, quick)
+    figures = _moved(other, run, shared.to_numpy(), units, quick)
     edges = np.linspace(0, 1, SHIFT_BARS + 1)
     distance = np.clip(np.abs(other - run).sum(axis=1) / 2, 0, 1)
     bar = np.minimum(np.searchsorted(edges, distance, side="right") - 1, SHIFT_BARS - 1)
@@ -181,13 +181,13 @@ def _shift(
     items.add(f"{dimension.slug}.moved", f"{dimension.title}: probabilities moved", of_units, titles)
     return ProbabilityShift(
         n=len(shared),
-        mean=_figure(found.moved, found.n),
+        mean=_figure(figures.moved, figures.n),
         bars=bars,
         labels=[
             MeanProbability(
-                label=label.value, title=label.title, other=_figure(first, found.n), run=_figure(second, found.n)
+                label=label.value, title=label.title, other=_figure(first, figures.n), run=_figure(second, figures.n)
             )
-            for label, first, second in zip(dimension.labels, found.before, found.now, strict=True)
+            for label, first, second in zip(dimension.labels, figures.before, figures.now, strict=True)
         ],
     )
 
@@ -201,15 +201,15 @@ def _scores(items: Items, source: Source, before: Run, now: Run, units: pd.DataF
         sides = [source.score_frame(run, name).set_index("unit")["value"].dropna() for run in (before, now)]
         shared = sides[0].index.intersection(sides[1].index)
         items.add_sets("score", "", {name: (f"Score {name} of both runs", units["unit"].isin(shared).to_numpy())})
-        found = _moved(*(side.loc[shared].to_numpy() for side in sides), shared.to_numpy(), units, quick)
+        figures = _moved(*(side.loc[shared].to_numpy() for side in sides), shared.to_numpy(), units, quick)
         rows.append(
             ScoreChange(
                 name=name,
                 n=len(shared),
-                other=_figure(found.before[0], found.n),
-                run=_figure(found.now[0], found.n),
-                moved=_figure(found.moved, found.n),
-                pearson=_figure(found.pearson[0], found.n),
+                other=_figure(figures.before[0], figures.n),
+                run=_figure(figures.now[0], figures.n),
+                moved=_figure(figures.moved, figures.n),
+                pearson=_figure(figures.pearson[0], figures.n),
             )
         )
     return rows

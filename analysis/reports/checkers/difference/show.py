@@ -277,13 +277,13 @@ NEXT = (
 
 def _answer(result: RunDifference, picture: Matrix | None) -> Answer:
     given = [one for one in result.dimensions if not one.derived_from]
-    said = [first_that_applies(LABEL_RULES, one) for one in given]
+    sentences = [first_that_applies(LABEL_RULES, one) for one in given]
     # Where there are labels, scores stand below.
-    said = said or [first_that_applies(SCORE_RULES, score) for score in result.scores]
+    sentences = sentences or [first_that_applies(SCORE_RULES, score) for score in result.scores]
     sizes = [f"{one.title}: n = {n_of(one.n_both, 'units')}" for one in given]
     sizes = sizes or [f"{score.name}: n = {n_of(score.n, 'units')}" for score in result.scores]
     return Answer(
-        sentences=tuple(said) or ("Neither run has an answer that could be compared.",),
+        sentences=tuple(sentences) or ("Neither run has an answer that could be compared.",),
         n=f"From {_dated(result.other)}, the first run, to {_dated(result.run)}, the second. "
         f"{'; '.join(sizes) or 'n = 0'}",
         picture=picture,
@@ -367,6 +367,6 @@ REPORT = Report(
     tab="project_comparison",
     kind=RunDifference,
     declares=page,
-    said=methods,
+    paragraph=methods,
     settles=settle,
 )

@@ -24,8 +24,8 @@ def labelled_by(question: RatedQuestion, row: RaterCompetence, label: str = "", 
     if row.kind == CHECKER:
         labels = label or tuple(one.label for one in question.labels)
         return Filter({**conditions, f"{slug}.by.{row.id}": labels})
-    said = {LABEL: label} if label else {}
-    return Filter(conditions, ({RATER: row.id, DIMENSION: slug, **said, COUNTS: COUNTED},))
+    condition = {LABEL: label} if label else {}
+    return Filter(conditions, ({RATER: row.id, DIMENSION: slug, **condition, COUNTS: COUNTED},))
 
 
 def against_majority(question: RatedQuestion, row: RaterCompetence) -> Filter:
@@ -118,10 +118,10 @@ def models(question: RatedQuestion) -> list[Part]:
 def confusions(question: RatedQuestion) -> list[Part]:
     """What each of them says where which label is true; a row is a rater and the place of a true label."""
 
-    def share(said: int):
+    def share(column: int):
         def of(row) -> Figure:
             rater, true = row
-            estimate, ends = rater.confusion[true][said], rater.confusion_ends[true][said]
+            estimate, ends = rater.confusion[true][column], rater.confusion_ends[true][column]
             low, high = ends or (None, None)
             return Figure(
                 estimate=estimate,
@@ -132,10 +132,10 @@ def confusions(question: RatedQuestion) -> list[Part]:
 
         return of
 
-    def gave(said: int):
+    def gave(column: int):
         def of(row) -> Filter:
             rater, true = row
-            return labelled_by(question, rater, question.labels[said].label, true=question.labels[true].label)
+            return labelled_by(question, rater, question.labels[column].label, true=question.labels[true].label)
 
         return of
 
@@ -161,7 +161,7 @@ def confusions(question: RatedQuestion) -> list[Part]:
                 Column("Annotator", lambda row: rater_cell(row[0])),
                 Column("True label", lambda row: question.labels[row[1]].title),
                 *(
-                    Column(label.title, lambda row, said=place: row[0].counts[row[1]][said], items=gave(place))
+                    Column(label.title, lambda row, column=place: row[0].counts[row[1]][column], items=gave(place))
                     for place, label in labels
                 ),
             ],
@@ -182,14 +182,14 @@ def units(question: RatedQuestion) -> list[Part]:
         ]
 
     unit = Column("Unit", "unit")
-    found = [
+    tables = [
         Column("Dawid-Skene", lambda row: titles[row.label]),
         Column("Majority", lambda row: titles.get(row.majority, "")),
     ]
     note = left if posterior.n_not_listed else ""
     title = f"{question.title}: the most uncertain units"
     return [
-        Table(title, [unit, *found, *each_label("votes")], posterior.units, note),
+        Table(title, [unit, *tables, *each_label("votes")], posterior.units, note),
         Table(f"{title}, probabilities by Dawid-Skene", [unit, *each_label("dawid_skene")], posterior.units, note),
         Table(f"{title}, probabilities by MACE", [unit, *each_label("mace")], posterior.units, note),
     ]

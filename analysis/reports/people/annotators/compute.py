@@ -71,21 +71,21 @@ def compute(
     slots = counted["rater_kind"] == SLOT
     of_people = everything[everything["rater_kind"] != SLOT]
     who = people_of(source)
-    said, known = _with_runs(source, kind, counted[~slots].assign(who=counted["rater"]), who, runs, frame)
+    rated, known = _with_runs(source, kind, counted[~slots].assign(who=counted["rater"]), who, runs, frame)
     origins = derived_from(kind)
     seconds = {} if quick else source.active_seconds()
     names = {one.id: one.name for one in known.values()}
     answers = {method: with_derived_labels(kind, decided) for method, decided in known_answers(source).items()}
     items = new_items(frame, runs=[run.uuid for run in runs])
-    found, against, checked = [], [pd.DataFrame(columns=[*ROW, "against"])], [pd.DataFrame(columns=ROW)]
+    questions, against, checked = [], [pd.DataFrame(columns=[*ROW, "against"])], [pd.DataFrame(columns=ROW)]
     for dimension in dimensions_to_show(kind, everything):
-        mine = said[said["dimension"] == dimension.slug]
+        mine = rated[rated["dimension"] == dimension.slug]
         named = of_people[of_people["dimension"] == dimension.slug]
         competences, outvoted = _competences(items, dimension, mine, frame, known, units, quick=quick)
         of_checks, with_checks = attention(items, dimension, named, answers, names, quick=quick)
         against.append(outvoted)
         checked.append(with_checks)
-        found.append(
+        questions.append(
             RatedQuestion(
                 **fields_of_question(dimension, origins),
                 level=dimension.level,
@@ -123,7 +123,7 @@ def compute(
         certain=CERTAIN,
         n_units=len(frame),
         n_labels_touched=len(of_people) - int((~slots).sum()),
-        dimensions=found,
+        dimensions=questions,
     ), items
 
 
@@ -136,18 +136,18 @@ def _with_checks(labels: pd.DataFrame, checked: pd.DataFrame, methods: Iterable[
 def _with_runs(
     source: Source,
     kind: TaskType,
-    said: pd.DataFrame,
+    labels: pd.DataFrame,
     known: dict[str, NamedRater],
     runs: list[Run],
     units: pd.DataFrame,
 ) -> tuple[pd.DataFrame, dict[str, NamedRater]]:
-    parts = [said]
+    parts = [labels]
     for run in runs:
-        found = with_derived_labels(kind, source.suggestion_frame(run)[["unit", "dimension", "label"]])
-        found = found[found["unit"].isin(units["unit"]) & found["label"].notna()]
+        suggestions = with_derived_labels(kind, source.suggestion_frame(run)[["unit", "dimension", "label"]])
+        suggestions = suggestions[suggestions["unit"].isin(units["unit"]) & suggestions["label"].notna()]
         known = known | {run.uuid: NamedRater(run.uuid, run.name, CHECKER)}
-        parts.append(found.assign(who=run.uuid))
-    return (pd.concat(parts, ignore_index=True) if runs else said), known
+        parts.append(suggestions.assign(who=run.uuid))
+    return (pd.concat(parts, ignore_index=True) if runs else labels), known
 
 
 def _competences(
@@ -229,11 +229,11 @@ def _add_checker(
 ) -> None:
     """What a checker that is one of the raters says, as columns of units."""
     rows = coded.rater == code
-    said, outvoted = np.full(coded.n_units, -1), np.zeros(coded.n_units, dtype=bool)
-    said[coded.unit[rows]] = coded.value[rows]
+    labels, outvoted = np.full(coded.n_units, -1), np.zeros(coded.n_units, dtype=bool)
+    labels[coded.unit[rows]] = coded.value[rows]
     outvoted[coded.unit[rows & against]] = True
     slug, title = dimension.slug, f"{dimension.title} by {who.name}"
-    items.add_labels(f"{slug}.by.{who.id}", title, said, dimension, run=who.id)
+    items.add_labels(f"{slug}.by.{who.id}", title, labels, dimension, run=who.id)
     words = f"{title}: another label than the majority's"
     items.add_flag(f"{slug}.against.{who.id}", words, outvoted, run=who.id)
 

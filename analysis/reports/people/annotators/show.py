@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.figures.page import Answer, Page, Rule, Section, Text, first_said, first_that_applies
+from analysis.figures.page import Answer, Page, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Intervals
 from analysis.reports.common import TOUCHED
 from analysis.reports.labels.derived import DERIVED_NOTE
@@ -40,16 +40,16 @@ def _sections(result: Annotators, question: RatedQuestion, picture: Intervals | 
     title = question.title
     head = [competences.counted(question), Text(DERIVED_NOTE) if question.derived_from else None]
     if question.undefined:
-        found = [Section(title, [*head, Text(f"Undefined: {question.undefined}.")])]
+        sections = [Section(title, [*head, Text(f"Undefined: {question.undefined}.")])]
     else:
-        found = [
+        sections = [
             Section(title, [*head, competences.raters(result, question), picture]),
             Section(f"{title}: share of each true label", competences.models(question)),
             Section(f"{title}: confusion tables", competences.confusions(question)),
             Section(f"{title}: the most uncertain units", competences.units(question)),
         ]
     return [
-        *found,
+        *sections,
         Section(f"{title}: speed", work_over_time.speed_parts(question)),
         Section(f"{title}: over time", work_over_time.drift_parts(question)),
         Section(f"{title}: known answers", known_answers.parts(question)),
@@ -168,7 +168,7 @@ def _answer(result: Annotators, picture: Intervals | None) -> Answer:
             for question in result.dimensions
         ),
         picture=picture,
-        next=first_said(NEXT, result.dimensions),
+        next=first_sentence(NEXT, result.dimensions),
     )
 
 
@@ -230,6 +230,6 @@ REPORT = Report(
     own_page="project_annotators",
     kind=Annotators,
     declares=page,
-    said=methods,
+    paragraph=methods,
     quick=True,
 )

@@ -85,14 +85,14 @@ def compute(
     first, left, counts = first_answers(source, labels, chosen)
     revised = revised_answers(source, labels, chosen)
     items = new_items(units, runs=[chosen.uuid], decisions="" if reference == OTHERS else reference, first=True)
-    origins, found, trials, columns = derived_from(kind), [], [], []
+    origins, questions, trials, columns = derived_from(kind), [], [], []
     for dimension in dimensions_to_show(kind, latest(labels)):
         votes = unseen_votes(dimension, units, first)
         trial = trial_of(dimension, units, first, suggested, votes, decided)
         after = trial_of(dimension, units, revised, suggested, votes, decided)
         _add_pairs(items, trial)
         columns.append(_columns(trial, after, units))
-        found.append(
+        questions.append(
             TrialQuestion(
                 **fields_of_question(dimension, origins),
                 level=dimension.level,
@@ -124,7 +124,7 @@ def compute(
         n_labels_of_slots=int(slots.sum()),
         **counts,
         time=_time(source, labels, first, trials, quick=quick),
-        dimensions=found,
+        dimensions=questions,
         notes=_what_to_do(counts, chosen) + _notes(counts, first) + ([left_out.words] if left_out else []),
     ), items
 
@@ -237,15 +237,15 @@ def _right_of_units(trial: Trial, n_units: int) -> np.ndarray:
 def _agreement(trial: Trial, *, quick: bool) -> dict:
     """Shares that agree with the suggestion, with and without it in view, and the effect of seeing it: `strata` and
     `contrast`."""
-    found = None if quick else suggestion_effect(trial.agrees, trial.seen, trial.right, trial.rater, trial.cluster)
+    effect = None if quick else suggestion_effect(trial.agrees, trial.seen, trial.right, trial.rater, trial.cluster)
     strata = [
-        _stratum(name, trial, where, found.strata[name] if found else None) for name, where in trial.strata().items()
+        _stratum(name, trial, where, effect.strata[name] if effect else None) for name, where in trial.strata().items()
     ]
-    if found is None:
+    if effect is None:
         return {"strata": strata, "contrast": no_effect()}
     parts = [(one.stratum, _one_sided(one.n_seen, one.n_unseen)) for one in strata[1:]]
     one_sided = next((f"{name} suggestions: {why}" for name, why in parts if why), "")
-    return {"strata": strata, "contrast": no_effect(one_sided) if one_sided else to_effect(found.contrast, 2)}
+    return {"strata": strata, "contrast": no_effect(one_sided) if one_sided else to_effect(effect.contrast, 2)}
 
 
 def _stratum(name: str, trial: Trial, where: np.ndarray, agreement: AgreementWithSuggestion | None) -> AgreementStratum:
@@ -347,11 +347,11 @@ def _time(
         return AnswerTimes(strata=[], **counts)
     codes = answers["rater"].astype("category").cat.codes.to_numpy()
     seen, cluster = answers["seen"].to_numpy(dtype=bool), answers["cluster"].to_numpy()
-    found = time_effect(seconds, seen, right, codes, cluster)
+    effect = time_effect(seconds, seen, right, codes, cluster)
     logs = np.log(seconds, out=np.full(len(seconds), np.nan), where=seconds > 0)
     rows = []
     for name, where in strata_of(right).items():
-        one = found[name]
+        one = effect[name]
         means = {
             side: to_effect(clustered_mean(logs[chosen], [codes[chosen], cluster[chosen]]).exponentiated())
             for side, chosen in (("seen", where & seen), ("unseen", where & ~seen))

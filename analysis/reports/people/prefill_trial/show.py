@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
-from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_said, first_that_applies
+from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.figures.tables import Column, Table
@@ -71,13 +71,13 @@ def page(result: PrefillTrial) -> Page:
 
 
 def _sections(question: TrialQuestion, pictures: dict[str, Intervals | None]) -> list[Section]:
-    title, found = question.title, []
+    title, sections = question.title, []
     if _has_labels(question):
         parts = [_shares(question), pictures[question.dimension], _contrast(question), _odds(question)]
-        found += [Section(title, parts), Section(f"{title}: agreement between people", [_alpha(question)])]
+        sections += [Section(title, parts), Section(f"{title}: agreement between people", [_alpha(question)])]
     if question.revised:
-        found.append(Section(f"{title}: answers that could be revised", _revised(question, question.revised)))
-    return found
+        sections.append(Section(f"{title}: answers that could be revised", _revised(question, question.revised)))
+    return sections
 
 
 def _has_labels(question: TrialQuestion) -> bool:
@@ -261,13 +261,13 @@ def _picture(result: PrefillTrial, question: TrialQuestion) -> Intervals | None:
     items = [
         IntervalRow.of_figure(
             f"{row.stratum} suggestions",
-            found,
+            effect,
             _labels(question, row.stratum, side=tuple(SIDES)),
             series=words,
             n=row.n_seen + row.n_unseen,
         )
         for row in rows
-        for words, found in (("between answers", row.difference), ("within annotators", row.within))
+        for words, effect in (("between answers", row.difference), ("within annotators", row.within))
     ]
     if all(item.value is None for item in items):
         return None
@@ -298,10 +298,10 @@ def _stratum(question: TrialQuestion, name: str) -> AgreementStratum:
 
 
 def _both(question: TrialQuestion) -> str:
-    found = question.strata[0]
+    stratum = question.strata[0]
     return (
-        f"{question.title}: a share of {found.seen.written()} of the labels equals the suggestion with it in view, and "
-        f"{found.unseen.written()} without it"
+        f"{question.title}: a share of {stratum.seen.written()} of the labels equals the suggestion with it in view, "
+        f"and {stratum.unseen.written()} without it"
     )
 
 
@@ -425,7 +425,7 @@ def _answer(result: PrefillTrial, picture: Intervals | None) -> Answer:
             f"{result.reference_title.lower()}"
         ),
         picture=picture,
-        next=first_said(NEXT, result.dimensions),
+        next=first_sentence(NEXT, result.dimensions),
     )
 
 
@@ -465,6 +465,6 @@ REPORT = Report(
     "(whether it is right or wrong), how long they took, and how far people agree.",
     kind=PrefillTrial,
     declares=page,
-    said=methods,
+    paragraph=methods,
     quick=True,
 )

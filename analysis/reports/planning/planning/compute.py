@@ -80,11 +80,11 @@ def compute(
     suggested = source.suggestion_frame(chosen) if chosen else None
     items = new_items(units, runs=[chosen.uuid if chosen else ""])
     add_judgements(items, kind, people, latest(labels))
-    found = []
+    questions = []
     for dimension in dimensions_to_show(kind, latest(labels)):
         mine = people[people["dimension"] == dimension.slug]
         machine = codes_of(dimension, units, suggested) if suggested is not None else None
-        found.append(_question(items, dimension, mine, units, machine, target, judgements, quick))
+        questions.append(_question(items, dimension, mine, units, machine, target, judgements, quick))
     return Planning(
         target=target,
         judgements=judgements,
@@ -93,8 +93,8 @@ def compute(
         touched=touched,
         n_units=len(units),
         n_studies=STUDIES,
-        dimensions=found,
-        notes=_notes(found),
+        dimensions=questions,
+        notes=_notes(questions),
     ), items
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_said, first_that_applies
+from analysis.figures.page import Answer, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, Level, Lines, Series, picture_name
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE, TOUCHED
@@ -39,7 +39,7 @@ def page(result: Planning) -> Page:
                 for one in result.dimensions
             ),
             picture=next(iter(pictures), None),
-            next=first_said(NEXT, ((result, one) for one in result.dimensions)),
+            next=first_sentence(NEXT, ((result, one) for one in result.dimensions)),
         ),
         sections=[
             Section("What it takes", [_needed(result, defined), _pilot(result)]),
@@ -141,7 +141,9 @@ def _table_of_widths(title: str, labels: list[tuple[str, list[Widths]]], note: s
     columns.append(Column("Units", lambda row: row[1][0].n_units))
     for place, group in enumerate(groups):
         columns.append(Column(_head(group), lambda row, place=place: _width(row[1][place])))
-    rows = [(name, plans) for name, found in labels for plans in zip(*(group.plans for group in found), strict=True)]
+    rows = [
+        (name, plans) for name, of_label in labels for plans in zip(*(group.plans for group in of_label), strict=True)
+    ]
     return Table(title, columns, rows, note)
 
 
@@ -322,5 +324,5 @@ REPORT = Report(
     "simulation from the labels so far.",
     kind=Planning,
     declares=page,
-    said=methods,
+    paragraph=methods,
 )

@@ -38,8 +38,8 @@ def compute(
     units = source.unit_frame(kind.unit_kind)
     responses = response_frame(source)
     place = {key: row for row, key in enumerate(responses["response"])}
-    said = source.label_frame(units)
-    labels = coded_labels(source, dimension, reference, units, said)
+    given = source.label_frame(units)
+    labels = coded_labels(source, dimension, reference, units, given)
     answer = units["response"].map(place).to_numpy(dtype=int)
     covered = statistic.response_coverage(
         labels,
@@ -51,7 +51,7 @@ def compute(
     )
     items = new_items(units, decisions="" if reference == "majority" else reference)
     _add_columns(items, units, covered, answer)
-    add_judgements(items, kind, said)
+    add_judgements(items, kind, given)
     cluster = responses["query"].astype("category").cat.codes.to_numpy()
     models = responses["model"].to_numpy(dtype=object)
 
@@ -76,28 +76,28 @@ def compute(
     ), items
 
 
-def _add_columns(items: Items, units: pd.DataFrame, found: statistic.ResponseCoverage, answer: np.ndarray) -> None:
+def _add_columns(items: Items, units: pd.DataFrame, coverage: statistic.ResponseCoverage, answer: np.ndarray) -> None:
     """Aspects in responses by model, answer and verdict, and whether their answer has a coverage."""
     for name, title, column in (("model", "Model", "model"), ("answer", "Answer", "response")):
         add_names(items, name, title, units[column].astype(str))
-    items.add("verdict", "Aspect", found.verdict, {one: VERDICT_TITLES[one] for one in statistic.VERDICTS})
-    items.add("counted", "", np.isnan(found.share[answer]).astype(int), IN_ANSWERS)
+    items.add("verdict", "Aspect", coverage.verdict, {one: VERDICT_TITLES[one] for one in statistic.VERDICTS})
+    items.add("counted", "", np.isnan(coverage.share[answer]).astype(int), IN_ANSWERS)
 
 
-def _counts(found: statistic.ResponseCoverage, where: np.ndarray) -> dict:
+def _counts(coverage: statistic.ResponseCoverage, where: np.ndarray) -> dict:
     return {
         "n_responses": int(where.sum()),
-        "n_aspects": int(found.n_aspects[where].sum()),
-        "n_aspects_left": int(found.n_aspects[where & np.isnan(found.share)].sum()),
-        "n_votes": int(found.n_votes[where].sum()),
-        "covered": int(found.n_covered[where].sum()),
-        "not_covered": int(found.n_not_covered[where].sum()),
-        "tied": int(found.n_tied[where].sum()),
-        "undecided": int(found.n_undecided[where].sum()),
+        "n_aspects": int(coverage.n_aspects[where].sum()),
+        "n_aspects_left": int(coverage.n_aspects[where & np.isnan(coverage.share)].sum()),
+        "n_votes": int(coverage.n_votes[where].sum()),
+        "covered": int(coverage.n_covered[where].sum()),
+        "not_covered": int(coverage.n_not_covered[where].sum()),
+        "tied": int(coverage.n_tied[where].sum()),
+        "undecided": int(coverage.n_undecided[where].sum()),
     }
 
 
-def _rows(responses: pd.DataFrame, found: statistic.ResponseCoverage) -> dict:
+def _rows(responses: pd.DataFrame, coverage: statistic.ResponseCoverage) -> dict:
     """One row per response, those of one query together."""
     listed = responses.assign(place=range(len(responses)))
     first = listed.groupby("query")["place"].transform("min")
@@ -110,14 +110,14 @@ def _rows(responses: pd.DataFrame, found: statistic.ResponseCoverage) -> dict:
                 text=row.text[:SHOWN_CHARS],
                 model=row.model,
                 setting=row.setting,
-                n_aspects=int(found.n_aspects[row.place]),
-                n_votes=int(found.n_votes[row.place]),
-                covered=int(found.n_covered[row.place]),
-                not_covered=int(found.n_not_covered[row.place]),
-                tied=int(found.n_tied[row.place]),
-                undecided=int(found.n_undecided[row.place]),
-                coverage=number(found.share[row.place]),
-                undefined=found.why_undefined(row.place),
+                n_aspects=int(coverage.n_aspects[row.place]),
+                n_votes=int(coverage.n_votes[row.place]),
+                covered=int(coverage.n_covered[row.place]),
+                not_covered=int(coverage.n_not_covered[row.place]),
+                tied=int(coverage.n_tied[row.place]),
+                undecided=int(coverage.n_undecided[row.place]),
+                coverage=number(coverage.share[row.place]),
+                undefined=coverage.why_undefined(row.place),
             )
             for row in listed.itertuples()
         ],

@@ -254,6 +254,6 @@ REPORT = Report(
     own_page="project_coverage",
     kind=Coverage,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
 )

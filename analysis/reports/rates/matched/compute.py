@@ -111,23 +111,23 @@ def _share(pairs: pd.DataFrame, group: str, name: str, cluster: list | None = No
     return matched_share(pairs[name].to_numpy(), codes, len(groups), cluster)
 
 
-def _verdicts(found: MatchedShare, quick: bool) -> Verdicts:
+def _verdicts(share: MatchedShare, quick: bool) -> Verdicts:
     return Verdicts(
-        matched=found.n_matched,
-        unmatched=found.n_unmatched,
-        undecided=found.n_undecided,
-        share=to_figure(found, quick=quick),
-        lowest=number(found.lowest),
-        highest=number(found.highest),
+        matched=share.n_matched,
+        unmatched=share.n_unmatched,
+        undecided=share.n_undecided,
+        share=to_figure(share, quick=quick),
+        lowest=number(share.lowest),
+        highest=number(share.highest),
     )
 
 
 def _listed(pairs: pd.DataFrame, group: str, names: list[str]) -> list[Verdict]:
     """What each side finds of each document or claim, in the order of work."""
     _, groups = pd.factorize(pairs[group])
-    found = {name: [VERDICTS[code] for code in _share(pairs, group, name).verdict] for name in names}
+    verdicts = {name: [VERDICTS[code] for code in _share(pairs, group, name).verdict] for name in names}
     counts = pairs.groupby(group, sort=False).size()
     return [
-        Verdict(**{group: key, "n_pairs": int(counts[key])} | {name: found[name][place] for name in names})
+        Verdict(**{group: key, "n_pairs": int(counts[key])} | {name: verdicts[name][place] for name in names})
         for place, key in enumerate(groups[:MAX_LISTED])
     ]

@@ -81,15 +81,15 @@ def _by(result: Matched, side: str) -> str:
 
 def _pairs(result: Matched) -> str:
     """How many pairs each side finds entailed, and what is left out."""
-    said = [
+    clauses = [
         f"by {_by(result, side)}, {n_of(counts.entailed, 'pairs')} {either(counts.entailed, 'is', 'are')} entailed and "
         f"{counts.other:,} {either(counts.other, 'is', 'are')} not"
         + "".join(f"; {n:,} {either(n, 'is', 'are')} {reason}" for reason, n in counts.left_out.items() if n)
         for side, counts in result.pairs.items()
     ]
     none = result.n_pairs_of_no_document
-    said += [f"{n_of(none, 'pairs')} more come from no document"] if none else []
-    text = "; ".join(said)
+    clauses += [f"{n_of(none, 'pairs')} more come from no document"] if none else []
+    text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -99,7 +99,7 @@ def _shares(result: Matched) -> Table:
             title, lambda row: getattr(row.verdicts, name), items=lambda row: row.having(verdict), counts=None
         )
 
-    found = [result.all, *result.sources]
+    sources = [result.all, *result.sources]
     return Table(
         "Matched documents and claims",
         [
@@ -113,13 +113,13 @@ def _shares(result: Matched) -> Table:
             Column("At least", "verdicts.lowest"),
             Column("At most", "verdicts.highest"),
         ],
-        [Row(one, side, group) for one in found for side in result.pairs for group in ("documents", "claims")],
+        [Row(one, side, group) for one in sources for side in result.pairs for group in ("documents", "claims")],
     )
 
 
 def _picture(result: Matched) -> Intervals | None:
     """Whole and by source, one series for each side."""
-    rows = [Row(found, side, "documents") for found in (result.all, *result.sources[:DRAWN]) for side in result.pairs]
+    rows = [Row(source, side, "documents") for source in (result.all, *result.sources[:DRAWN]) for side in result.pairs]
     if not any(row.verdicts.share.is_defined for row in rows):
         return None
     return Intervals(
@@ -219,6 +219,6 @@ REPORT = Report(
     "Which generated documents and claims are matched: any pair of theirs is entailed by gold evidence.",
     kind=Matched,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
 )

@@ -43,17 +43,17 @@ def compute(
     counted = everything if touched else untouched(source, labels, checker_run)
     against = () if touched else (checker_run,)
     people = references(kind, source, reference, units, counted, against)
-    said = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
+    codes = checker_codes(kind, units, with_derived_labels(kind, source.suggestion_frame(checker_run)))
     has_responses = are_pieces(kind, units)
     by_decisions = "" if reference == "majority" else reference
     items = new_items(units, runs=[checker_run.uuid], decisions=by_decisions)
     add_judgements(items, kind, counted, everything)
-    found = []
+    questions = []
     for dimension in dimensions_to_show(kind, everything):
-        of_people, of_checker = people[dimension.slug], said[dimension.slug]
+        of_people, of_checker = people[dimension.slug], codes[dimension.slug]
         known = of_people.code, of_people.not_asked
         responses = response_shares(items, dimension, units, known, of_checker) if has_responses else None
-        found.append(
+        questions.append(
             _question(
                 items,
                 dimension,
@@ -76,7 +76,7 @@ def compute(
         n_units=len(units),
         unit_words=kind.units_title.lower() or "units",
         n_responses_without=source.items_without_units() if has_responses else 0,
-        dimensions=found,
+        dimensions=questions,
     ), items
 
 
@@ -115,8 +115,8 @@ def _question(
 
 
 def means_of_label(people: np.ndarray, checker: np.ndarray, place: int, judged: Judged) -> dict:
-    found = means(*((code == place).astype(float) for code in (people, checker)), judged, NO_SPREAD)
-    return {"people": found.people, "powered": found.powered, "checker": found.checker}
+    estimates = means(*((code == place).astype(float) for code in (people, checker)), judged, NO_SPREAD)
+    return {"people": estimates.people, "powered": estimates.powered, "checker": estimates.checker}
 
 
 SIDES = {

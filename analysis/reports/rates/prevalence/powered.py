@@ -48,13 +48,13 @@ def means(human: np.ndarray, machine: np.ndarray, judged: Judged, no_spread: str
     )
 
 
-def _of_checker(said: np.ndarray, cluster: np.ndarray, no_spread: str) -> Mean:
+def _of_checker(values: np.ndarray, cluster: np.ndarray, no_spread: str) -> Mean:
     """What the checker would say on average of all such units; its interval knows nothing of how far it is off."""
-    mean = prediction_powered_mean(said, said, said[:0], cluster, cluster[:0], power=0.0)
-    if not len(said):
+    mean = prediction_powered_mean(values, values, values[:0], cluster, cluster[:0], power=0.0)
+    if not len(values):
         return _mean(mean, no_spread, undefined=NO_LABEL, interval=Ends(undefined=NO_LABEL))
     more = {"undefined": "", "interval": Ends(undefined=FEW_LABELS)} if mean.undefined else {}
-    return _mean(mean, no_spread, estimate=number(said.mean()), **more)
+    return _mean(mean, no_spread, estimate=number(values.mean()), **more)
 
 
 def _mean(mean: PoweredMean, no_spread: str, **instead) -> Mean:

@@ -58,9 +58,9 @@ def response_shares(
 
     def of_units(of_response: np.ndarray) -> np.ndarray:
         """Values of responses, for each of their pieces; -1 for units that are in none."""
-        found = np.full(len(units), -1)
-        found[is_piece] = of_response[response]
-        return found
+        codes = np.full(len(units), -1)
+        codes[is_piece] = of_response[response]
+        return codes
 
     if "response" not in items.columns:
         items.add("response", "Response", of_units(np.arange(len(names))), list(map(str, names)))

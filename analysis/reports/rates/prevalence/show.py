@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_said, first_that_applies
+from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
@@ -134,7 +134,7 @@ def _picture(result: Prevalence, question: QuestionPrevalence) -> Intervals | No
             f"{checker_name(result)}. Shares of units; lines are 95 % intervals, of both together by "
             "prediction-powered inference."
         ),
-        alt="; ".join(f"{row.title} {_said(row.powered)}" for row in rows) + ", people and checker together.",
+        alt="; ".join(f"{row.title} {_written(row.powered)}" for row in rows) + ", people and checker together.",
         items=tuple(
             IntervalRow.of_figure(
                 row.title,
@@ -157,7 +157,7 @@ def _by_people(question: QuestionPrevalence, row: LabelShare) -> Filter:
     return Filter({question.dimension: row.label, f"{question.dimension}.judged": ("both", "people")})
 
 
-def _said(figure: Figure) -> str:
+def _written(figure: Figure) -> str:
     return f"{figure.estimate:.3f}" if figure.is_defined else "undefined"
 
 
@@ -227,7 +227,7 @@ def _answer(result: Prevalence, picture: Intervals | None) -> Answer:
             for question in result.dimensions
         ),
         picture=picture,
-        next=first_said(NEXT, result.dimensions),
+        next=first_sentence(NEXT, result.dimensions),
     )
 
 
@@ -290,5 +290,5 @@ REPORT = Report(
     tab="project_comparison",
     kind=Prevalence,
     declares=page,
-    said=methods,
+    paragraph=methods,
 )

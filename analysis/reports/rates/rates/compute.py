@@ -236,6 +236,6 @@ def _counts(groups: list[str], responses: pd.DataFrame) -> dict[str, int]:
     return {group: int(counts.get(group, 0)) for group in groups}
 
 
-def _with_reason(found: Figure) -> Figure:
+def _with_reason(figure: Figure) -> Figure:
     """A model whose responses all wait for a label has responses; only none that counts yet."""
-    return msgspec.structs.replace(found, undefined=NOTHING_DECIDED) if found.undefined == NO_RESPONSE else found
+    return msgspec.structs.replace(figure, undefined=NOTHING_DECIDED) if figure.undefined == NO_RESPONSE else figure

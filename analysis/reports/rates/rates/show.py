@@ -274,6 +274,6 @@ REPORT = Report(
     own_page="project_rates",
     kind=RatesOfModels,
     declares=page,
-    said=methods,
+    paragraph=methods,
     refuses=refuses,
 )

@@ -55,7 +55,7 @@ def kinds_of(sources: list[SourceFile], options: Options) -> set[str]:
 
 def tables_of(kind: str, sources: list[SourceFile], options: Options) -> Iterator[OpenTable]:
     """The files of one kind, one after the other; each is readable until the next is asked for."""
-    return (table for found, table in _tables(sources, options) if found == kind)
+    return (table for layout, table in _tables(sources, options) if layout == kind)
 
 
 def _tables(sources: list[SourceFile], options: Options) -> Iterator[tuple[str, OpenTable]]:
@@ -69,8 +69,8 @@ def _tables(sources: list[SourceFile], options: Options) -> Iterator[tuple[str, 
             columns = set(table.columns or ()).union(*(row[1] for row in first if not isinstance(row, RowError)))
             kind = kind_of_columns(columns)
             if kind is None:
-                found = f"its columns are {listed(tuple(columns))}" if columns else "it has no row that can be read"
-                raise FormatError(f"{table.name}: is not one of ICAT's files: {found}. ICAT's {LAYOUTS}.")
+                what = f"its columns are {listed(tuple(columns))}" if columns else "it has no row that can be read"
+                raise FormatError(f"{table.name}: is not one of ICAT's files: {what}. ICAT's {LAYOUTS}.")
             table.rows = chain(first, table.rows)
             yield kind, table
 

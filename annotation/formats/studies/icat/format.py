@@ -195,8 +195,8 @@ class _Reader:
         subtopics = self.queries.known[query]
         # Numbers and truth values follow the order of the row's own list.
         own = subtopics_of(cells["subtopics"], "subtopics", self.limit) if cells.get("subtopics") else subtopics
-        said = covered_by(cells.get("covered"), "covered", own, self.first_number[file], self.limit)
-        if not text.strip() and any(any(each.covered) for each in said):
+        covered = covered_by(cells.get("covered"), "covered", own, self.first_number[file], self.limit)
+        if not text.strip() and any(any(each.covered) for each in covered):
             raise BadCell("model_response", text, "is empty, but covers subtopics")
         self.responses.add(key, "query_id", line)
         self.texts.is_new(key, (text,), line)
@@ -205,7 +205,7 @@ class _Reader:
             if (said_of_query := to_text(cells.get(name), name)) not in ("", self.queries.texts[query]):
                 metadata[name] = said_of_query
         yield self._response(key, text, query, model, metadata)
-        yield from _labels(key, query, said, [subtopics.find_text(each) for each in own.texts])
+        yield from _labels(key, query, covered, [subtopics.find_text(each) for each in own.texts])
 
     def _response(self, key: str, text: str, query: str, model: str, metadata: dict) -> ResponseRecord:
         if key in self.automatic:
@@ -283,9 +283,9 @@ class _Queries:
                 raise BadCell("subtopics", given, f"lacks {shorten(missing)!r}, which stands on {where}")
 
 
-def _labels(response: str, query: str, said: list[Covered], places: list[int | None]) -> Iterator[Record]:
+def _labels(response: str, query: str, given: list[Covered], places: list[int | None]) -> Iterator[Record]:
     """Decisions, or one annotation per annotator. `places` are those of the row's subtopics among the query's."""
-    for each in said:
+    for each in given:
         labels = {
             response_aspect_key(response, f"{query}/a{place}"): COVERED if covered else NOT_COVERED
             for place, covered in zip(places, each.covered, strict=True)

@@ -129,7 +129,7 @@ class Qrels:
                 for query, judged in queries.items():
                     yield _passage(document, query, judged, text, url, more)
         missing = ((document, judged) for document, of in self.documents.items() for judged in of.values())
-        for document, judged in sorted(missing, key=lambda found: (found[1].file, found[1].line)):
+        for document, judged in sorted(missing, key=lambda passage: (passage[1].file, passage[1].line)):
             yield RowError(judged.file, judged.line, "doc_id", shorten(document), "is not a document of the corpus")
 
 

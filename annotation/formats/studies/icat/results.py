@@ -50,7 +50,7 @@ def claims_of(
 
 
 def _of_documents(cells: dict) -> list[dict]:
-    found = []
+    cited = []
     for place, entry in enumerate(_list(cells, "facts")):
         path = f"facts[{place}].retrieved_docs"
         documents = entry.get("retrieved_docs") or []
@@ -61,8 +61,8 @@ def _of_documents(cells: dict) -> list[dict]:
             for at, document in enumerate(documents)
             if to_bool(_of_object(document, "is_entailed", f"{path}[{at}]"), f"{path}[{at}].is_entailed")
         ]
-        found.append({"entailed": bool(entailing)} | ({"document": to_text(entailing[0], path)} if entailing else {}))
-    return found
+        cited.append({"entailed": bool(entailing)} | ({"document": to_text(entailing[0], path)} if entailing else {}))
+    return cited
 
 
 def _of_lists(cells: dict, facts: list[str], query: str, subtopics: Subtopics) -> list[dict]:

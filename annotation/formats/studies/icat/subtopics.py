@@ -72,25 +72,25 @@ def subtopics_of(value: object, column: str, limit: int) -> Subtopics:
     """Raises BadCell for what is not a list of subtopics, and for one that stands in it twice."""
     if not isinstance(value, list):
         raise BadCell(column, value, "is not a list of subtopics")
-    found = Subtopics()
+    subtopics = Subtopics()
     texts, metadata = [], []
     for place, entry in enumerate(value):
         path = f"{column}[{place}]"
         text, identifier, more = _parts(entry, path, limit)
-        if _normal(text) in found.by_text:
-            raise BadCell(path, text, f"already occurs at {column}[{found.by_text[_normal(text)]}]")
-        found.by_text[_normal(text)] = place
+        if _normal(text) in subtopics.by_text:
+            raise BadCell(path, text, f"already occurs at {column}[{subtopics.by_text[_normal(text)]}]")
+        subtopics.by_text[_normal(text)] = place
         if identifier is not None:
-            if identifier in found.by_id:
-                raise BadCell(path, identifier, f"is the id of {column}[{found.by_id[identifier]}] already")
-            found.by_id[identifier] = place
+            if identifier in subtopics.by_id:
+                raise BadCell(path, identifier, f"is the id of {column}[{subtopics.by_id[identifier]}] already")
+            subtopics.by_id[identifier] = place
             more = {"id": identifier, **more}
         texts.append(text)
         metadata.append(more)
-    if found.by_id and len(found.by_id) < len(texts):
+    if subtopics.by_id and len(subtopics.by_id) < len(texts):
         raise BadCell(column, value, "gives some subtopics an id and others none")
-    found.texts, found.metadata = tuple(texts), tuple(metadata)
-    return found
+    subtopics.texts, subtopics.metadata = tuple(texts), tuple(metadata)
+    return subtopics
 
 
 def _parts(entry: object, path: str, limit: int) -> tuple[str, str | None, dict]:
@@ -127,18 +127,18 @@ def covered_by(value: object, column: str, subtopics: Subtopics, first: int, lim
     if isinstance(value, dict):
         _check_number_of_annotators(value, column)
         return [
-            Covered(to_key(name, column, limit), True, _one(said, f"{column}.{name}", subtopics, first))
-            for name, said in value.items()
-            if said is not None
+            Covered(to_key(name, column, limit), True, _one(labels, f"{column}.{name}", subtopics, first))
+            for name, labels in value.items()
+            if labels is not None
         ]
     if not isinstance(value, list):
         raise BadCell(column, value, SHAPES)
     if any(isinstance(entry, list) for entry in value):
         _check_number_of_annotators(value, column)
         return [
-            Covered(f"annotator {place + 1}", False, _one(said, f"{column}[{place}]", subtopics, first))
-            for place, said in enumerate(value)
-            if said is not None
+            Covered(f"annotator {place + 1}", False, _one(labels, f"{column}[{place}]", subtopics, first))
+            for place, labels in enumerate(value)
+            if labels is not None
         ]
     return [Covered(None, False, _one(value, column, subtopics, first))]
 
@@ -148,22 +148,22 @@ def _check_number_of_annotators(value: list | dict, column: str) -> None:
         raise BadCell(column, value, f"holds labels of {len(value):,} annotators; at most {ANNOTATORS_MOST} are read")
 
 
-def _one(said: object, column: str, subtopics: Subtopics, first: int) -> tuple[bool, ...]:
-    if not isinstance(said, list):
-        raise BadCell(column, said, SHAPES)
-    if said and all(isinstance(entry, bool) for entry in said):
-        if len(said) != len(subtopics):
-            reason = f"has {len(said)} truth values for {len(subtopics)} subtopics"
-            raise BadCell(column, said, reason)
-        return tuple(said)
+def _one(value: object, column: str, subtopics: Subtopics, first: int) -> tuple[bool, ...]:
+    if not isinstance(value, list):
+        raise BadCell(column, value, SHAPES)
+    if value and all(isinstance(entry, bool) for entry in value):
+        if len(value) != len(subtopics):
+            reason = f"has {len(value)} truth values for {len(subtopics)} subtopics"
+            raise BadCell(column, value, reason)
+        return tuple(value)
     covered = [False] * len(subtopics)
-    for place, entry in enumerate(said):
-        found = subtopics.find(_reference(entry), first)
-        if found is None:
+    for place, entry in enumerate(value):
+        index = subtopics.find(_reference(entry), first)
+        if index is None:
             numbers = f"numbers run from {first} to {first + len(subtopics) - 1}"
             detail = "" if as_number(_reference(entry)) is None or subtopics.by_id else f"; {numbers}"
             raise BadCell(f"{column}[{place}]", entry, f"is not a subtopic of the query{detail}")
-        covered[found] = True
+        covered[index] = True
     return tuple(covered)
 
 

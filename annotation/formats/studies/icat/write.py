@@ -35,7 +35,7 @@ def write(records: Iterable[Record], folder: str | Path) -> int:
     aspects: dict[str, list[AspectRecord]] = {}
     responses: list[ResponseRecord] = []
     decided: dict[str, str] = {}
-    said: dict[str, dict[str, list[str]]] = {}
+    labels: dict[str, dict[str, list[str]]] = {}
     passages: list[EvidenceRecord] = []
     for record in records:
         match record:
@@ -49,7 +49,7 @@ def write(records: Iterable[Record], folder: str | Path) -> int:
                 decided[record.unit] = record.label
             case AnnotationRecord():
                 covered = [judgement.unit for judgement in record.judgements if judgement.label == COVERED]
-                said.setdefault(record.item, {})[record.rater] = covered
+                labels.setdefault(record.item, {})[record.rater] = covered
             case EvidenceRecord():
                 passages.append(record)
             case RowError():
@@ -66,7 +66,7 @@ def write(records: Iterable[Record], folder: str | Path) -> int:
         mine = [response for response in responses if response.model == model]
         rows += write_json_lines(
             folder / f"{quote(model, safe=' ')}.jsonl",
-            [_annotation(each, questions, aspects.get(each.question, []), decided, said) for each in mine],
+            [_annotation(each, questions, aspects.get(each.question, []), decided, labels) for each in mine],
         )
     if passages:
         rows += _write_passages(passages, folder)
@@ -82,12 +82,12 @@ def _subtopic(aspect: AspectRecord) -> str | dict:
 
 
 def _annotation(
-    response: ResponseRecord, questions: dict, aspects: list[AspectRecord], decided: dict, said: dict
+    response: ResponseRecord, questions: dict, aspects: list[AspectRecord], decided: dict, labels: dict
 ) -> dict:
     units = {response_aspect_key(response.key, aspect.key): aspect.text for aspect in aspects}
     covered: object = None
-    if response.key in said:
-        covered = {rater: [units[unit] for unit in of_rater] for rater, of_rater in said[response.key].items()}
+    if response.key in labels:
+        covered = {rater: [units[unit] for unit in of_rater] for rater, of_rater in labels[response.key].items()}
     elif any(unit in decided for unit in units):
         covered = [text for unit, text in units.items() if decided.get(unit) == COVERED]
     return {

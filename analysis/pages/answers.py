@@ -38,11 +38,11 @@ class AnswerRevision:
     labels_seen: bool | None = None
 
 
-def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = False) -> list[AnswerRevision]:
+def current_answers(project: Project, item_ids: Iterable[int], *, with_quotes: bool = False) -> list[AnswerRevision]:
     """Every revision of the items' answers that are not surplus, three queries or, with quotes of spans, four."""
     checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
     rows = models.Revision.objects.filter(annotation__item__in=list(item_ids), annotation__is_surplus=False)
-    found = {
+    revisions = {
         pk: AnswerRevision(
             annotation,
             number,
@@ -75,18 +75,18 @@ def said_now(project: Project, item_ids: Iterable[int], *, with_quotes: bool = F
         for when in ((submitted, version, received),)
     }
     judged = {}
-    judgements = Judgement.objects.filter(revision__in=list(found))
+    judgements = Judgement.objects.filter(revision__in=list(revisions))
     for pk, revision, unit, dimension, label in judgements.values_list(
         "pk", "revision_id", "unit__key", "dimension", "label"
     ):
-        found[revision].labels.setdefault(unit, {})[dimension] = label
-        judged[pk] = found[revision].quotes, unit
+        revisions[revision].labels.setdefault(unit, {})[dimension] = label
+        judged[pk] = revisions[revision].quotes, unit
     if with_quotes:
         spans = Span.objects.filter(judgement__in=list(judged)).order_by("field", "start", "end")
         for judgement, quote in spans.values_list("judgement_id", "quote"):
             quotes, unit = judged[judgement]
             quotes.setdefault(unit, []).append(quote)
-    return list(found.values())
+    return list(revisions.values())
 
 
 def _exposed(exposure: list[dict] | None, shown_at: datetime | None, checkers: dict[str, str]) -> tuple:
@@ -98,13 +98,13 @@ def _exposed_before(origin: dict) -> tuple:
     return tuple(one.get("checker") for one in origin.get("exposures", ()) if one.get("shown_at"))
 
 
-def decided_now(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:
+def current_decisions(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:
     """Unit's key -> dimension -> label."""
-    found: dict[str, dict[str, str]] = {}
+    decisions: dict[str, dict[str, str]] = {}
     rows = Decision.objects.in_force().filter(project=project, unit__in=list(unit_ids)).of_set(method)
     for unit, dimension, label in rows.values_list("unit__key", "dimension", "label"):
-        found.setdefault(unit, {})[dimension] = label
-    return found
+        decisions.setdefault(unit, {})[dimension] = label
+    return decisions
 
 
 class Frozen:
@@ -128,16 +128,16 @@ class Frozen:
         return [_revision(line, answers, known) for line in lines]
 
     def decided(self, method: str, units: set[str]) -> dict[str, dict[str, str]]:
-        found: dict[str, dict[str, str]] = {}
+        decisions: dict[str, dict[str, str]] = {}
         name = DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl"
         for row in self.files.rows(name, _lines_with("unit", units)):
             if row["method"] != method or "unit_kind" in row or row["unit"] not in units:
                 continue
-            of_unit = found.setdefault(row["unit"], {})
+            of_unit = decisions.setdefault(row["unit"], {})
             of_unit.pop(row["dimension"], None)  # the newest comes last, and may be that it was withdrawn
             if row.get("label"):
                 of_unit[row["dimension"]] = row["label"]
-        return {unit: labels for unit, labels in found.items() if labels}
+        return {unit: labels for unit, labels in decisions.items() if labels}
 
 
 def _lines_with(name: str, values: set[str]) -> re.Pattern[str]:
