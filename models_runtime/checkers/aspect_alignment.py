@@ -28,6 +28,7 @@ from ..llm.alignment import PROMPT, Alignable, ask_alignment
 from ..llm.asking import Exchange, RequestOutcome, Server, shares
 from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
 from ..packages import OPENAI, SPACY
+from ..provenance import dimensions_of, provenance
 from ..texts.splitting import sentence_offsets
 
 # As many inputs as a worker takes at once, so that the aspects of one answer come together.
@@ -78,14 +79,13 @@ class AspectAlignment:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            **self.server.describe(),
-            "parameters": dict(self.parameters),
-            "prompts": {PROMPT: [self.prompt.described()]},
-            "dimensions": [space.dimension for space in self.spaces],
-        }
+        return provenance(
+            self.info,
+            self.parameters,
+            self.server.describe(),
+            prompts={PROMPT: [self.prompt.described()]},
+            dimensions=dimensions_of(self.spaces),
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""

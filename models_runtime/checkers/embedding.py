@@ -15,7 +15,6 @@ longer than the model's window.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import json
 import math
 from collections.abc import Sequence
@@ -54,6 +53,7 @@ from ..loading.model_files import check_safetensors, no_model, weights_hash
 from ..loading.models import release_memory
 from ..loading.parameters import DEVICE, TOKEN_BUDGET
 from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
+from ..provenance import dimensions_of, provenance, versions
 from ..texts import cues
 from ..texts.splitting import sentence_offsets, words
 
@@ -175,21 +175,20 @@ class EmbeddingChecker:
         self.encoder = Encoder(parameters["model"], parameters["device"], parameters["token_budget"])
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
+        model = {
             "model": self.parameters["model"],
             "revision": f"sha256:{weights_hash(self.encoder.folder)}",
-            "parameters": dict(self.parameters),
             "device": str(self.encoder.model.device),
             "window": self.encoder.model.max_seq_length,
-            "token_budget": self.encoder.batcher.token_budget,
-            "libraries": {
-                name: importlib.metadata.version(name)
-                for name in ("sentence-transformers", "transformers", "torch", "spacy")
-            },
-            "dimensions": [space.dimension for space in self.spaces],
         }
+        return provenance(
+            self.info,
+            self.parameters,
+            model,
+            token_budget=self.encoder.batcher.token_budget,
+            libraries=versions("sentence-transformers", "transformers", "torch", "spacy"),
+            dimensions=dimensions_of(self.spaces),
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         read = [self._prepare(item) for item in inputs]

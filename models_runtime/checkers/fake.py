@@ -28,6 +28,7 @@ from ..contracts import (
 )
 from ..inputs import answer_each, check_text
 from ..labels.labelling import answer, kept_spans, prediction
+from ..provenance import dimensions_of, provenance
 
 # What a fixed label gets; the rest is shared by the others.
 FIXED_PROBABILITY = 0.9
@@ -58,16 +59,7 @@ class FakeChecker:
         self.info, self.spaces, self.parameters = info, spaces, parameters
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": "",
-            "revision": "",
-            "parameters": dict(self.parameters),
-            "device": "cpu",
-            "libraries": {},
-            "dimensions": [space.dimension for space in self.spaces],
-        }
+        return provenance(self.info, self.parameters, libraries={}, dimensions=dimensions_of(self.spaces))
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         return answer_each(inputs, self._answer)

@@ -22,7 +22,6 @@ do best on CLIMATE-FEVER); long passages share more words by chance and want gre
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +52,7 @@ from ..labels.labelling import (
     without_answer,
 )
 from ..packages import SPACY
+from ..provenance import dimensions_of, provenance, versions
 from ..texts import cues, measures
 from ..texts.splitting import content_words, sentence_offsets, windows, words
 
@@ -105,16 +105,9 @@ class LexicalChecker:
         self.info, self.spaces, self.parameters = info, spaces, parameters
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": "",
-            "revision": "",
-            "parameters": dict(self.parameters),
-            "device": "cpu",
-            "libraries": {"spacy": importlib.metadata.version("spacy")},
-            "dimensions": [space.dimension for space in self.spaces],
-        }
+        return provenance(
+            self.info, self.parameters, libraries=versions("spacy"), dimensions=dimensions_of(self.spaces)
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         return answer_each(inputs, self._answer)

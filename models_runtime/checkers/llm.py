@@ -47,6 +47,7 @@ from ..llm.asking import Exchange, RequestOutcome, Server, keeping, shares
 from ..llm.decisions import names_of
 from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
 from ..packages import OPENAI
+from ..provenance import dimensions_of, provenance
 from ..texts.quoting import find_quote
 
 # Which prompts serve a role. Where there are two, the second is for inputs with passages.
@@ -206,16 +207,15 @@ class LlmChecker:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            **self.server.describe(),
-            "parameters": dict(self.parameters),
-            "prompts": {
-                dimension: [prompt.described() for prompt in found] for dimension, found in self.prompts.items()
+        return provenance(
+            self.info,
+            self.parameters,
+            self.server.describe(),
+            prompts={
+                dimension: [prompt.described() for prompt in prompts] for dimension, prompts in self.prompts.items()
             },
-            "dimensions": [space.dimension for space in self.spaces],
-        }
+            dimensions=dimensions_of(self.spaces),
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""

@@ -19,7 +19,6 @@ Each distinct pair of a segment and a hypothesis goes through the model once per
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import math
 import time
 from collections.abc import Sequence
@@ -57,6 +56,7 @@ from ..loading.batching import Batcher, BatchOutcome
 from ..loading.models import load_model, release_memory
 from ..loading.parameters import DEVICE
 from ..packages import SPACY, TORCH, TRANSFORMERS
+from ..provenance import dimensions_of, provenance, versions
 from ..texts.segments import segments
 
 # A window that leaves a premise less than this is too small for the hypothesis.
@@ -230,22 +230,15 @@ class NLIChecker:
         self._cut = functools.lru_cache(maxsize=512)(self._cut_text)
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": self.parameters["model"],
-            "revision": self.loaded.revision,
-            "parameters": dict(self.parameters),
-            "device": self.loaded.device,
-            "dtype": self.loaded.dtype,
-            "window": self.loaded.window,
-            "token_budget": self.batcher.token_budget,
-            "labels": {str(place): str(name) for place, name in self.loaded.model.config.id2label.items()},
-            "libraries": {
-                name: importlib.metadata.version(name) for name in ("transformers", "tokenizers", "torch", "spacy")
-            },
-            "dimensions": [space.dimension for space in self.spaces],
-        }
+        return provenance(
+            self.info,
+            self.parameters,
+            self.loaded.describe(),
+            token_budget=self.batcher.token_budget,
+            labels={str(place): str(name) for place, name in self.loaded.model.config.id2label.items()},
+            libraries=versions("transformers", "tokenizers", "torch", "spacy"),
+            dimensions=dimensions_of(self.spaces),
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         read = [self._prepare(item) for item in inputs]

@@ -11,7 +11,6 @@ an input that the classifier never met (in between where both hold, by dimension
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +30,7 @@ from ..inputs import failed
 from ..labels.labelling import answer, kept_spans, prediction, without_answer
 from ..loading.parameters import DEVICE
 from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
+from ..provenance import versions
 from ..training import store
 from ..training.features import VERSION, Features
 from ..training.learning import input_hash
@@ -99,7 +99,7 @@ class TrainedChecker:
             "encoder_revision": described.get("encoder_revision", ""),
             **{name: described[name] for name in ("layers", "pooling", "prompt", "dtype") if name in described},
             "trained_on": f"sha256:{self.model.metadata['data_sha256']}",
-            "libraries": described["libraries"] | {"numpy": importlib.metadata.version("numpy")},
+            "libraries": described["libraries"] | versions("numpy"),
             "dimensions": [space.dimension for space in self.spaces],
         }
 

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 from ..contracts import CheckerInfo, InputError, ParameterInfo, Usage
+from ..provenance import provenance
 from .contracts import PARTS, Extraction, ExtractionInput, Piece
 from .reading import distinct, extract_each, read_source
 
@@ -49,16 +50,7 @@ class FakeExtractor:
         self.info, self.kind, self.parameters = info, kind, parameters
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "kind": self.kind,
-            "model": "",
-            "revision": "",
-            "parameters": dict(self.parameters),
-            "device": "cpu",
-            "libraries": {},
-        }
+        return provenance(self.info, self.parameters, kind=self.kind, libraries={})
 
     def extract(self, sources: Sequence[ExtractionInput]) -> list[Extraction]:
         return extract_each(sources, self._extract)

@@ -20,6 +20,7 @@ from ..llm.answers import json_options, object_schema, read_json
 from ..llm.asking import Exchange, RequestOutcome, Server
 from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
 from ..packages import OPENAI, SPACY
+from ..provenance import provenance
 from ..texts.quoting import find_quote
 from .contracts import PARTS, Extraction, ExtractionInput, Piece
 from .reading import distinct, failed_extraction, read_source
@@ -90,14 +91,13 @@ class LlmExtractor:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "kind": self.kind,
-            **self.server.describe(),
-            "parameters": dict(self.parameters),
-            "prompts": {self.kind: [self.prompt.described()]},
-        }
+        return provenance(
+            self.info,
+            self.parameters,
+            self.server.describe(),
+            kind=self.kind,
+            prompts={self.kind: [self.prompt.described()]},
+        )
 
     def extract(self, sources: Sequence[ExtractionInput]) -> list[Extraction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""

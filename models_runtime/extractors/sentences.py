@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
 from ..contracts import CheckerInfo
 from ..packages import SPACY
+from ..provenance import provenance, versions
 from ..texts.splitting import sentence_offsets, words
 from .contracts import Extraction, ExtractionInput, Piece
 from .reading import distinct, extract_each, read_source
@@ -31,16 +31,7 @@ class SentenceExtractor:
         self.info, self.kind, self.parameters = info, kind, parameters
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "kind": self.kind,
-            "model": "",
-            "revision": "",
-            "parameters": dict(self.parameters),
-            "device": "cpu",
-            "libraries": {"spacy": importlib.metadata.version("spacy")},
-        }
+        return provenance(self.info, self.parameters, kind=self.kind, libraries=versions("spacy"))
 
     def extract(self, sources: Sequence[ExtractionInput]) -> list[Extraction]:
         return extract_each(sources, self._extract)

@@ -9,7 +9,6 @@ Where another model is served afterwards, nobody knows which of the two gave an 
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..contracts import OF_THE_SERVER, CheckerError, InputError, ModelError, Prediction, UnavailableError, Usage
 from ..failures import is_interruption
+from ..provenance import versions
 from . import prompts
 from .answers import CHOICE, JSON, TEXT, LabelAnswer, raw_text, read_answer, read_usage, request_options
 from .endpoints import HOW_TO, VARIABLE, Endpoint, Identity, RefusedError, UnreachableError, configured
@@ -120,7 +120,7 @@ class Server:
             "device": "server",
             "endpoint": self.endpoint.name,
             "answers": self._mode(self._identity),
-            "libraries": {"openai": importlib.metadata.version("openai")},
+            "libraries": versions("openai"),
             **({"options": self.endpoint.options} if self.endpoint.options else {}),
         }
 

@@ -50,6 +50,11 @@ class LoadedModel:
     def revision(self) -> str:
         return f"sha256:{weights_hash(self.folder)}"
 
+    def describe(self) -> dict[str, Any]:
+        """Its part of a run's provenance."""
+        names = ("revision", "device", "dtype", "window")
+        return {"model": self.name} | {name: getattr(self, name) for name in names}
+
 
 def find_folder(model: str) -> Path:
     """The folder with the files of `model`: an absolute path, or a hub name whose files are here or can be fetched.

@@ -14,7 +14,6 @@ no word with the query is not found.
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 from array import array
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from typing import Any
 
 from ..contracts import CheckerInfo, PredictionError
 from ..packages import BM25S, SPACY
+from ..provenance import versions
 from ..texts.splitting import words
 from .parameters import BM25, BY_BM25, CHUNKS, QUERY2DOC, RERANKED, RERANKING
 from .retriever import StagedRetriever
@@ -87,7 +87,7 @@ class BM25Stage:
         return best(scores[places], places, self._order, top)
 
     def describe(self) -> dict[str, Any]:
-        return {"words": len(self._vocabulary), "libraries": {"bm25s": importlib.metadata.version("bm25s")}}
+        return {"words": len(self._vocabulary), "libraries": versions("bm25s")}
 
 
 def stage_of(parameters: dict[str, Any]) -> BM25Stage:

@@ -7,7 +7,6 @@ A passage longer than the model's window is embedded as far as the window goes; 
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..contracts import CheckerInfo, InputError, PredictionError
 from ..loading.model_files import is_hub_name, weights_hash
 from ..loading.models import find_folder
 from ..packages import FAISS, MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
+from ..provenance import versions
 from .parameters import CHUNKS, COSINE, DENSE, HYDE, RERANKED, RERANKING
 from .retriever import StagedRetriever
 from .stages import Scored, Sought, best
@@ -147,10 +147,7 @@ class DenseStage:
             "device": str(self.encoder.model.device),
             "window": self.encoder.model.max_seq_length,
             "truncated": self.truncated,
-            "libraries": {
-                name: importlib.metadata.version(name)
-                for name in ("faiss-cpu", "sentence-transformers", "transformers", "torch")
-            },
+            "libraries": versions("faiss-cpu", "sentence-transformers", "transformers", "torch"),
         }
 
 

@@ -5,7 +5,6 @@ through a sigmoid, which moves no rank. A pair longer than the model's window is
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from ..contracts import ModelError, PredictionError
 from ..loading.batching import Batcher
 from ..loading.models import load_model, release_memory
 from ..packages import TORCH, TRANSFORMERS
+from ..provenance import versions
 from .stages import DIGITS
 
 
@@ -57,11 +57,4 @@ class Reranker:
         return [round(value, DIGITS) for value in values]
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "model": self.loaded.name,
-            "revision": self.loaded.revision,
-            "device": self.loaded.device,
-            "dtype": self.loaded.dtype,
-            "window": self.loaded.window,
-            "libraries": {name: importlib.metadata.version(name) for name in ("transformers", "torch")},
-        }
+        return self.loaded.describe() | {"libraries": versions("transformers", "torch")}

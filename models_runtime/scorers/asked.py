@@ -23,6 +23,7 @@ from ..llm.answers import LabelAnswer
 from ..llm.asking import Exchange, RequestOutcome, Server, keeping
 from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
 from ..packages import OPENAI
+from ..provenance import provenance
 
 Texts = list[tuple[str, str]]
 
@@ -73,14 +74,8 @@ class AskedScorer:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            **self.server.describe(),
-            "parameters": dict(self.parameters),
-            "prompts": {self.info.slug: [self.prompt.described()]},
-            "dimensions": [],
-        }
+        prompts = {self.info.slug: [self.prompt.described()]}
+        return provenance(self.info, self.parameters, self.server.describe(), prompts=prompts, dimensions=[])
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""

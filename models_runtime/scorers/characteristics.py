@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import json
 from collections.abc import Sequence
 from datetime import date
@@ -32,6 +31,7 @@ from typing import Any
 from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
 from ..inputs import answer_each, check_text, read_claim, read_passages
 from ..packages import NLTK, SPACY
+from ..provenance import provenance, versions
 from ..texts import measures
 from ..texts.entities import entities_of, entity_overlap
 from ..texts.lists import Site, is_listed, phrase_finder, read_list, read_sites, site_of
@@ -106,17 +106,15 @@ class CharacteristicsScorer:
 
     def describe(self) -> dict[str, Any]:
         digests = [[one.name, one.sha256] for one in self.lists.values()]
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
+        model = {
             "model": self.entities.name if self.entities else "",
             "revision": f"sha256:{hashlib.sha256(json.dumps(digests).encode()).hexdigest()}",
-            "parameters": dict(self.parameters),
             "device": "cpu",
-            "lists": {one.name: one.source for one in self.lists.values()},
-            "libraries": {name: importlib.metadata.version(name) for name in ("spacy", "nltk")},
-            "dimensions": [],
         }
+        lists = {one.name: one.source for one in self.lists.values()}
+        return provenance(
+            self.info, self.parameters, model, lists=lists, libraries=versions("spacy", "nltk"), dimensions=[]
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         return answer_each(inputs, self._answer)

@@ -25,6 +25,7 @@ from ..failures import is_interruption
 from ..inputs import failed, read_claim, read_passages
 from ..loading.parameters import DEVICE
 from ..packages import BM25S, SPACY, TORCH, TRANSFORMERS
+from ..provenance import provenance
 from ..retrieval import bm25, dense
 from ..retrieval.contracts import Document, Query, Ranking
 from ..retrieval.grounding import ENTAILED, Grounding, judge
@@ -98,18 +99,15 @@ class GroundingScorer:
 
     def describe(self) -> dict[str, Any]:
         judging, ranking = self.checker.describe(), self.retriever.describe()
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": judging["model"],
-            "revision": judging["revision"],
-            "parameters": dict(self.parameters),
-            "device": judging["device"],
-            "ranked_by": {name: ranking[name] for name in ("retriever", "version", "model", "revision", "chunker")},
-            "judged_by": {name: judging[name] for name in ("checker", "version", "parameters")},
-            "libraries": ranking["libraries"] | judging["libraries"],
-            "dimensions": [],
-        }
+        return provenance(
+            self.info,
+            self.parameters,
+            {name: judging[name] for name in ("model", "revision", "device")},
+            ranked_by={name: ranking[name] for name in ("retriever", "version", "model", "revision", "chunker")},
+            judged_by={name: judging[name] for name in ("checker", "version", "parameters")},
+            libraries=ranking["libraries"] | judging["libraries"],
+            dimensions=[],
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         predictions: dict[int, Prediction] = {}

@@ -12,7 +12,6 @@ Both are undefined for fewer than two tokens (special tokens such as the beginni
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
 import math
 from collections.abc import Sequence
@@ -35,6 +34,7 @@ from ..loading.batching import Batcher
 from ..loading.models import load_model, release_memory
 from ..loading.parameters import CAUSAL, CAUSAL_MODEL
 from ..packages import TORCH, TRANSFORMERS
+from ..provenance import provenance, versions
 
 # Positions whose logits are turned into probabilities at once: with 128,000 words in a vocabulary, 0.25 GiB.
 _AT_ONCE = 512
@@ -119,18 +119,8 @@ class PerplexityScorer:
         self._takes_positions = "position_ids" in inspect.signature(self.loaded.model.forward).parameters
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": self.parameters["model"],
-            "revision": self.loaded.revision,
-            "parameters": dict(self.parameters),
-            "device": self.loaded.device,
-            "dtype": self.loaded.dtype,
-            "window": self.window,
-            "libraries": {name: importlib.metadata.version(name) for name in ("transformers", "torch")},
-            "dimensions": [],
-        }
+        model = self.loaded.describe() | {"window": self.window}
+        return provenance(self.info, self.parameters, model, libraries=versions("transformers", "torch"), dimensions=[])
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         texts: dict[int, tuple[int, ...]] = {}

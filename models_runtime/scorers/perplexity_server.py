@@ -23,6 +23,7 @@ from ..llm import vllm
 from ..llm.asking import Exchange, Server
 from ..llm.parameters import ENDPOINT, PATIENCE
 from ..packages import OPENAI
+from ..provenance import provenance
 from .perplexity import SCORES, STRIDE, scores_of, sliding_windows
 
 INFO = CheckerInfo(
@@ -64,17 +65,8 @@ class ServedPerplexityScorer:
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
         server = self.server.describe()
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": server["model"],
-            "revision": server["revision"],
-            "parameters": dict(self.parameters),
-            "device": server["device"],
-            "endpoint": server["endpoint"],
-            "libraries": server["libraries"],
-            "dimensions": [],
-        }
+        server.pop("answers")  # no reading of letters
+        return provenance(self.info, self.parameters, server, dimensions=[])
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""

@@ -18,7 +18,6 @@ All lie between 0 and 1 (BERTScore between -1 and 1). Nothing is downloaded: MET
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import math
 import warnings
 from collections import defaultdict
@@ -27,6 +26,7 @@ from dataclasses import dataclass
 
 from ..contracts import ModelError
 from ..loading.models import LoadedModel, load_model
+from ..provenance import versions
 from .splitting import treebank_words
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -184,5 +184,4 @@ def _with_layer(loaded: LoadedModel, layer: int):
 @functools.cache
 def libraries() -> dict[str, str]:
     """Versions of what computes the measures."""
-    names = ("rouge-score", "sacrebleu", "nltk", "bert-score", "transformers", "torch")
-    return {name: importlib.metadata.version(name) for name in names}
+    return versions("rouge-score", "sacrebleu", "nltk", "bert-score", "transformers", "torch")

@@ -16,7 +16,6 @@ language model that reads both texts at once (module `hidden`), layer by layer.
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from ..contracts import CheckerInput, InputError
 from ..failures import is_interruption
 from ..inputs import read_claims, read_passages
 from ..loading.model_files import weights_hash
+from ..provenance import versions
 from ..texts import cues, measures
 from ..texts.splitting import content_words, sentence_offsets, words
 from .hidden import HiddenEncoder, HiddenStates
@@ -151,7 +151,7 @@ class Features:
         elif self.uses_embeddings:
             description |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
             libraries += ["sentence-transformers", "transformers", "torch"]
-        return description | {"libraries": {name: importlib.metadata.version(name) for name in libraries}}
+        return description | {"libraries": versions(*libraries)}
 
     def used_device(self) -> str:
         if self.hidden:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from ..loading import allowed_models
 from ..loading.batching import Batcher, BatchOutcome
 from ..loading.model_files import is_hub_name
 from ..loading.models import load_model, release_memory
+from ..provenance import versions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,7 @@ class HiddenEncoder:
 
     @staticmethod
     def libraries() -> dict[str, str]:
-        return {name: importlib.metadata.version(name) for name in ("transformers", "torch")}
+        return versions("transformers", "torch")
 
     def states(self, pairs: Sequence[tuple[str, str]]) -> BatchOutcome:
         """An array of layers by hidden size (float32) for each pair of a claim and what to look in."""

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..contracts import CheckerInput, ModelError
+from ..provenance import versions
 from . import store
 from .features import Features
 from .hidden import HiddenStates
@@ -128,7 +128,7 @@ def train(
         "skipped": sorted({name for one in examples for name in one.labels} - set(figures)),
         "without_features": len(failed),
         "data_sha256": data_hash(examples),
-        "libraries": {name: importlib.metadata.version(name) for name in ("scikit-learn", "numpy")},
+        "libraries": versions("scikit-learn", "numpy"),
     }
     beat(total, total, "Storing")
     return Trained(store.write(metadata, arrays), metadata)

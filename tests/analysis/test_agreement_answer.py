@@ -114,7 +114,7 @@ def test_the_page_holds_answer_picture_and_n_and_the_paragraph_the_results(two_p
     kappa = recommended(question(two_people)).figure
     said = f"{kappa.estimate:.3f} [{kappa.low:.3f}, {kappa.high:.3f}]"
     assert f"Cohen's kappa = {said}, over 24 units" in begins.sentences[0]
-    assert begins.n.startswith("n = 24 units of 24 items, 2 raters (everybody who labelled); Relevance: 48 labels")
+    assert begins.n.startswith("n = 24 units of 24 items, 2 raters (everyone who labelled); Relevance: 48 labels")
     assert begins.picture.items[0].value == kappa.estimate
     assert f"relevance, Cohen's kappa {said}" in REPORT.methods(result)
 

@@ -302,9 +302,13 @@ LOW, MIDDLE, HIGH = (0.4, 0.3, 0.5), (0.8, 0.7, 0.9), (0.9, 0.8, 1.0)
         (
             question(HIGH, LOW, MIDDLE),
             "runs from 0.400 [0.300, 0.500] (b) to 0.900 [0.800, 1.000] (a). The interval of b lies below",
-            "read the units on which b stands against the majority",
+            "read the units on which b disagrees with the majority",
         ),
-        (question(HIGH, MIDDLE, HIGH, n_uncertain=3), "annotator in the middle is not shown", "adjudicate the 3 units"),
+        (
+            question(HIGH, MIDDLE, HIGH, n_uncertain=3),
+            "None is shown to be below the median annotator",
+            "adjudicate the 3 units",
+        ),
     ],
 )
 def test_the_page_begins_with_its_answer(asked, says, next_step):

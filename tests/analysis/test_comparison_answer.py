@@ -75,7 +75,7 @@ def about(accuracy, mcc=(0.4, 0.3, 0.5), mine=None, people=(), spearman=None, gi
             BASELINE,
             "not shown",
             {"accuracy": (0.62, 0.55, 0.7), "mcc": (0.1, -0.1, 0.2)},
-            "not shown to differ from the 0 of guessing",
+            "not shown to differ from chance (0)",
         ),
         (PEOPLE, "nobody", {"accuracy": (0.8, 0.7, 0.9)}, ""),
         (
@@ -121,7 +121,7 @@ def about(accuracy, mcc=(0.4, 0.3, 0.5), mine=None, people=(), spearman=None, gi
             "cannot be compared with people: the score is constant.",
         ),
         (SCORES, "no interval", {"accuracy": (0.8,), "spearman": figure(0.3)}, "0.300; intervals are still being"),
-        (SCORES, "not shown", {"accuracy": (0.8,), "spearman": figure(0.1, -0.1, 0.3)}, "differs from 0 is not shown"),
+        (SCORES, "not shown", {"accuracy": (0.8,), "spearman": figure(0.1, -0.1, 0.3)}, "not shown to differ from 0"),
         (SCORES, "correlated", {"accuracy": (0.8,), "spearman": figure(0.3, 0.1, 0.5)}, "the score rises"),
         (SCORES, "correlated", {"accuracy": (0.8,), "spearman": figure(-0.3, -0.5, -0.1)}, "the score falls"),
         (NEXT, "nothing compared", {"accuracy": figure(None, undefined="nobody")}, "label units that the checker"),

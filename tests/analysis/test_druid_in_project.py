@@ -91,7 +91,7 @@ def test_a_number_that_was_not_offered_is_answered_with_what_it_could_have_been(
     page = html.unescape(answer.content.decode())
     assert answer.status_code == 404 and "“Significant below” is at least 0.0001 and at most 0.5, not 2" in page
     # The form stands ready for another choice.
-    assert '<form method="get"' in page and 'name="alpha"' in page and "Not here yet" not in page
+    assert '<form method="get"' in page and 'name="alpha"' in page and "Not available yet" not in page
 
 
 def test_claims_with_one_piece_of_evidence_say_why_none_can_be_in_conflict():

@@ -181,7 +181,7 @@ def test_a_stray_label_counts_against_a_model_in_the_alternative_annotator_test(
     row = result["dimensions"][0]["checkers"][0]
     assert (row["n_strays"], row["n_suggestions"], row["advantage"]["estimate"]) == (10, 40, 0.75)
     call_command("report", str(path), "alternative-annotator", from_files=True, format="methods")
-    assert "10 of the checkers' labels are none of people's" in capsys.readouterr().out
+    assert "10 of the checkers' labels were given by no person" in capsys.readouterr().out
     call_command("report", str(path), "alternative-annotator", from_files=True, format="md")
     assert "Labels that nobody gave" in capsys.readouterr().out
 

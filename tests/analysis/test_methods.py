@@ -62,12 +62,12 @@ def said_of(name: str, project, **options) -> tuple[str, dict]:
 def test_agreement_names_its_coefficients_levels_and_what_is_left_out(project):
     said, result = said_of("agreement", project)
     stance = of_dimension(result, "stance")
-    assert "everybody who labelled (3 raters) on 34 units of 34 items" in said
+    assert "everyone who labelled (3 raters) on 34 units of 34 items" in said
     assert f"For stance (ordinal, 6 labels, {stance['n_labels']} given)" in said
     assert "Krippendorff's alpha (ordinal)" in said and "Gwet's AC2 (ordinal weights)" in said
     assert "1,000 bootstrap resamples of whole claims or questions" in said and "17 at most" in said
     assert f"{stance['chance']['n_permutations']:,} permutations" in said
-    assert "Units with a single label form no pair; nothing was put in the place of missing labels" in said
+    assert "Units with a single label form no pair; missing labels were not imputed" in said
     only, _ = said_of("agreement", project, raters="members")
     assert "members of the project" in only
     nobody, _ = said_of("agreement", project, raters="imported")
@@ -87,7 +87,7 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
     n = of_dimension(result, "stance")["accuracy"]["n_pairable"]
     assert f"For stance n = {n} (left out:" in said and n < N
     assert (
-        "It was set against second 1" in said
+        "It was compared with second 1" in said
         and "McNemar's exact test, which treats units as independent" in said
         and "Brier score" in said
     )
@@ -154,7 +154,7 @@ def test_coverage_says_what_counts_as_covered_and_what_is_left_out():
     assert "12 aspects in 6 answers to 2 questions" in said and "(16 labels)" in said
     assert "judged covered if more" in said
     assert "Tied aspects count neither as covered nor among the aspects (4)" in said
-    assert "4 aspects have no label; nothing was put in the place of missing labels" in said
+    assert "4 aspects have no label; missing labels were not imputed" in said
     assert "over the 4 answers that have a coverage (left out: 2 with too few labels)" in said
     strict, _ = said_of("coverage", project, k=3, ties="not_covered")
     assert "12 aspects have fewer than 3 labels" in strict and "Tied aspects count as not covered (0)" in strict

@@ -338,7 +338,12 @@ UP, DOWN, OPEN = effect_of(0.2, 0.1, 0.3), effect_of(-0.2, -0.3, -0.1), effect_o
             "read the labels of relevance that equal a wrong suggestion",
         ),
         (question(DOWN, DOWN), "less often when they see it, by -0.200", "are given less often when seen", ""),
-        (question(OPEN, OPEN), "is not shown (difference 0.100 [-0.100, 0.300]", "taken over is not shown", ""),
+        (
+            question(OPEN, OPEN),
+            "is not shown (difference 0.100 [-0.100, 0.300]",
+            "not shown that wrong suggestions are adopted",
+            "",
+        ),
         (question(UP), "more often", "", "to tell right suggestions from wrong ones"),
     ],
 )

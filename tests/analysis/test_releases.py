@@ -240,11 +240,11 @@ def test_changed_missing_and_foreign_files_are_refused_by_name(tmp_path):
     with pytest.raises(ReleaseError, match="list of files is not the one that was frozen"):
         ReleaseSource(folder)
     (tmp_path / "no.zip").write_bytes(b"PK nothing")
-    with pytest.raises(ReleaseError, match="is no zip"):
+    with pytest.raises(ReleaseError, match="is not a zip"):
         Files(tmp_path / "no.zip")
     (tmp_path / "export").mkdir()
     (tmp_path / "export" / "manifest.json").write_text('{"assay_export": 1}')
-    with pytest.raises(ReleaseError, match="an export but no release"):
+    with pytest.raises(ReleaseError, match="an export, not a release"):
         Files(tmp_path / "export")
 
 

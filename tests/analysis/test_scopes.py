@@ -221,9 +221,7 @@ def test_a_single_table_is_that_of_the_page_though_the_report_has_other_tables_b
     client.get(page)
     lifecycle.run_here(Job.objects.filter(kind=Job.Kind.REPORT, state="queued").get())
     answers = [client.get(html.unescape(address)) for address in before]
-    assert {answer.status_code for answer in answers} == {410} and "load their page again" in answers[
-        0
-    ].content.decode()
+    assert {answer.status_code for answer in answers} == {410} and "reload their page" in answers[0].content.decode()
     assert len(copies()) != len(before)
 
 

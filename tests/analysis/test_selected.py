@@ -136,7 +136,7 @@ def test_page_command_and_the_items_behind(client, people_of_three, capsys):
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
     page = client.get(address).content.decode()
-    assert "corrected for the selection of items" in page and "weighted by the inverse chance" in page
+    assert "corrected for the selection of items" in page and "weighted by inverse probability" in page
     call_command("report", project.slug, "agreement", "--format", "md")
     assert "random share" in capsys.readouterr().out
     call_command("report", project.slug, "agreement", "--format", "methods")

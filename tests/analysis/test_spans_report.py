@@ -114,7 +114,7 @@ def test_labels_are_told_apart_and_open_the_units_behind_them():
     assert value(by_label["refutes"], "exact_f1") == 0
     assert (stance["n_answers"], stance["n_marking"], stance["n_spans"]) == (8, 7, 7)
     items = Items.from_json(result["behind"])
-    assert items.words(Filter({"stance.label.refutes": "yes"})) == "Stance: a passage under Refutes"
+    assert items.words(Filter({"stance.label.refutes": "yes"})) == "Stance: a highlight under Refutes"
 
 
 def test_people_can_be_compared_where_they_gave_one_label_or_marked_something():

@@ -126,7 +126,7 @@ def test_labels_that_either_run_touched_do_not_count_when_both_are_compared():
 
 def test_wrong_other_runs_are_refused(project):
     run = run_of(project, "first", FIRST)
-    with pytest.raises(ValueError, match="does not differ from itself"):
+    with pytest.raises(ValueError, match="cannot be compared with itself"):
         compare(run, other=str(run.uuid))
     with pytest.raises(ValueError, match="no finished checker run"):
         compare(run, other="00000000-0000-0000-0000-000000000000")

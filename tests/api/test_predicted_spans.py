@@ -61,7 +61,7 @@ WRONG = [
     ({"spans": [PARIS[0] | {"field": "passage-1"}]}, "takes none"),
     ({"spans": [PARIS[0] | {"label": "river"}]}, "none of the labels person, place"),
     ({"spans": [span(TEXTS[0], 0, 5, None)]}, "none of the labels person, place"),
-    ({"spans": [PARIS[0] | {"score": "high"}]}, "no finite number"),
+    ({"spans": [PARIS[0] | {"score": "high"}]}, "not a finite number"),
     ({"spans": [PARIS[0] | {"colour": "red"}]}, "is not one of end, field"),
     ({"spans": [PARIS[0], PARIS[0]]}, "the same place twice"),
     ({"spans": ["Paris"]}, "is not a list of objects"),

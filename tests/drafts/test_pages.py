@@ -143,7 +143,7 @@ def test_a_row_is_accepted_edited_dropped_and_put_back(project, client):
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.state, first.reviewed_at, second.state) == ("proposed", None, "dropped")
-    assert "Write something" in text_of(decide(client, first, "accept", htmx=True, head=" ", relation="", tail="\n"))
+    assert "is empty" in text_of(decide(client, first, "accept", htmx=True, head=" ", relation="", tail="\n"))
     assert "at most 10,000 are stored" in text_of(decide(client, first, "accept", htmx=True, head="x" * 10_001))
     assert decide(client, first, "eat").status_code == 400
 

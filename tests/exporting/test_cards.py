@@ -64,8 +64,8 @@ def frozen(folder: Path, identifier: str = "claim-evidence/six-way/1"):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"license": "free for all"}, "license: 'free for all' is no SPDX id"),
-        ({"languages": "English"}, "languages: 'English' is no language code"),
+        ({"license": "free for all"}, "license: 'free for all' is not an SPDX id"),
+        ({"languages": "English"}, "languages: 'English' is not a language code"),
         ({"splits": "80/10/20"}, "splits: 80/10/20 add up to 110"),
         ({"authors": "A, B, C"}, "authors: 'A, B, C' is not"),
         ({"homepage": "javascript:alert(1)"}, "homepage: is not an address"),
@@ -115,7 +115,7 @@ def test_the_card_is_asked_for_in_the_browser_and_what_is_missing_is_said_before
     assert b"No licence: without one nobody may use the data" in client.get(page).content
     form = reverse("project_card", args=[project.slug])
     refused = client.post(form, CARD | {"license": "none"})
-    assert b"is no SPDX id" in refused.content
+    assert b"is not an SPDX id" in refused.content
     project.refresh_from_db()
     assert project.card == {}
     assert client.post(form, CARD).status_code == 302

@@ -153,7 +153,7 @@ def test_labels_of_a_checker(tmp_path):
     ("text", "column", "reason"),
     [
         ("id,text,score\n1,A b.,0.5\n1,C d.,0.5\n", "id", "is the id of another text on line 2"),
-        ("id,text,score\n1,A b.,0.5\n1,A b.,0.6\n", "score", "another score than on line 2"),
+        ("id,text,score\n1,A b.,0.5\n1,A b.,0.6\n", "score", "differs from the score on line 2"),
         ("id,text,score\n1,A b.,x\n", "score", "no number"),
         ("id,text,score\n1,A b.,1e400\n", "score", "no number"),
         ("id,text,score\n1,A b.,inf\n", "score", "no number"),

@@ -173,7 +173,7 @@ def test_a_mapping_goes_from_one_assay_to_another_as_a_file(client, dataset, tmp
     chosen = {"column-claim": "0", "column-evidence": "1", "column-stance": "2"}
     labels = {"value-stance-0": "refutes", "value-stance-1": "supports"}
     asked = client.post(where, chosen)  # the values of labels are asked for once their column is known
-    assert "Say below what the values" in client.get(asked["Location"]).content.decode()
+    assert "Choose below what the values" in client.get(asked["Location"]).content.decode()
     job, _ = looked_at(client, client.post(where, chosen | labels))
     kept = client.get(f"/imports/{job.uuid}/columns.json").content
     ColumnMapping.objects.all().delete()

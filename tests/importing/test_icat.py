@@ -77,7 +77,7 @@ def test_a_bad_row_keeps_everything_out_and_is_named(owner, tmp_path, is_dry_run
     files["annotations"].path.write_text(lines([annotation(covered=["sleep"])]))
     paths = [source.path for source in files.values()]
     code, out = import_into("icat", *paths, more=["--dry-run"] if is_dry_run else [])
-    assert code == 1 and "annotations/gpt-4.jsonl" in out and "covered[0]" in out and "no subtopic" in out, out
+    assert code == 1 and "annotations/gpt-4.jsonl" in out and "covered[0]" in out and "not a subtopic" in out, out
     assert not Response.objects.published().exists() and not Decision.objects.exists()
 
 

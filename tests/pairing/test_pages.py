@@ -79,7 +79,7 @@ def test_making_them_again_is_not_offered(client, dataset):
     job, page = after_the_job(client, client.post(f"/datasets/{dataset.slug}/pairs/", CHOICE))
     assert "already has all of these pairs" in page and "Make the pairs</button>" not in page
     refused = client.post(f"/pairs/{job.uuid}/start/", follow=True).content.decode()
-    assert "There is nothing to make here" in refused
+    assert "There are no pairs to make" in refused
 
 
 def test_the_choice_of_documents_is_kept(client, dataset):

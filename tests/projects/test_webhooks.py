@@ -128,7 +128,7 @@ def test_it_is_tried_again_after_growing_waits_until_it_has_failed(webhook, rece
         assert longest * 0.4 < wait <= longest
     deliver_all()
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.message) == ("failed", "It answers with 500")
+    assert (delivery.state, delivery.message) == ("failed", "It answered with 500")
     receiver.answer = (204, {}, [])
     delivering.repeat(delivery)
     deliver_all()

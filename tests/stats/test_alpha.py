@@ -112,7 +112,7 @@ def test_interval_takes_the_values_it_is_given():
     ("level", "categories", "values", "message"),
     [
         ("metric", "ab", None, "level must be"),
-        ("interval", "ab", None, "no numbers"),
+        ("interval", "ab", None, "not numbers"),
         ("interval", "ab", [1], "one finite number per category"),
         ("ratio", "ab", [-1, 1], "at least 0"),
     ],

@@ -136,4 +136,4 @@ def test_new_labels_appear_without_a_reload_and_what_is_open_stays_until_then(op
     expect(page.get_by_text("are being computed again")).to_be_visible(timeout=2 * PATIENCE_MS)  # asked every 10 s
     assert page.evaluate("window.before.isConnected")  # only the line about their state was replaced
     compute()
-    expect(page.get_by_text("4 raters (everybody who labelled)").first).to_be_visible(timeout=2 * PATIENCE_MS)
+    expect(page.get_by_text("4 raters (everyone who labelled)").first).to_be_visible(timeout=2 * PATIENCE_MS)

@@ -11,7 +11,6 @@ Evidence that does not fit into the model's window is cut at its end, and the sc
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
@@ -23,6 +22,7 @@ from ...loading.batching import Batcher
 from ...loading.models import load_model, release_memory
 from ...loading.parameters import CAUSAL, CAUSAL_MODEL
 from ...packages import TORCH, TRANSFORMERS
+from ...provenance import provenance, versions
 from .continuations import Continuations, continuation_tokens
 from .verdict_prompts import read_prompts
 from .verdicts import MODES, PARAMETERS, SCORES, Asking, PromptPair, Tokens, prediction_of
@@ -68,20 +68,15 @@ class AnswerProbabilitiesScorer:
         self._known: OrderedDict[Tokens, dict[str, float]] = OrderedDict()
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": self.parameters["model"],
-            "revision": self.loaded.revision,
-            "parameters": dict(self.parameters),
-            "device": self.loaded.device,
-            "dtype": self.loaded.dtype,
-            "window": self._window,
-            "prompts": f"verdict {self.prompts.version}, sha256:{self.prompts.sha256}",
-            "answer_tokens": {answer: len(tokens) for answer, tokens in self.continuations.answers.items()},
-            "libraries": {name: importlib.metadata.version(name) for name in ("transformers", "torch")},
-            "dimensions": [],
-        }
+        return provenance(
+            self.info,
+            self.parameters,
+            self.loaded.describe() | {"window": self._window},
+            prompts=f"verdict {self.prompts.version}, sha256:{self.prompts.sha256}",
+            answer_tokens={answer: len(tokens) for answer, tokens in self.continuations.answers.items()},
+            libraries=versions("transformers", "torch"),
+            dimensions=[],
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         asked: dict[int, PromptPair] = {}

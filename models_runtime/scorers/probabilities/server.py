@@ -26,6 +26,7 @@ from ...llm import vllm
 from ...llm.asking import Exchange, Server
 from ...llm.parameters import ENDPOINT, PATIENCE
 from ...packages import OPENAI
+from ...provenance import provenance
 from .continuations import added_up, continuation_tokens, next_tokens
 from .verdict_prompts import read_prompts
 from .verdicts import MODES, PARAMETERS, SCORES, Asking, PromptPair, Tokens, prediction_of
@@ -90,22 +91,18 @@ class ServedAnswerProbabilitiesScorer:
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
         server = self.server.describe()
+        server.pop("answers")  # it reads probabilities, as `reading` says
         setup = self._set_up((server["model"], server["revision"]))
-        return {
-            "checker": self.info.slug,
-            "version": self.info.version,
-            "model": server["model"],
-            "revision": server["revision"],
-            "parameters": dict(self.parameters),
-            "device": server["device"],
-            "endpoint": server["endpoint"],
-            "window": setup.window,
-            "prompts": f"verdict {self.prompts.version}, sha256:{self.prompts.sha256}",
-            "answer_tokens": {answer: len(tokens) for answer, tokens in setup.answers.items()},
-            "reading": setup.reading,
-            "libraries": server["libraries"],
-            "dimensions": [],
-        }
+        return provenance(
+            self.info,
+            self.parameters,
+            server,
+            window=setup.window,
+            prompts=f"verdict {self.prompts.version}, sha256:{self.prompts.sha256}",
+            answer_tokens={answer: len(tokens) for answer, tokens in setup.answers.items()},
+            reading=setup.reading,
+            dimensions=[],
+        )
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         """UnavailableError where the server is away for longer than the parameter `wait_seconds`."""

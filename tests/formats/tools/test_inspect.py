@@ -75,7 +75,7 @@ def test_messages_attachments_and_scores_of_all_kinds(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"version": 2, "status": "success", "samples": [{}]}', "no log of Inspect"),
+        ('{"version": 2, "status": "success", "samples": [{}]}', "not an Inspect log"),
         ('{"version": 2, "eval": {"task": 1}}', "names no task"),
         ('{"version": 2, "eval": {"task": "t", "model": "m"}, "samples": [{"id": 1}', "cut short|expected"),
         ('{"eval": {"task": "t", "model": "m"}, "samples": [{} {}]}', "expected ','"),

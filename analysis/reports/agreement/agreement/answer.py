@@ -12,7 +12,7 @@ from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval
 
 WHOSE = {
-    "all": "all raters",
+    "all": "everyone who labelled",
     "members": "members of the project",
     "imported": "raters of imported files",
 }
