@@ -77,5 +77,5 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What a view refuses it says in words; not so what Django refuses, such as a forged host."""
     reason = str(exception) if isinstance(exception, BadRequest) else ""
     if is_for_api(request):
-        return problem_response(400, reason or "The request cannot be taken")
+        return problem_response(400, reason or "The request cannot be processed")
     return render(None, "400.html", {"problem": reason}, status=400)

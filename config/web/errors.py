@@ -28,5 +28,5 @@ def not_found(request, exception):
 
 def server_error(request):
     if is_for_api(request):
-        return problem_response(500, "The server met an error that nobody expected; its log says more")
+        return problem_response(500, "An unexpected server error occurred; see the server's log")
     return defaults.server_error(request)

@@ -297,7 +297,7 @@ def check_model_folder(folder: Path) -> None:
         raise no_model(folder, "modules.json of sentence-transformers") from None
     foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
     if foreign:
-        raise ModelError(f"{folder} wants to run code of its own ({', '.join(foreign)}), which is not done")
+        raise ModelError(f"{folder} requires running its own code ({', '.join(foreign)}), which is not done")
 
 
 build = EmbeddingChecker

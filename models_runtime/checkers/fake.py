@@ -47,7 +47,7 @@ INFO = CheckerInfo(
         ParameterInfo("seed", "Seed", "int", 0, 0, 2**31 - 1),
         ParameterInfo("delay_ms", "Delay per input (milliseconds)", "int", 0, 0, 60_000),
         ParameterInfo("failure_share", "Share of inputs that fail", "float", 0.0, 0, 1),
-        ParameterInfo("permanent_failure_share", "Share of inputs that fail for good", "float", 0.0, 0, 1),
+        ParameterInfo("permanent_failure_share", "Share of inputs that fail permanently", "float", 0.0, 0, 1),
         ParameterInfo("label", "Fixed label", "str", "", hint="Given wherever it is one of the labels."),
     ),
     scores=(ScoreInfo("draw", "Draw", 0, 1),),
@@ -69,7 +69,7 @@ class FakeChecker:
         texts = _texts(item)
         draw = self._draw(texts, "failure")
         if draw < self.parameters["permanent_failure_share"]:
-            raise InputError("fake-permanent", "this input was chosen to fail for good")
+            raise InputError("fake-permanent", "this input was chosen to fail permanently")
         if draw < self.parameters["permanent_failure_share"] + self.parameters["failure_share"]:
             raise InputError("fake-transient", "this input was chosen to fail", permanent=False)
         labels = answer(self.spaces, lambda space: self._label(space, texts))

@@ -40,7 +40,7 @@ INFO = CheckerInfo(
         ParameterInfo("most", "Maximum pieces per text", "int", 10, 1, 1000),
         ParameterInfo("omitted_share", "Share of pieces that are left out", "float", 0.1, 0, 1),
         ParameterInfo("failure_share", "Share of texts that fail", "float", 0.0, 0, 1),
-        ParameterInfo("permanent_failure_share", "Share of texts that fail for good", "float", 0.0, 0, 1),
+        ParameterInfo("permanent_failure_share", "Share of texts that fail permanently", "float", 0.0, 0, 1),
     ),
 )
 
@@ -62,7 +62,7 @@ class FakeExtractor:
         question, text = read
         draw = self._draw(question, text, "failure")
         if draw < self.parameters["permanent_failure_share"]:
-            raise InputError("fake-permanent", "this text was chosen to fail for good")
+            raise InputError("fake-permanent", "this text was chosen to fail permanently")
         if draw < self.parameters["permanent_failure_share"] + self.parameters["failure_share"]:
             raise InputError("fake-transient", "this text was chosen to fail", permanent=False)
         proposed = {"triplet": self._triplets, "atomic_claim": _claims, "aspect": _aspects}[self.kind](question, text)

@@ -120,7 +120,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 def load_model(task: str, model: str, device: str = "auto", dtype: str = "auto") -> LoadedModel:
     """`model` for one of TASKS, loaded once per process for as long as it is among the last that were used.
 
-    ModelError if it is not there, has no safetensors, wants to run code of its own, or was not trained for the task.
+    ModelError if it is not there, has no safetensors, requires running its own code, or was not trained for the task.
     """
     folder = find_folder(model)
     device = choose_device(device)
@@ -145,7 +145,7 @@ def _load(task: str, name: str, folder: Path, device: str, dtype: str) -> Loaded
         )
     except Exception as error:
         if "trust_remote_code" in str(error):
-            raise ModelError(f"{name} wants to run code of its own, which is not done") from None
+            raise ModelError(f"{name} requires running its own code, which is not done") from None
         raise ModelError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
     if missing := sorted(key for key in info["missing_keys"] if not key.startswith(UNUSED.get(task, ()))):
         # They would be drawn at random, and every answer with them.

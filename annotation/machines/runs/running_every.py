@@ -15,7 +15,7 @@ from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterError
 
 TRAIN_FIRST = Need("A checker trained on this project's labels: train one first", is_training=True)
-BY_ITSELF = Need("It answers at random, so it is left out here; start it below if you want it")
+BY_ITSELF = Need("It answers at random, so it is not started here; you can start it below")
 DRAWN = "fake"  # the kind of what answers by chance
 
 

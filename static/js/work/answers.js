@@ -289,15 +289,15 @@ export function createItem(node, payload, onChange, onPainted) {
     toggleWhole(text) {
       const { field } = text.element.dataset;
       const group = item.groupsOf(groups[current].unit).find((one) => one.dimension.spans?.takes_whole_texts && takes(one.dimension, field));
-      if (!group) return { isDone: false, words: "This task marks no whole passages" };
+      if (!group) return { isDone: false, words: "This task has no highlights of whole passages" };
       if (text.isEmpty) return { isDone: false, words: `${text.title} is empty` };
       const whole = spansOf(group).find((span) => span.field === field && isWhole(group, span));
       if (whole) {
         item.removeSpan(group, whole);
-        return { isDone: true, words: `${text.title} is no longer marked` };
+        return { isDone: true, words: `${text.title} is no longer highlighted` };
       }
       const why = item.addSpan(group, { field, start: 0, end: text.text.length });
-      return { isDone: !why, words: why || `All of ${text.title.toLowerCase()} is marked` };
+      return { isDone: !why, words: why || `All of ${text.title.toLowerCase()} is highlighted` };
     },
     setCaret(next) {
       item.caretAt = next ?? item.caretAt;

@@ -146,7 +146,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
       const item = itemNow();
       if (!current()) return;
       const able = item.wholeTexts();
-      if (!able.length) return page.tell("This task marks no whole passages");
+      if (!able.length) return page.tell("This task has no highlights of whole passages");
       if (button) return nameWhole(item.texts.get(button.dataset.whole));
       isNaming = true;
       page.tell(`Which passage? Press its number: 1${able.length > 1 ? `–${able.length}` : ""}; Esc cancels`);

@@ -256,7 +256,7 @@ export function createOutbox(space, headers, on) {
     }
     if (isFinal) {
       const details = reply?.errors?.map((error) => error.message).filter(Boolean).join(" ");
-      const message = details || reply?.message || reply?.detail || `The server refused it (${status}).`;
+      const message = details || reply?.message || reply?.detail || `The server rejected it (${status}).`;
       const kept = { ...entry, refusal: { status, message, errors: reply?.errors } };
       store.set(id, kept);
       on.refused(kept, message, reply);

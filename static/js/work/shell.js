@@ -44,7 +44,7 @@ export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut,
   const count = waiting === 1 ? "One answer is" : `${waiting} answers are`;
   const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
   const signedOut = isBlocked ? `You are signed out. ${count} not sent yet. ${here}` : "";
-  const unsafe = isSafe ? "" : "This browser keeps nothing on disk: leave this page open until everything is saved.";
+  const unsafe = isSafe ? "" : "This browser stores no data: leave this page open until everything is saved.";
   if (one('[data-notice="signed-out"] p')?.textContent !== signedOut) {
     notice("signed-out", "error", signedOut, [["Sign in", ways.signIn], ["Try again", ways.retry]]);
   }

@@ -42,7 +42,7 @@ GIVES = {
     "pieces": "pieces of a text",
     "rankings": "rankings of passages",
 }
-TRAINED_THERE = Need("In each project, a checker that was trained on its labels", is_training=True)
+TRAINED_THERE = Need("In each project, a checker trained on its labels", is_training=True)
 NEEDS = {"cpu": "CPU", "gpu": "GPU; slower on a CPU", "server": "server"}
 
 
