@@ -11,7 +11,7 @@ from analysis.sources.outline import SLOT
 if TYPE_CHECKING:
     from analysis.sources.base import Source
 
-NO_PEOPLE = "no label is by a named person: nobody has given one yet, or the file does not say who voted"
+NO_PEOPLE = "no label is by a named person (there are none yet, or the file does not say who voted)"
 PERSON, CHECKER = "person", "checker"
 
 

@@ -72,8 +72,8 @@ def _set(question: MarkedQuestion, name: str) -> Filter:
 
 def _outcomes(question: MarkedQuestion) -> Table:
     note = (
-        f"{question.n_marking} of {n_of(question.n_answers, 'answers')} "
-        f"{either(question.n_marking, 'marks', 'mark')} something."
+        f"{question.n_marking} of {n_of(question.n_answers, 'answers')} {either(question.n_marking, 'has', 'have')} "
+        "highlights."
     )
     if question.n_unknown:
         note += f" Units left out because {UNKNOWN_TEXT}: {question.n_unknown}."
@@ -81,7 +81,7 @@ def _outcomes(question: MarkedQuestion) -> Table:
     def outcome(name: str, title: str) -> Column:
         return Column(title, lambda one: one.outcomes[name], items=lambda one: _set(one, name))
 
-    columns = [Column("Marks", "n_spans"), *(outcome(*one) for one in OUTCOMES.items())]
+    columns = [Column("Highlights", "n_spans"), *(outcome(*one) for one in OUTCOMES.items())]
     return Table(f"{question.title}: how units were highlighted", columns, [question], note)
 
 
@@ -158,7 +158,7 @@ def _labels(question: MarkedQuestion) -> Table:
         [
             Column("Label", "title"),
             Column("Units", "n_units", items=lambda row: _set(question, f"label.{row.label}")),
-            Column("Marks", "n_spans"),
+            Column("Highlights", "n_spans"),
             *_measures(question.labels),
         ],
         question.labels,
@@ -178,7 +178,7 @@ def _fields(question: MarkedQuestion) -> Table:
         f"{question.title}: highlights by text",
         [
             Column("Text", "field"),
-            Column("Marks", "n_spans"),
+            Column("Highlights", "n_spans"),
             *_measures(question.fields),
         ],
         question.fields,
