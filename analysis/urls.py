@@ -5,21 +5,14 @@ from django.urls import path
 from analysis.pages import files, pictures, reports
 from analysis.pages import item_views as behind
 from analysis.pages.releases import changes, hub, own, public
+from analysis.reports.metrics import REPORTS
 
 urlpatterns = [
-    path("projects/<slug:slug>/agreement/", reports.project_report, {"name": "agreement"}, name="project_agreement"),
-    path("projects/<slug:slug>/comparison/", reports.project_report, {"name": "comparison"}, name="project_comparison"),
-    path("projects/<slug:slug>/difference/", reports.project_report, {"name": "difference"}, name="project_difference"),
-    path("projects/<slug:slug>/annotators/", reports.project_report, {"name": "annotators"}, name="project_annotators"),
-    path(
-        "projects/<slug:slug>/alternative-annotator/",
-        reports.project_report,
-        {"name": "alternative-annotator"},
-        name="project_alternative_annotator",
+    *(
+        path(f"projects/<slug:slug>/{report.name}/", reports.project_report, {"name": report.name}, report.own_page)
+        for report in REPORTS.values()
+        if report.own_page
     ),
-    path("projects/<slug:slug>/prevalence/", reports.project_report, {"name": "prevalence"}, name="project_prevalence"),
-    path("projects/<slug:slug>/rates/", reports.project_report, {"name": "rates"}, name="project_rates"),
-    path("projects/<slug:slug>/coverage/", reports.project_report, {"name": "coverage"}, name="project_coverage"),
     path("projects/<slug:slug>/releases/", own.project_releases, name="project_releases"),
     path("projects/<slug:slug>/releases/<int:number>/", own.project_release, name="project_release"),
     path(

@@ -3,7 +3,6 @@
 import html
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.figures.results import Figure
@@ -17,31 +16,6 @@ NUMBER, LONG = ' class="num"', ' class="why long"'
 # What of a filter's query is not itself within another query; `Filter.encoded` leaves nothing else.
 QUOTED = str.maketrans({"%": "%25", "+": "%2B", "=": "%3D", "&": "%26"})
 register = template.Library()
-
-
-def _interval(figure: dict, scale: float, digits: int) -> SafeString | str:
-    if figure is None:
-        return ""
-    if figure["undefined"]:
-        return _why(figure["undefined"])
-    if figure["low"] is None:
-        return _why(figure["interval"]["undefined"] or "no interval")
-    ends = format_html(
-        '<span class="interval">{} to {}</span>',
-        f"{scale * figure['low']:.{digits}f}",
-        f"{scale * figure['high']:.{digits}f}",
-    )
-    note = figure.get("interval", {}).get("note", "")
-    return format_html("{}; {}", ends, _why(note)) if note else ends
-
-
-def _why(reason: str) -> SafeString:
-    return format_html('<span class="why">{}</span>', reason)
-
-
-@register.filter
-def percent_interval(figure: dict) -> SafeString | str:
-    return _interval(figure, 100, 2)
 
 
 @register.filter
