@@ -11,11 +11,11 @@ from analysis.figures.items import Items
 from analysis.reports.agreement.raters import raters_of_group
 from analysis.reports.agreement.spans.result import (
     OUTCOMES,
+    HighlightAgreement,
+    HighlightedLabel,
+    HighlightedQuestion,
+    HighlightPair,
     MarkedField,
-    MarkedLabel,
-    MarkedPassages,
-    MarkedQuestion,
-    MarkingPair,
     SpanFigure,
 )
 from analysis.reports.agreement.spans.texts import MarkedTexts, marked_texts, units_where
@@ -44,7 +44,7 @@ SPAN_MEASURES = {
 
 def compute(
     source: Source, raters: str = "all", who: str = "answered", *, quick: bool = False
-) -> tuple[MarkedPassages, Items]:
+) -> tuple[HighlightAgreement, Items]:
     """The report on spans. `raters` is a key of GROUPS, `who` one of WHO."""
     kind = source.asked
     units = source.unit_frame(kind.unit_kind)
@@ -67,7 +67,7 @@ def compute(
     if compared:
         labels = labels.merge(pd.concat(compared), on=["unit", "rater", "dimension"], how="left")
     add_judgements(items, kind, labels, columns={"compared": ("compared here", {})})
-    return MarkedPassages(
+    return HighlightAgreement(
         raters=raters,
         who=who,
         n_units=len(units),
@@ -84,7 +84,9 @@ def _compared(dimension: Dimension, continua: Continua) -> pd.DataFrame:
     return pd.DataFrame(rows).drop_duplicates().assign(dimension=dimension.slug, compared="yes")
 
 
-def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: Items, quick: bool) -> MarkedQuestion:
+def _question(
+    dimension: Dimension, marked: MarkedTexts, source: Source, items: Items, quick: bool
+) -> HighlightedQuestion:
     continua, has_own = marked.continua, bool(dimension.spans.own_labels)
     places_of = _compared_by(has_own)
     overlap = has_own and labels_overlap(continua)
@@ -124,7 +126,7 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
     titles = {label.value: label.title for label in labels}
     sets = {value: (f"a highlight under {titles[value]}", places(units)) for value, units in with_label.items()}
     items.add_sets(f"{dimension.slug}.label", dimension.title, sets)
-    return MarkedQuestion(
+    return HighlightedQuestion(
         dimension=dimension.slug,
         title=dimension.title,
         required=dimension.spans.required,
@@ -139,7 +141,7 @@ def _question(dimension: Dimension, marked: MarkedTexts, source: Source, items: 
         outcomes={name: len(units) for name, units in outcomes.items()},
         figures=figures,
         labels=[
-            MarkedLabel(
+            HighlightedLabel(
                 label=value,
                 title=titles[value],
                 n_units=len(units),
@@ -249,5 +251,5 @@ def _pairs(continua: Continua, source: Source, has_own: bool, overlap: bool, qui
     for _, (a, b), pair in listed:
         mine = continua.only_raters(pair)
         figures = _of_part(mine, has_own, overlap, quick)
-        rows.append(MarkingPair(a=a, b=b, a_id=pair[0], b_id=pair[1], figures=figures))
+        rows.append(HighlightPair(a=a, b=b, a_id=pair[0], b_id=pair[1], figures=figures))
     return {"pairs": rows, "n_pairs_not_listed": len(named) - len(listed)}

@@ -1,4 +1,4 @@
-"""What the report on marked passages holds."""
+"""What the report on highlights holds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SpanFigure(NamedFigure):
     n_draws: int | UnsetType = UNSET
 
 
-class MarkedLabel(Record):
+class HighlightedLabel(Record):
     label: str
     title: str
     n_units: int
@@ -44,7 +44,7 @@ class MarkedField(Record):
     figures: list[SpanFigure]
 
 
-class MarkingPair(Record):
+class HighlightPair(Record):
     a: str
     b: str
     a_id: str
@@ -52,7 +52,7 @@ class MarkingPair(Record):
     figures: list[SpanFigure]
 
 
-class MarkedQuestion(Record):
+class HighlightedQuestion(Record):
     """`has_own_labels`: spans have labels of their own, which are part of them, so that what is shared is shared under
     one label. `labels_overlap`: one person's spans of different labels do, somewhere."""
 
@@ -69,18 +69,18 @@ class MarkedQuestion(Record):
     n_several: int
     outcomes: dict[str, int]
     figures: list[SpanFigure]
-    labels: list[MarkedLabel]
+    labels: list[HighlightedLabel]
     fields: list[MarkedField]
     n_fields_not_listed: int
-    pairs: list[MarkingPair]
+    pairs: list[HighlightPair]
     n_pairs_not_listed: int
 
     def figure(self, name: str) -> SpanFigure:
         return next(one for one in self.figures if one.name == name)
 
 
-class MarkedPassages(Result):
+class HighlightAgreement(Result):
     raters: str
     who: str
     n_units: int
-    dimensions: list[MarkedQuestion]
+    dimensions: list[HighlightedQuestion]

@@ -1,4 +1,4 @@
-"""The page on marked passages: whether people mark the same ones."""
+"""The page on highlights: whether people highlight the same text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from analysis.figures.page import Answer, Page, Part, Rule, Section, first_sente
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.reports.agreement.spans.result import OUTCOMES, WHO, MarkedPassages, MarkedQuestion, MarkingPair
+from analysis.reports.agreement.spans.result import (
+    OUTCOMES,
+    WHO,
+    HighlightAgreement,
+    HighlightedQuestion,
+    HighlightPair,
+)
 from analysis.reports.common import RATERS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
@@ -32,7 +38,7 @@ def refuses(kind: TaskType) -> str:
     return "" if any(dimension.spans for dimension in kind.dimensions) else "it asks for no highlights"
 
 
-def page(result: MarkedPassages) -> Page:
+def page(result: HighlightAgreement) -> Page:
     pictures = {question.dimension: _picture(result, question) for question in result.dimensions}
     return Page(
         Answer(
@@ -49,11 +55,11 @@ def page(result: MarkedPassages) -> Page:
     )
 
 
-def _counted(question: MarkedQuestion) -> str:
+def _counted(question: HighlightedQuestion) -> str:
     return f"{question.title}: {n_of(question.n_answers, 'answers')}, {n_of(question.n_spans, 'highlights')}"
 
 
-def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals | None) -> list[Part | None]:
+def _parts(result: HighlightAgreement, question: HighlightedQuestion, picture: Intervals | None) -> list[Part | None]:
     if not question.n_spans:
         return [_outcomes(question)]
     return [
@@ -66,11 +72,11 @@ def _parts(result: MarkedPassages, question: MarkedQuestion, picture: Intervals 
     ]
 
 
-def _set(question: MarkedQuestion, name: str) -> Filter:
+def _set(question: HighlightedQuestion, name: str) -> Filter:
     return Filter({f"{question.dimension}.{name}": "yes"})
 
 
-def _outcomes(question: MarkedQuestion) -> Table:
+def _outcomes(question: HighlightedQuestion) -> Table:
     note = (
         f"{question.n_marking} of {n_of(question.n_answers, 'answers')} {either(question.n_marking, 'has', 'have')} "
         "highlights."
@@ -85,7 +91,7 @@ def _outcomes(question: MarkedQuestion) -> Table:
     return Table(f"{question.title}: how units were highlighted", columns, [question], note)
 
 
-def _figures(question: MarkedQuestion) -> Table:
+def _figures(question: HighlightedQuestion) -> Table:
     note = (
         "F1 and IoU are means over pairs of people and units in which either highlighted something. Character alpha "
         "counts characters, the others units."
@@ -118,7 +124,7 @@ def _figures(question: MarkedQuestion) -> Table:
     )
 
 
-def _picture(result: MarkedPassages, question: MarkedQuestion) -> Intervals | None:
+def _picture(result: HighlightAgreement, question: HighlightedQuestion) -> Intervals | None:
     items = tuple(IntervalRow.of_figure(one.title, one) for one in question.figures if one.name != "character_alpha")
     if not any(item.value is not None for item in items):
         return None
@@ -152,7 +158,7 @@ def _measures(rows: Sequence) -> list[Column]:
     return [Column(title, measure(place), interval=True) for place, title in enumerate(titles)]
 
 
-def _labels(question: MarkedQuestion) -> Table:
+def _labels(question: HighlightedQuestion) -> Table:
     return Table(
         f"{question.title}: highlights by label",
         [
@@ -172,7 +178,7 @@ def _labels(question: MarkedQuestion) -> Table:
     )
 
 
-def _fields(question: MarkedQuestion) -> Table:
+def _fields(question: HighlightedQuestion) -> Table:
     more = question.n_fields_not_listed
     return Table(
         f"{question.title}: highlights by text",
@@ -186,10 +192,10 @@ def _fields(question: MarkedQuestion) -> Table:
     )
 
 
-def _pairs(result: MarkedPassages, question: MarkedQuestion) -> Table:
+def _pairs(result: HighlightAgreement, question: HighlightedQuestion) -> Table:
     more = question.n_pairs_not_listed
 
-    def both(row: MarkingPair) -> Filter:
+    def both(row: HighlightPair) -> Filter:
         sides = ({DIMENSION: question.dimension, RATER: who, "compared": "yes"} for who in (row.a_id, row.b_id))
         return Filter({}, tuple(sides), "same" if result.who == "same-label" else "")
 
@@ -209,11 +215,11 @@ def _pairs(result: MarkedPassages, question: MarkedQuestion) -> Table:
 # ---- what the page begins with ----
 
 
-def _alpha(question: MarkedQuestion) -> Figure:
+def _alpha(question: HighlightedQuestion) -> Figure:
     return question.figure("u_alpha")
 
 
-def _measured(question: MarkedQuestion) -> str:
+def _measured(question: HighlightedQuestion) -> str:
     alpha = _alpha(question)
     return (
         f"{question.title}: u-alpha (Krippendorff and others 2016) = {alpha.written()}, over "
@@ -221,7 +227,7 @@ def _measured(question: MarkedQuestion) -> str:
     )
 
 
-def _overlap(question: MarkedQuestion) -> str:
+def _overlap(question: HighlightedQuestion) -> str:
     overlap = question.figure("character_f1")
     return f" Two people share {overlap.written()} of their characters (F1)." if overlap.is_defined else ""
 
@@ -270,7 +276,7 @@ NEXT = (
 # ---- the paragraph for a paper ----
 
 
-def methods(result: MarkedPassages) -> str:
+def methods(result: HighlightAgreement) -> str:
     dimensions = result.dimensions
     sentences = [
         f"Agreement on the highlights for “{question.title}” was measured on "
@@ -308,7 +314,7 @@ REPORT = Report(
     "analysis.reports.agreement.spans.compute",
     (RATERS, Option("who", "Compare", choices=WHO)),
     "Whether people highlight the same text: exactly, by characters, and beyond chance.",
-    kind=MarkedPassages,
+    kind=HighlightAgreement,
     declares=page,
     paragraph=methods,
     refuses=refuses,
