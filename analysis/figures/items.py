@@ -26,7 +26,7 @@ MOST_CONDITIONS = 100  # they come from addresses
 RATER, DIMENSION, LABEL, COUNTS = "rater", "dimension", "label", "counts"
 JUDGEMENTS = "judgements"  # what is counted where a figure counts labels and not their units
 COUNTED = "yes"  # in the column `counts`; any other value says why the label does not count
-# Where each run is held against labels of its own, each has a column `counts.<uuid>` as well; others,
+# Where each run is compared with labels of its own, each has a column `counts.<uuid>` as well; others,
 # `counts.<name>`, are for columns of units whose figures count other labels than most (`Column.judged`).
 
 

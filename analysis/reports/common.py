@@ -33,7 +33,7 @@ REFERENCES = SetTitles(
     }
 )
 DAWID_SKENE = "dawid-skene"
-# A comparison can be held against a model of the people, too: who errs how is estimated, not counted.
+# A comparison can be compared with a model of the people, too: who errs how is estimated, not counted.
 WITH_MODEL = SetTitles(
     {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
 )

@@ -42,7 +42,7 @@ class Entailed:
 
 
 def counted_labels(source: Source, pairs: pd.DataFrame, checker: Run | None, touched: bool) -> pd.DataFrame:
-    """People's labels of the pairs that count, held against this checker."""
+    """People's labels of the pairs that count, compared with this checker."""
     labels = source.label_frame(pairs, every_revision=True)
     return latest(labels) if checker is None or touched else untouched(source, labels, checker)
 

@@ -127,7 +127,7 @@ PROJECTS = (
         "evidence-inclusion",
         partial(answers_in, "evidence-inclusion"),
         (15, 13),
-        "Documents that a model wrote for a claim, held against all of the claim's gold evidence.",
+        "Documents that a model wrote for a claim, compared with all of the claim's gold evidence.",
     ),
     DemoProject(
         "demo-aspect-relevance",

@@ -222,7 +222,7 @@ def set_name(method: str, rule: str) -> str:
 
 class Shown(models.Model):
     """That Assay showed a person something about an item besides its texts: others' labels with or without their names,
-    or the suggestions of a run. It decides which adjudications are held against which checkers."""
+    or the suggestions of a run. It decides which adjudications are compared with which checkers."""
 
     LABELS = "labels"
     UNNAMED_LABELS = "unnamed-labels"

@@ -139,7 +139,7 @@ def _rouge(target: Counter, prediction: Counter) -> Rouge2:
 def document_sentences(
     claim: str, document: str, threshold: float = THRESHOLD, segmenter: str = SENTENCIZER
 ) -> DocumentSentences:
-    """The sentences of a document that are held against the evidence, and those that are not, with the reason.
+    """The sentences of a document that are compared with the evidence, and those that are not, with the reason.
 
     Dropped are sentences without a letter or digit, those that reproduce the claim, and repetitions. A sentence
     reproduces the claim if the F-measure of ROUGE-2 is at least `threshold`, or if it has the same words in the same

@@ -1,4 +1,4 @@
-"""Highlights that a checker elsewhere marked: held against the texts, stored, shown, released."""
+"""Highlights that a checker elsewhere marked: compared with the texts, stored, shown, released."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Standard errors in closed form, held against published numbers, other packages, and a formula written down anew."""
+"""Standard errors in closed form, compared with published numbers, other packages, and a formula written down anew."""
 
 import numpy as np
 import pytest

@@ -40,7 +40,7 @@ class MatchCells(Record):
 
 
 class SidesCompared(Record):
-    """Two sides (`people` is the reference, `checker` what is held against it), on units or documents."""
+    """Two sides (`people` is the reference, `checker` what is compared with it), on units or documents."""
 
     level: str
     people: str

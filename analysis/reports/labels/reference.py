@@ -1,4 +1,4 @@
-"""What a checker is held against: one label per unit, by the majority of people or by decisions, never mixed."""
+"""What a checker is compared with: one label per unit, by the majority of people or by decisions, never mixed."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def methods(result: AlternativeAnnotator) -> str:
     return sentences(
         f"Whether {listed(checkers, 'or')} could stand in for a person was tested by the alternative annotator test "
         "(Calderon, Reichart and Dror 2025).",
-        f"Each person in turn is left out, and both they and the checker are held against the others by {closeness}.",
+        f"Each person in turn is left out, and both they and the checker are compared with the others by {closeness}.",
         "For each person, a one-sided paired t test, which treats units as independent, asks whether the checker is "
         f"at least as close on more units than they, less epsilon = {result.epsilon:g}; rejections are corrected by "
         f"Benjamini and Yekutieli's procedure at q = {result.q:g}.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.figures.page import Answer, Rule, all_that_apply, first_sentence
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
-from analysis.reports.checkers.comparison.methods import held_against
+from analysis.reports.checkers.comparison.methods import named_reference
 from analysis.reports.checkers.comparison.pictures import draw_confusion, draw_labellers, written
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison, Labeller
 from analysis.reports.common import PEOPLE_AS
@@ -242,7 +242,7 @@ def answer(result: Comparison) -> Answer:
     each = [About(result, dimension) for dimension in result.dimensions if not dimension.derived_from]
     rules = (BASELINE, PEOPLE) if result.gives_labels else (SCORES,)
     sentences = [" ".join(all_that_apply(rules, about)) for about in each]
-    of = f"against {held_against(result)}"
+    of = f"against {named_reference(result)}"
     n_units = n_of(result.n_units, "units")
     sizes = [
         f"{about.of.title}: n = {n_of(about.of.accuracy.n_pairable, 'units')}"

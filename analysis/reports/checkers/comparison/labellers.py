@@ -41,8 +41,8 @@ def labellers(
     every checker to every person.
 
     `counted` are the people's labels that count, the table `judged` of the items; `from_everybody` is the reference
-    made of them, `codes` what each run says. Against the majority, a person is held against the majority of the others,
-    since their own label is part of it otherwise.
+    made of them, `codes` what each run says. Against the majority, a person is compared with that of the others, since
+    their own label is part of it otherwise.
     """
     of_people = counted[counted["rater_kind"] != SLOT]
     who = people_of(source)
@@ -51,19 +51,19 @@ def labellers(
     everybody = sorted(n_labels.index, key=lambda rater: (-int(n_labels[rater]), rater))
     listed = sorted(everybody[:MAX_PEOPLE], key=lambda rater: (-int(n_labels[rater]), who[rater].name))
     labels: dict[str, Codes] = {}
-    held_against: dict[str, dict[str, Reference]] = {}
+    compared_with: dict[str, dict[str, Reference]] = {}
     for rater in listed:
         mine = of_people[of_people["rater"] == rater]
         labels[rater] = {dimension.slug: codes_of(dimension, units, mine) for dimension in dimensions}
-        held_against[rater] = from_everybody
+        compared_with[rater] = from_everybody
         if reference == "majority":
-            held_against[rater] = references(kind, source, reference, units, counted[counted["rater"] != rater])
+            compared_with[rater] = references(kind, source, reference, units, counted[counted["rater"] != rater])
     rows = {}
     for dimension in dimensions:
         slug = dimension.slug
         by = {run.uuid: codes[run][slug] for run in codes} | {rater: labels[rater][slug] for rater in listed}
         against = {run.uuid: from_everybody[slug] for run in codes}
-        against |= {rater: held_against[rater][slug] for rater in listed}
+        against |= {rater: compared_with[rater][slug] for rater in listed}
         names = {run.uuid: ("checker", run.name) for run in codes}
         names |= {rater: ("person", who[rater].name) for rater in listed}
         for one, (what, name) in names.items():

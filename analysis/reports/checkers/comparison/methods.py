@@ -28,7 +28,7 @@ MEASURES = (
 def methods(result: Comparison) -> str:
     ties = sum(dimension.votes.tied for dimension in result.dimensions if counts_places(result, dimension))
     return sentences(
-        f"The checker {checker_name(result)} was compared with people ({held_against(result)}) on "
+        f"The checker {checker_name(result)} was compared with people ({named_reference(result)}) on "
         f"{n_of(result.n_units, 'units')}.",
         "The reference is the label with the greatest posterior by Dawid and Skene's model (1979) of the people."
         if result.reference == "dawid-skene"
@@ -51,8 +51,8 @@ def counts_places(result: Comparison, dimension: ComparedDimension) -> bool:
     return result.gives_labels or dimension.rated_by == PLACE
 
 
-def held_against(result: Comparison) -> str:
-    """What of people the checker is held against, for a sentence."""
+def named_reference(result: Comparison) -> str:
+    """What of people the checker is compared with, for a sentence."""
     means = {one.rated_by for one in result.dimensions if not counts_places(result, one)}
     if len(means) == 1 and not any(counts_places(result, one) for one in result.dimensions):
         return PEOPLE_AS[means.pop()]

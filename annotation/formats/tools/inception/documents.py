@@ -1,7 +1,7 @@
 """UIMA's documents (CAS) as INCEpTION writes them: XMI with its type system, and UIMA CAS JSON 0.4.
 
 The library that reads them makes Python classes of the types that a file names, and parses XML as it comes. So names
-are held against what a name may be, and document types and entities refused, before it sees a byte.
+are compared with what a name may be, and document types and entities refused, before it sees a byte.
 """
 
 from __future__ import annotations
