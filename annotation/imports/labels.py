@@ -195,7 +195,7 @@ class LabelCheck:
                 unknown -= set(units.in_set(kind, self.piece_set).values_list("key", flat=True))
             of_set = f", in the set {self.piece_set}" if self.piece_set and kind in PIECE_LINKS else ""
             for key in sorted(unknown):
-                reason = f"is not a {kind} of this file or of the data set{of_set}"
+                reason = f"names no {kind} of this file or of the data set{of_set}"
                 yield "item" if key in items else "unit", key, reason
         if self.task_type.unit_kind != self.task_type.anchor_kind:
             known = self._items_of(records, dataset, batch)

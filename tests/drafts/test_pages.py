@@ -185,7 +185,7 @@ def test_one_is_added_by_hand_and_removed_again(project, client):
     response = Response.objects.get(key="q2/r0")
     where = reverse("draft_add", args=[project.slug, response.pk])
     refused = client.post(where, {"head": "", "relation": "", "tail": " "}, headers={"HX-Request": "true"})
-    assert "this triplet is empty" in text_of(refused) and "<li" not in refused.content.decode()
+    assert "This triplet is empty" in text_of(refused) and "<li" not in refused.content.decode()
     client.post(where, {"head": "Anna", "relation": "kept", "tail": "the light"})
     draft = Draft.objects.get(run=None)
     assert (draft.state, draft.reviewed_by) == ("accepted", project.created_by)

@@ -235,12 +235,12 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"question": {"id": "q1"}, "pairs": [{"premise": "a", "hypothesis": "b", "passage": "p-z"}]},
             "pairs[0].passage",
-            "is no passage of this line",
+            "names no passage of this line",
         ),
         (
             {"question": {"id": "q1"}, "pairs": [{"premise": "a", "hypothesis": "b", "response": "r-z"}]},
             "pairs[0].response",
-            "is no response of this line",
+            "names no response of this line",
         ),
         ({"pairs": [{"premise": "a", "hypothesis": "b"}]}, "pairs[0].id", "is missing"),
         ({"pairs": [{"id": "n", "premise": "a"}]}, "pairs[0].hypothesis", "is missing"),

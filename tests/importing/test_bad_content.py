@@ -108,7 +108,7 @@ BAD_CONTENT = {
         {"question": {"id": "q1"}, "pairs": [{"premise": "a", "hypothesis": "b", "passage": "nowhere"}]},
         3,
         "pairs[0].passage",
-        "is no passage of this line",
+        "names no passage of this line",
     ),
     "a pair alone of an unknown response": (
         {"pairs": [{"id": "n", "premise": "a", "hypothesis": "b", "response": "nowhere"}]},
@@ -211,7 +211,7 @@ BAD_LABELS = {
     "an aspect of another question": (
         COVERAGE,
         said("r # 1", ("r # 1 # a3", "coverage", "not_covered"), task_type=COVERAGE),
-        "is no response_aspect of this file or of the data set",
+        "names no response_aspect of this file or of the data set",
     ),
     "an aspect of another response": (
         COVERAGE,
@@ -226,7 +226,7 @@ BAD_LABELS = {
     "an item of another kind": (
         CONTEXT,
         said("r2", ("r2", "sufficiency", "sufficient"), task_type=CONTEXT),
-        "is no question of this file or of the data set",
+        "names no question of this file or of the data set",
     ),
 }
 

@@ -135,7 +135,7 @@ def test_manifests_from_before_there_were_settings_bring_what_they_have(project,
         ({"settings": {"guidelines": "Read."}}, "guidelines: is not a list"),
         ({"settings": {"title": 3}}, "title: is not a text"),
         ({"options_versions": {"2": {}}}, "options_versions: is not a JSON object with the versions 1, 2"),
-        ({"options_versions": {"1": {"hidden": ["mood"]}}}, "options_versions.1: hidden.mood: is none of"),
+        ({"options_versions": {"1": {"hidden": ["mood"]}}}, "options_versions.1: hidden.mood: is not one of"),
     ],
 )
 def test_settings_that_cannot_be_taken_over_are_named(changed, message):

@@ -85,14 +85,18 @@ def test_a_changed_label_becomes_a_further_revision(bring):
     ("wrong", "column", "reason"),
     [
         (line(KEYS[1], stance="maybe"), "stance", "is not one of the task type's labels"),
-        (line("no such item"), "item", "is no evidence of this file or of the data set"),
+        (line("no such item"), "item", "names no evidence of this file or of the data set"),
         (line(KEYS[1], task_type="triplets/-/1"), "task_type", "is not the project's task type"),
         (
             line(KEYS[1], judgements=[{"unit": KEYS[2], "dimension": "stance", "label": "refutes"}]),
             "unit",
             "is not the",
         ),
-        (line(KEYS[1], judgements=[{"unit": KEYS[1], "dimension": "mood", "label": "x"}]), "dimension", "is none of"),
+        (
+            line(KEYS[1], judgements=[{"unit": KEYS[1], "dimension": "mood", "label": "x"}]),
+            "dimension",
+            "is not one of",
+        ),
         (
             line(
                 KEYS[1],

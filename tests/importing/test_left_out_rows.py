@@ -187,7 +187,7 @@ def test_values_that_are_no_labels_are_one_line_each_and_can_be_mapped(tmp_path)
     (tmp_path / "m.json").write_text(json.dumps(ROLES))
     mapped = ["--mapping", str(tmp_path / "m.json")]
     call_command("import_dataset", str(tmp_path / "a.csv"), *chosen, *mapped, verbosity=0)
-    with pytest.raises(CommandError, match="Values that are no labels"):
+    with pytest.raises(CommandError, match="Values that are not labels"):
         call_command("import_dataset", str(tmp_path / "b.csv"), *chosen, *mapped, verbosity=0)
     odd = Job.objects.latest("pk").result["odd"]
     assert [(one["what"], one["number"]) for one in odd] == [("tone: mild", 2), ("tone: n/a", 1), ("tone: harsh", 1)]

@@ -149,7 +149,7 @@ def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
     [
         ("majority", "Two Words", {}, "small letters"),
         ("majority", "m", {"ties": "coin"}, "Ties: is one of undecided, first, last, label"),
-        ("majority", "m", {"ties": "label", "tie_label": "maybe"}, "'maybe' is no label"),
+        ("majority", "m", {"ties": "label", "tie_label": "maybe"}, "'maybe' is not a label"),
         ("majority", "m", {"question": "weather"}, "Question: is one of"),
         ("majority", "m", {"colour": "red"}, "no parameter 'colour'"),
         ("weighted", "m", {"minimum": "1.5"}, "is not from 0.0 to 1.0"),

@@ -177,7 +177,7 @@ class _Lines(Places):
                 for name, of in (("passage", "passages"), ("response", "responses")):
                     named = value.get(name)
                     if named is not None and not self._knows(of, take_id(named, f"{path}.{name}", self.limit)):
-                        raise BadCell(f"{path}.{name}", named, f"is not a {name} of this line or of lines before it")
+                        raise BadCell(f"{path}.{name}", named, f"names no {name} of this line or of lines before it")
         yield from self._objects("pairs", values, "pairs", parent, {})
 
     def _knows(self, name: str, key: str) -> bool:
