@@ -117,7 +117,7 @@ def test_slots_are_nobody_and_touched_labels_do_not_count():
     run_that_says(project, "good", truth)
     slot, anna = make_rater(project, "vote 1", "slot"), make_rater(project, "Anna")
     row = of_dimension(report_of(project), "relevance")["checkers"][0]
-    assert "nobody has given one yet" in row["undefined"]
+    assert "there are none yet" in row["undefined"]
     for item in items_of(project):
         say(item, slot, YES)
     row = of_dimension(report_of(project), "relevance")["checkers"][0]

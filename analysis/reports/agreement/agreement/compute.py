@@ -85,7 +85,7 @@ def compute(
     questions = []
     for dimension in dimensions_to_show(kind, labels):
         if overall:
-            found.append(_overall(dimension, units, labels, items, origins, sets.get(dimension.slug)))
+            questions.append(_overall(dimension, units, labels, items, origins, sets.get(dimension.slug)))
             continue
         unasked = [metric for metric in kind.metrics if measured_by(metric) == dimension.slug and metric.missing_as]
         questions.append(
