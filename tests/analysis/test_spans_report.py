@@ -179,9 +179,9 @@ def test_tables_and_words_say_what_was_computed():
     for table in tables.values():
         assert all(len(row) == len(table.columns) for row in table.rows)
     (picture,) = report.pictures(result)
-    assert "12 marks" in picture.caption
+    assert "12 highlights" in picture.caption
     methods = report.methods(result)
-    assert "6 units that two people or more looked at (12 marks)" in methods
+    assert "6 units that two people or more looked at (12 highlights)" in methods
     assert "1000 random continua" in methods
     assert "bootstrap" in methods
 

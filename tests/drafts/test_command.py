@@ -42,7 +42,7 @@ def test_workers_do_it_otherwise():
         (("triplets", "lexical"), "has no extractor 'lexical'; it has"),
         (("triplets", "fake-extractor", "--param", "most=few"), "'few' is not of type int"),
         (("triplets", "fake-extractor", "--param", "most=0"), "most"),
-        (("triplets", "fake-extractor", "--queue", "llm"), "not of the queue 'llm'"),
+        (("triplets", "fake-extractor", "--queue", "llm"), "not on the queue 'llm'"),
         (("triplets", "fake-extractor", "--user", "x@y"), "no account with the address"),
         (("stances", "fake-extractor"), "judges nothing that an extractor proposes"),
     ],

@@ -319,7 +319,7 @@ def test_what_cannot_be_started_says_why(tmp_path):
         ({"asks": "verdict"}, "one of claim, question, atomic_claim"),
         ({"corpus": "wiki"}, "There is no corpus 'wiki' here; available: own, each"),
         ({"top": 0}, "from 1 to 1000"),
-        ({"queue": "llm"}, "not of the queue 'llm'"),
+        ({"queue": "llm"}, "not on the queue 'llm'"),
     ):
         with pytest.raises(RunError, match=message):
             start(project, **wanted)

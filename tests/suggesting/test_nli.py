@@ -144,7 +144,7 @@ def test_whose_workers_compute_it_can_be_chosen_where_there_is_a_choice(client, 
     client.post(address, posted(model=model, queue="gpu"))
     assert CheckerRun.objects.get().job.queue == "gpu"
     assert "Select a valid choice" in client.post(address, posted(model=model, queue="llm")).content.decode()
-    with pytest.raises(suggesting.RunError, match="not of the queue 'gpu'"):
+    with pytest.raises(suggesting.RunError, match="not on the queue 'gpu'"):
         suggesting.start_run(project, project.created_by, "lexical", queue="gpu")
     call_command("run_checker", project.slug, "embedding", "--queue", "gpu", verbosity=0)
     assert CheckerRun.objects.get(checker="embedding").job.queue == "gpu"

@@ -39,7 +39,7 @@ def chosen_queue(info: CheckerInfo, queue: str | None) -> str:
     """The queue that was asked for, or the first one of `queues_of`; RunError where it is not one of them."""
     queues = queues_of(info)
     if queue and queue not in queues:
-        raise RunError(f"{info.title} runs on the queue {' or '.join(queues)}, not on {queue!r}")
+        raise RunError(f"{info.title} runs on the queue {' or '.join(queues)}, not on the queue {queue!r}")
     return queue or queues[0]
 
 
