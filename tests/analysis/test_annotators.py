@@ -306,7 +306,7 @@ LOW, MIDDLE, HIGH = (0.4, 0.3, 0.5), (0.8, 0.7, 0.9), (0.9, 0.8, 1.0)
         ),
         (
             question(HIGH, MIDDLE, HIGH, n_uncertain=3),
-            "None is shown to be below the median annotator",
+            "No annotator is shown to be below the median",
             "adjudicate the 3 units",
         ),
     ],

@@ -194,6 +194,6 @@ REPORT = Report(
     tab="project_comparison",
     kind=PromptCalibration,
     declares=page,
-    said=methods,
+    paragraph=methods,
     needs_run=True,
 )

@@ -131,7 +131,7 @@ RULES = (
     Rule(
         "alike",
         lambda one: True,
-        lambda one: f"{_range(one)} None is shown to be below the median annotator.",
+        lambda one: f"{_range(one)} No annotator is shown to be below the median.",
     ),
 )
 
