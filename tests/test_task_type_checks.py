@@ -72,12 +72,12 @@ BROKEN = {
     "two dimensions are called relevance": replace(SIX, dimensions=(SIX.dimensions[0], *SIX.dimensions)),
     "two dimensions have the title": with_dimension(SIX, "stance", title="Relevance"),
     "a project's to set": with_dimension(SIX, "relevance", is_hidden=True),
-    "no name of a dimension": with_dimension(SIX, "stance", slug="a/b"),
+    "not a name of a dimension": with_dimension(SIX, "stance", slug="a/b"),
     "asks nothing": replace(SIX, dimensions=(), metrics=()),
     "less than two labels": labelled(YES),
     "has the label yes twice": labelled(YES, replace(YES, title="Ja", key="j")),
     "has two labels “Yes”": labelled(YES, replace(NO, title="Yes")),
-    "no name of letters": labelled(YES, replace(NO, value="no no")),
+    "not a name of letters": labelled(YES, replace(NO, value="no no")),
     "which is not between -1 and 1": labelled(YES, replace(NO, polarity=-2.0)),
     "digits pick 9": with_dimension(SIX, "stance", labels=TEN, asked_when=None),
     "needs a key of its own": labelled(YES, replace(NO, key="")),
@@ -110,7 +110,7 @@ BROKEN = {
     "as a label of its own": replace(SIX, metrics=(Metric("x", "stance", missing_as="refutes"),)),
     "keys_pick is 'spans'": replace(SIX, keys_pick="spans"),
     "the first is 1": replace(SIX, version=0),
-    "no name of letters, digits, - and _": replace(SIX, variant="six/way"),
+    "not a name of letters, digits, - and _": replace(SIX, variant="six/way"),
     "more than 80 characters": replace(SIX, variant="x" * 80),
 }
 

@@ -34,7 +34,7 @@ def said_of(name: str, source) -> str:
 
 @pytest.mark.parametrize("name", ["comparison", "alternative-annotator", "prevalence", "prefill-trial"])
 def test_without_a_model_the_error_says_how_a_table_has_one(tmp_path, name):
-    with pytest.raises(ValueError, match="the table labels has no labels of a model.* model in the column rater_kind"):
+    with pytest.raises(ValueError, match="the table labels has no labels by a model.* model in the column rater_kind"):
         computed(name, table(tmp_path))
 
 

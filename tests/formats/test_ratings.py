@@ -154,9 +154,9 @@ def test_labels_of_a_checker(tmp_path):
     [
         ("id,text,score\n1,A b.,0.5\n1,C d.,0.5\n", "id", "is the id of another text on line 2"),
         ("id,text,score\n1,A b.,0.5\n1,A b.,0.6\n", "score", "differs from the score on line 2"),
-        ("id,text,score\n1,A b.,x\n", "score", "no number"),
-        ("id,text,score\n1,A b.,1e400\n", "score", "no number"),
-        ("id,text,score\n1,A b.,inf\n", "score", "no number"),
+        ("id,text,score\n1,A b.,x\n", "score", "not a number"),
+        ("id,text,score\n1,A b.,1e400\n", "score", "not a number"),
+        ("id,text,score\n1,A b.,inf\n", "score", "not a number"),
         ("id,text,score\n1,,0.1\n", "text", "is empty"),
     ],
 )
@@ -295,7 +295,7 @@ def test_highlights_are_places_in_the_text_of_the_file(tmp_path, text, roles):
 
 @pytest.mark.parametrize(
     ("cells", "reason"),
-    [("9,12,", "no place in the text"), ("0,1,b", "not what stands"), (",,zz", "does not stand"),
+    [("9,12,", "not a position in the text"), ("0,1,b", "not what stands"), (",,zz", "does not stand"),
      (",,a", "more than once"), ("x,2,", "whole numbers")],
 )  # fmt: skip
 def test_highlights_that_are_not_there_are_bad_rows(tmp_path, cells, reason):

@@ -101,7 +101,7 @@ def test_every_parameter_that_names_a_model_is_checked(models):
                 is_hash = (info.slug, parameter.name) == ("trained", "model")
                 assert parameter.kind == ("str" if is_hash else "model"), (info.slug, parameter.name)
                 if not is_hash:
-                    with pytest.raises(ParameterError, match="none of the models that this site allows"):
+                    with pytest.raises(ParameterError, match="not one of the models that this site allows"):
                         registry.complete_parameters(info, {parameter.name: "/etc"})
 
 
@@ -171,7 +171,7 @@ def test_page_and_command_refuse_it_alike_whether_it_is_there_or_not(client, pro
         said.append(str(refusal.value).replace(path.name, "X"))
     assert all("is not one of the models that this site allows" in page for page in pages)
     assert said[0] == said[1] and not CheckerRun.objects.exists()
-    with pytest.raises(training.TrainingError, match="none of the models that this site allows"):
+    with pytest.raises(training.TrainingError, match="not one of the models that this site allows"):
         training.TrainingRequest(representation=training.HIDDEN, hidden_model=str(there))
     assert "somebody/fine" in pages[0] and f"folders in {models}" in pages[0]  # what may be given instead
 
@@ -183,7 +183,7 @@ def test_the_worker_checks_it_again(client, project, models, tmp_path):
     (models / "good").rename(tmp_path / "moved")
     (models / "good").symlink_to(tmp_path / "elsewhere")
     job = lifecycle.run_here(run.job)
-    assert job.state == Job.State.FAILED and "none of the models that this site allows" in job.message
+    assert job.state == Job.State.FAILED and "not one of the models that this site allows" in job.message
     (models / "good").unlink()
     (tmp_path / "moved").rename(models / "good")
     lifecycle.resume(run.job)

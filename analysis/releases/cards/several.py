@@ -97,7 +97,7 @@ def _readme(manifest: dict, facts: dict, tables: dict, parts: list[ReleasePart])
     lines = [
         f"---\n{head}---\n",
         f"# {title}\n",
-        section("What it was made for", card.get("motivation")),
+        section("Purpose", card.get("motivation")),
         section("Licence", card.get("license") or "None yet: ask the authors before you use the data."),
         section("Authors", "\n".join(f"- {name}" for name in authors_of(card)) or None, is_plain=False),
         section("Contact", " ".join(filter(None, (card.get("contact"), card.get("homepage")))) or None),

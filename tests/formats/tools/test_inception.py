@@ -210,10 +210,10 @@ def test_types_are_held_to_names_before_the_library_makes_classes_of_them(monkey
     monkeypatch.setattr("cassis.load_cas_from_json", load)
     monkeypatch.setattr("cassis.load_typesystem", load)
     described = types().to_xml().replace("<name>kind</name>", f"<name>{HOSTILE}</name>")
-    with pytest.raises(documents.BadCell, match="no name of a feature"):
+    with pytest.raises(documents.BadCell, match="not a name of a feature"):
         documents.TypeSystems().read(described.encode())
     raw = json.dumps({"%TYPES": {"a.B": {"class": {}}}, "%FEATURE_STRUCTURES": []}).encode()
-    with pytest.raises(documents.BadCell, match="no name of a feature"):
+    with pytest.raises(documents.BadCell, match="not a name of a feature"):
         documents.cas_of_json(raw)
 
 
