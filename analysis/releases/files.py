@@ -75,6 +75,14 @@ def unpacked(archive: Path, folder: Path) -> None:
             shutil.copyfileobj(source, out, AT_ONCE)
 
 
+def terms_of(manifest: dict) -> str:
+    """The hash of what people were asked and told: label set, what the project changed about it, and every version of
+    the guidelines. Of its own, since these stand in the manifest, and what files hash to does not change with them."""
+    said = {name: manifest.get(name) for name in ("labels", "label_set", "options", "options_versions")}
+    said["guidelines"] = manifest.get("settings", {}).get("guidelines", [])
+    return hashlib.sha256(line_of(said).encode()).hexdigest()
+
+
 def labels_in(names: Iterable[str]) -> list[str]:
     """Of a release's files those that the hash of the labels alone covers: content and annotations."""
     return [name for name in names if "/" not in name and name.endswith(".jsonl") and name != DECISIONS]
@@ -158,6 +166,9 @@ class Files:
                 raise ReleaseError(f"{self.path}: {name} is not the file that was frozen; its SHA-256 differs")
         if combined(self.manifest["files"], self.manifest["files"]) != self.manifest["release"]["sha256"]:
             raise ReleaseError(f"{self.path}: the manifest's list of files is not the one that was frozen")
+        terms = self.manifest["release"].get("terms_sha256")
+        if terms is not None and terms != terms_of(self.manifest):
+            raise ReleaseError(f"{self.path}: the manifest's label set or guidelines are not those that were frozen")
 
     def _sha256(self, name: str) -> str:
         found = hashlib.sha256()

@@ -16,7 +16,7 @@ from analysis.models import Release
 from analysis.releases.cards.several import ReleasePart
 from analysis.releases.cards.writing import write_beside, write_manifest
 from analysis.releases.chosen import ChosenSource
-from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, ZIP, combined, digest_of, names_of, zipped
+from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, ZIP, combined, digest_of, names_of, terms_of, zipped
 from analysis.releases.kept import file_stem, keep_file
 from analysis.releases.several import folder_of, write_whole
 from analysis.releases.writing import write_frames
@@ -135,6 +135,7 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             # Of all files; and of the labels alone, which do not depend on runs, arms or who is a member.
             "sha256": combined(files, files),
             "labels_sha256": combined(files, labels),
+            "terms_sha256": terms_of(exported),
         },
     }
 

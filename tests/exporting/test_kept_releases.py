@@ -134,6 +134,7 @@ def test_a_withdrawn_release_says_so_everywhere_and_keeps_its_files(two):
         assert getattr(researcher, verb)(f"{api}1/").status_code == 405
 
 
+HASHES = ("labels_sha256", "terms_sha256")
 SECRET, NOTE = "Anna told me so", "I asked Ben"
 
 
@@ -276,6 +277,8 @@ def test_several_projects_are_numbered_folders_each_a_release_of_its_own(tmp_pat
 def test_a_part_of_the_labels_is_frozen_as_if_there_were_no_others(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path / "media"
     project = project_of(6, claims=3)
+    project.card = card_of({"license": "mit", "motivation": "To see\nwhether ports freeze."})
+    project.save()
     for place, claim in enumerate(Claim.objects.filter(dataset=project.dataset).order_by("key")):
         claim.source = f"https://{'north' if place else 'south'}.example/{place}"
         claim.save()
@@ -314,5 +317,11 @@ def test_a_part_of_the_labels_is_frozen_as_if_there_were_no_others(tmp_path, set
     # Brought in elsewhere, it is all that there is.
     chosen = {"format": "assay", "dataset": "again", "project": "again", "with_settings": True, "verbosity": 0}
     call_command("import_dataset", str(path), owner=project.created_by.email, **chosen)
-    again = freezing.write_release(Project.objects.get(slug="again"), tmp_path / "again")["release"]
-    assert again["labels_sha256"] == release.labels_sha256
+    copy = Project.objects.get(slug="again")
+    again = freezing.write_release(copy, tmp_path / "again")["release"]
+    frozen = release.manifest["release"]
+    assert [again[name] for name in HASHES] == [frozen[name] for name in HASHES] and copy.card == project.card
+    manifest = tmp_path / "again" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"guidelines": [', '"guidelines": ["Other", ', 1))
+    with pytest.raises(CommandError, match="label set or guidelines are not those that were frozen"):
+        call_command("release", check=tmp_path / "again")
