@@ -3,11 +3,13 @@
 import io
 import json
 import shutil
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.urls import reverse
 
 from analysis.models import Release
@@ -325,3 +327,30 @@ def test_a_part_of_the_labels_is_frozen_as_if_there_were_no_others(tmp_path, set
     manifest.write_text(manifest.read_text().replace('"guidelines": [', '"guidelines": ["Other", ', 1))
     with pytest.raises(CommandError, match="label set or guidelines are not those that were frozen"):
         call_command("release", check=tmp_path / "again")
+
+
+@pytest.mark.on_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_what_is_answered_while_a_release_is_frozen_is_not_in_it(tmp_path, monkeypatch):
+    """Between two of its parts somebody answers: all of them hold the moment before."""
+    project = project_of(3)
+    anna, items, real = make_rater(project, "Anna"), items_of(project), freezing.write_frames
+    for item in items:
+        say(item, anna, "relevant")
+
+    def answer():
+        say(items[0], make_rater(project, "Late"), "not_relevant")
+        connection.close()
+
+    def meanwhile(source, folder):
+        thread = threading.Thread(target=answer)
+        thread.start()
+        thread.join()
+        real(source, folder)
+
+    monkeypatch.setattr(freezing, "write_frames", meanwhile)
+    manifest = freezing.write_release(project, tmp_path / "release")
+    assert Revision.objects.count() == 4 and manifest["counts"]["revisions"] == 3
+    source = ReleaseSource(tmp_path / "release")
+    assert source.everybody()["rater"].tolist() == source.rater_frame()["rater"].tolist() == [anna.pseudonym]
+    assert len(source.label_frame(source.unit_frame("evidence"))) == 3
