@@ -2,6 +2,7 @@
 same hash, a second release compared with the first, and the page for everybody."""
 
 import json
+import uuid
 import zipfile
 
 import pytest
@@ -9,14 +10,16 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from analysis.models import Release
+from annotation.access import assignment_for
 from annotation.decisions import adjudicating
 from annotation.jobs import lifecycle
 from annotation.models import Job
+from annotation.work import annotating, assigning
 from tests.exporting.test_cards import readers_load
 from tests.exporting.test_release_round_trip import through_an_empty_assay
-from tests.factories import join, make_user
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
-from tests.world.labels import items_of, make_rater, project_of, say
+from tests.world.labels import items_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -40,6 +43,16 @@ def looked_at(page, name: str) -> None:
     page.emulate_media(color_scheme="light")
 
 
+def answer(project, person, stance: str) -> None:
+    assignment = assigning.take(project, person)
+    said = [
+        {"unit": assignment.item.key, "dimension": "relevance", "label": "relevant"},
+        {"unit": assignment.item.key, "dimension": "stance", "label": stance},
+    ]
+    body = {"client_id": str(uuid.uuid4()), "judgements": said}
+    annotating.submit(assignment_for(person, assignment.uuid), person, body)
+
+
 def agreement_in(path, capsys) -> dict:
     call_command("report", str(path), "agreement", from_files=True, format="json")
     return json.loads(capsys.readouterr().out)
@@ -49,14 +62,15 @@ def test_a_release_is_frozen_read_brought_in_again_compared_and_shown(
     open_context, tmp_path, settings, request, capsys
 ):
     settings.MEDIA_ROOT = tmp_path / "media"
-    project = project_of(8)
+    people = [make_user(name) for name in ("ann", "ben")]
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 8)
+    project = make_project(dataset, overlap=2, order="file", annotators=people)
     judge = join(project, make_user("judge"), "adjudicator")
-    for name in ("Ann", "Ben"):
-        rater = make_rater(project, name)
-        for place, item in enumerate(items_of(project)):
-            say(item, rater, "relevant", "refutes" if place < 4 and name == "Ann" else "supports")
+    for place in range(8):
+        for person in people:
+            answer(project, person, "refutes" if place < 4 and person == people[0] else "supports")
     adjudicating.decide(project, judge, items_of(project)[0].anchor, "stance", "refutes", "Looked twice.")
-    project.assignments.filter(state="open").update(state="cancelled")
     page = open_context(project.created_by).new_page()
     page.goto(f"/projects/{project.slug}/releases/")
     expect(page.get_by_text("3 units are divided and nobody decided")).to_be_visible()
