@@ -142,7 +142,7 @@ def _responsible(manifest: dict, card: dict, facts: dict) -> dict:
         "rai:personalSensitiveInformation": card.get("ethics"),
         "rai:dataAnnotationProtocol": (
             f"{manifest['release']['overlap']} judgements planned per item. "
-            f"{PREFILL.get(manifest['release']['prefill'], '')} {len(guidelines)} versions of written guidelines. "
+            f"{PREFILL.get(manifest['release']['prefill'], '')} Versions of written guidelines: {len(guidelines)}. "
             f"One label per unit: {decided or 'none yet'}."
         ),
         "rai:dataAnnotationPlatform": manifest["release"]["software"],
