@@ -42,6 +42,7 @@ MODULES = (
     "models.trained",
     "models.retrieval",
     "models.embedding",
+    "models.judging",
 )
 BENCHMARKS = {module.rpartition(".")[2]: f"benchmarks.{module}" for module in MODULES}
 

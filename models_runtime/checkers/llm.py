@@ -67,7 +67,7 @@ MOST_JOINT = 25
 JOINT_SLICE = 256
 # Ways to an answer: at once; or after reasons, in an object that the server holds the model to, or in its own words.
 LETTER, OBJECT, FREE = REASONING = ("none", "json", "free")
-EXPLANATION = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+MOST_QUOTES = 5
 
 
 INFO = CheckerInfo(
@@ -310,7 +310,11 @@ class LlmChecker:
         )
         options = {"max_tokens": room}
         if self.reasons == OBJECT:
-            explanation, quotes = EXPLANATION
+            # vLLM can be told how long a text may be, so that none is cut off; others refuse a form that says so.
+            bound = {"maxLength": room} if exchange.is_vllm else {}
+            quoted = {"maxLength": max(room // 4, 40)} if exchange.is_vllm else {}
+            explanation = {"type": "string"} | bound
+            quotes = {"type": "array", "items": {"type": "string"} | quoted, "maxItems": MOST_QUOTES}
             answer = {"type": "string", "enum": list(letters)}
             schema = object_schema({"explanation": explanation, "quotes": quotes, "answer": answer})
             options = json_options("judgement", schema, room)

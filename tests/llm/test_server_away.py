@@ -120,3 +120,20 @@ def test_other_work_of_the_queue_is_done_meanwhile(away, project):
     assert lifecycle.most_urgent(other.job_id) == other.job_id
     assert lifecycle.run_here(other.job).state == Job.State.DONE
     assert Job.objects.get(pk=run.job_id).state == Job.State.RUNNING
+
+
+def test_the_next_part_is_asked_about_while_the_last_answers_come_in(project, serve, monkeypatch):
+    monkeypatch.setattr(suggesting, "CHUNK_SIZE", 1)
+
+    def answer(request, n):
+        time.sleep(0.1)
+        return picked("B")
+
+    server = serve(answer, max_in_flight=2)
+    run = suggesting.start_run(project, project.created_by, "llm", QUICK, wake_workers=False)
+    lifecycle.work_on_beside(run.job_id)
+    lifecycle.run_here(run.job)
+    run.job.refresh_from_db()
+    assert run.job.state == Job.State.DONE and run.job.result["failed"] == 0
+    assert server.most_in_flight == 2
+    assert len(server.requests) == 8, len(server.requests)  # each unit once

@@ -77,6 +77,16 @@ def test_where_there_is_no_choice_constraint_a_json_schema_gives_the_same_kind_o
         assert answer.probability == max(answer.probabilities.values())
 
 
+def test_reasons_are_held_to_their_form_and_are_never_cut_off():
+    checker = load("llm", TRIPLETS, {"reasoning": "json", "reasoning_tokens": 400})
+    for found in checker.predict([triplet("ice melts", "It is warm.", "Ice melts.", key=str(n)) for n in range(3)]):
+        assert not found.error, found.error
+        written = json.loads(found.trace["output"])
+        answer = found.labels["entailment"]
+        assert dict(zip("ABCD", TRIPLETS.values, strict=True))[written["answer"]] == answer.label
+        assert answer.explanation.startswith(written["explanation"].strip()) and answer.probability is None
+
+
 def test_many_at_once_get_the_answers_that_each_gets_alone():
     checker = load("llm", SPACES["six"])
     together = checker.predict(PAIRS)

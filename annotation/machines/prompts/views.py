@@ -14,7 +14,6 @@ from annotation.machines.runs.forms import TEXT_LENGTH, limit_fields, limits_of,
 from annotation.machines.runs.starting import RunError, SameRun
 from annotation.machines.runs.views.shared import to_run
 from annotation.models import HeldOutPart, Project, PromptVersion
-from annotation.work.label_access import labels_served
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
 
@@ -76,8 +75,6 @@ def project_prompts(request, slug):
         return answer
     # How much people labelled is no label, but would tell those who still label here what others have done.
     is_blind = has_open_work(request.user, project)
-    if not is_blind and not why_none:
-        labels_served(request, project)
     runs = {} if why_none else versions.runs_of(project)
     context = {
         "project": project,
