@@ -7,8 +7,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from django.db.models import Q
+
 from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping, guess_values
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
+from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.roles import guess_roles
 from annotation.imports.importing import FileChoices
 from annotation.models import ColumnMapping, User
@@ -30,13 +33,16 @@ def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, val
 def likely_layout(user: User, seen: Preview) -> str:
     """The layout to begin with: as this person said last for such a header; ratings where the columns name raters, or
     scores beside labels; "" where the layouts of `mapping` should be looked at."""
-    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(seen.columns))
+    apart = unfolded_preview(seen)
+    known = ColumnMapping.objects.filter(
+        Q(header_hash=header_hash(seen.columns)) | Q(header_hash=header_hash(apart.columns), layout=RATINGS), owner=user
+    )
     last = known.order_by("-updated_at").first()
     if last is not None:
         return last.layout
-    roles = guess_roles(seen.columns, seen.rows)
+    roles = guess_roles(apart.columns, apart.rows)
     kinds = {role.partition("/")[0] for role in roles}
-    has_raters = "rater" in roles or any(role.count("/") == 2 for role in roles)
+    has_raters = "rater" in roles or any(role.count("/") > 1 for role in roles)
     return RATINGS if "label" in kinds and (has_raters or "score" in kinds) else ""
 
 

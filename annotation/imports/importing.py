@@ -205,6 +205,11 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
     try:
         return learn(brought) if brought and identifier_of(brought) == identifier else task_type(identifier)
     except KeyError:
+        if not identifier and get_format(request.format).makes_label_set:
+            raise ImportProblem(
+                "The file has no labels that a project could ask for; say which column holds them, or import the texts "
+                "alone"
+            ) from None
         raise ImportProblem(
             f"There is no task type {identifier!r}" if identifier else "Name the project's task type"
         ) from None

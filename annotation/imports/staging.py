@@ -75,6 +75,7 @@ class ContentPass:
         self.parent_ids: dict[str, dict[str, int]] = {name: {} for name in PARENTS}
         self.stored_parents: set[tuple[str, int]] = set()
         self.key_lengths = KeyLengths()
+        self.is_staged = True
         self._clear()
 
     def _clear(self) -> None:
@@ -138,6 +139,7 @@ class ContentPass:
         if self.waiting_records:
             # Where one bad row refuses the file, reading goes on after it only to find the others.
             stages = self.writes and (self.leaves_out or not self.findings.error_count)
+            self.is_staged = self.is_staged and (stages or not self.writes)
             if stages:
                 try:
                     with transaction.atomic():
@@ -152,7 +154,7 @@ class ContentPass:
                     ) from error
             else:
                 self._take_waiting(stages=False)
-        if self.waiting_labels:
+        if self.waiting_labels and self.is_staged:  # else their units are missing because other rows are bad
             for problem in self.labels.problems(self.waiting_labels, self.dataset, self.batch):
                 self.findings.add_problem(*problem)
         self._clear()

@@ -14,7 +14,7 @@ import pandas as pd
 
 from analysis.sources import base
 from analysis.sources.content_rows import content_columns
-from analysis.sources.outline import Run
+from analysis.sources.outline import Run, groups_in
 from analysis.sources.splits import source_name
 from analysis.sources.tables.long_table import MODEL, PERSON, LongTableSource, orders_of
 from annotation.datasets.kinds import KIND_OF_RECORD
@@ -30,6 +30,7 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
+from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.oddities import IDENTICAL
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.roles import check_roles, guess_roles
@@ -44,13 +45,13 @@ def guessed_roles(path: Path) -> SaidMapping | None:
     """What the columns of a table most likely are; None where they hold no labels that one can tell, or nobody and
     nothing that gave any: any column of few values could be labels then."""
     try:
-        seen = preview(SourceFile(path), n=200)
+        seen = unfolded_preview(preview(SourceFile(path), n=200))
         roles = guess_roles(seen.columns, seen.rows)
         check_roles(roles)
     except FormatError:
         return None
     kinds = {role.partition("/")[0] for role in roles}
-    says_who = kinds & {"rater", "score", "prediction"} or any(role.count("/") == 2 for role in roles)
+    says_who = kinds & {"rater", "score", "prediction"} or any(role.count("/") > 1 for role in roles)
     return SaidMapping(RATINGS, roles) if "label" in kinds and says_who else None
 
 
@@ -148,6 +149,9 @@ class RatedTableSource(LongTableSource):
         scoring = [name for name in sorted(self._read.scores) if name not in labelling]
         runs = [Run(name, name, "", scores=(name,) if name in self._read.scores else ()) for name in labelling]
         return [*runs, *(Run(name, name, "", gives="scores", scores=(name,)) for name in scoring)]
+
+    def rater_groups(self) -> list[str]:
+        return groups_in({row["rater"] for row in self._rows if row["rater_kind"] == PERSON})
 
     def how_to_have_runs(self) -> str:
         return f"the table {self.slug} has no column that is mapped as a score or a label of a checker"

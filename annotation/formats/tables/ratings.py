@@ -49,6 +49,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.highlights import spans_in_cell, spans_of_row
+from annotation.formats.tables.nested import base_of, unfolded
 from annotation.formats.tables.oddities import (
     IDENTICAL,
     LEAVE_OUT,
@@ -114,11 +115,18 @@ def _rows(sources: list[SourceFile], options: Options, has_places: bool) -> Iter
     # Places are counted in the text as the file has it, so its line ends must be seen.
     with closing(open_tables(sources, replace(options, keeps_line_ends=has_places))) as tables:
         for table in tables:
-            absent = [column for column in options.mapping.values() if column not in (table.columns or (column,))]
+            known = table.columns
+            apart = {base_of(one) for one in options.mapping.values() if one not in (known or ()) and "." in one}
+            apart -= {*options.mapping.values()}
+            absent = [one for one in options.mapping.values() if known and not {one, base_of(one)} & {*known}]
             if absent:
-                raise FormatError(f"{table.name}: missing columns: {', '.join(absent)}. Found: {listed(table.columns)}")
+                raise FormatError(f"{table.name}: missing columns: {', '.join(absent)}. Found: {listed(known)}")
             for row in table.rows:
-                yield (table.name, None, row) if isinstance(row, RowError) else (table.name, *row)
+                if isinstance(row, RowError):
+                    yield table.name, None, row
+                else:
+                    line, cells = row
+                    yield table.name, line, unfolded(cells, apart) if apart else cells
 
 
 class _LeftOut(BadCell):
@@ -276,7 +284,7 @@ class RatingRows:
             question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
             label = self._label(question, text, column, file, line, scale)
             if label is not None:
-                who = names[1] if len(names) == 2 else rater
+                who = "/".join(names[1:]) or rater
                 found.setdefault(who, _Answer({})).labels[question] = label
         if self.has_spans and not checker:
             self._highlight(found, rater, cells)

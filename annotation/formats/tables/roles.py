@@ -8,6 +8,7 @@
     question              the question that the row's label answers, where there is one row per label
     label/QUESTION        labels of a question, by the row's rater; `label` alone where the row names the question
     label/QUESTION/RATER  labels of a question by one rater, where each rater has a column
+    label/QUESTION/GROUP/RATER  the same of one rater of a group
     score/NAME            a number that a checker elsewhere gave
     prediction/NAME/QUESTION   a label that a checker elsewhere gave
     probability/NAME/QUESTION  how probable that label is to it, or an object in JSON: label -> probability
@@ -33,7 +34,7 @@ from annotation.formats.records import FormatError
 from annotation.task_types.base import number_text
 
 # How many names follow a role, at least and at most; none follow others.
-_NAMES_AFTER = {"label": (0, 2), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
+_NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
 OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
     "": "Keep with the text",
@@ -68,8 +69,8 @@ ROLE_TITLES = {
 _SPELLINGS = {
     "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
     "modeloutput systemoutput",
-    "context": "context article source document prompt question reference premise input src",
-    "id": "id textid itemid unitid instanceid exampleid segmentid segid",
+    "context": "context article source document dialogue prompt question reference premise input src",
+    "id": "id textid itemid unitid instanceid exampleid segmentid segid storyid summaryid responseid answerid",
     "document": "docid documentid articleid questionid promptid sourceid",
     "system": "system systemid systemname model modelid modelname",
     "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
@@ -101,6 +102,8 @@ WIDE = (
     re.compile(rf"^(?P<rater>{_RATER})(?:[ _.:/-]+(?P<question>.+))?$", re.I),
     re.compile(rf"^(?P<question>.+?)[ _.:/([-]+(?P<rater>{_RATER})[)\]]?$", re.I),
 )
+# What stands inside other columns (`tables.nested`): `expert_annotations.2.fluency`, and `fluency.2`.
+NESTED = re.compile(r"^(?P<base>[^.]+)\.(?P<number>\d+)(?:\.(?P<question>.+))?$")
 LOOKED_AT = 200
 MOST_GUESSED = 12  # different values of a column that is taken for labels
 
@@ -142,17 +145,28 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             take(role, column)
     if "text" not in found and "context" in found and "system" not in found:
         found["text"] = found.pop("context")
+    if {"id", "system", "text"} <= found.keys() and _is_of_several(found["id"], found["text"], rows):
+        # Each system wrote something for it: it is the id of a segment.
+        free += [found["document"]] if "document" in found else []
+        found["document"] = found.pop("id")
     _take_more(found, free, rows, take)
     for column in list(free):
+        nested = NESTED.match(column)
         wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
-        if wide and (_is_label(column, rows) or _are_numbers(column, rows)):
+        if nested and (nested["question"] or not wide):
+            if _is_label(column, rows):
+                base, number, question = nested.groups()
+                take(
+                    "/".join(("label", *((name_of(question), base) if question else (name_of(base),)), number)), column
+                )
+        elif wide and (_is_label(column, rows) or _are_numbers(column, rows)):
             take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
     spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
     if "question" in found:
         column = next((spelt[name] for name in NAMES["label"] if name in spelt), None)
         if column is not None:
             take("label", column)
-    has_wide = any(role.count("/") == 2 for role in found)
+    has_wide = any(role.count("/") > 1 for role in found)
     for column in list(free):
         is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
         if SCORE_NAMES.search(column) and not (is_named and "rater" in found) and _are_numbers(column, rows):
@@ -161,11 +175,26 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             not has_wide
             and "label" not in found
             and (_is_label(column, rows) or (is_named and "rater" in found and _are_numbers(column, rows)))
+            and (is_named or _are_numbers(column, rows) or len(set(_values(column, rows))) > 1)
+            and re.sub(r"[^a-z0-9]", "", column.lower()) not in [*NAMES["id"], *NAMES["document"]]
         ):
             take(f"label/{name_of(column)}", column)
         elif _are_numbers(column, rows) and not _are_whole(column, rows):
             take(f"score/{column[:80]}", column)
+    if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
+        # Each row is what a rater said: a number that nothing else is known of is theirs.
+        scores = [role for role, column in found.items() if role[:6] == "score/" and not SCORE_NAMES.search(column)]
+        free += [found.pop(role) for role in scores[:1]]
+        column = next((column for column in free if _are_numbers(column, rows)), None)
+        if column is not None:
+            take(f"label/{name_of(column)}", column)
     return found
+
+
+def _is_of_several(of: str, text: str, rows: list) -> bool:
+    """Whether one value of a column stands beside different texts."""
+    first: dict[str, object] = {}
+    return any(first.setdefault(str(row.get(of)), row.get(text)) != row.get(text) for row in rows)
 
 
 def _take_more(found: dict[str, str], free: list[str], rows: list, take: Callable[[str, str], None]) -> None:
@@ -214,7 +243,11 @@ def _texts(column: str, rows: list) -> list[str]:
 
 
 def _values(column: str, rows: list) -> list[str]:
-    return [text for row in rows if (text := to_text(row.get(column), column).strip())]
+    """The texts in a column; none where it holds lists or objects."""
+    try:
+        return [text for row in rows if (text := to_text(row.get(column), column).strip())]
+    except BadCell:
+        return []
 
 
 def _are_numbers(column: str, rows: list) -> bool:
@@ -271,7 +304,7 @@ def check_roles(mapping: Mapping[str, str]) -> None:
         raise FormatError(
             "Labels stand in one column with the question's name beside it, or in one per question, not in both"
         )
-    if "rater" in mapping and any(role.count("/") == 2 for role in labels):
+    if "rater" in mapping and any(role.count("/") > 1 for role in labels):
         raise FormatError("The rater stands either in a column of its own or in the names of columns, not in both")
     if len(set(mapping.values())) < len(mapping):
         [(column, _)] = Counter(mapping.values()).most_common(1)

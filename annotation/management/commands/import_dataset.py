@@ -14,6 +14,7 @@ from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
 from annotation.formats.tables.mapping import guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
+from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.oddities import ODDITIES, check_treatment
 from annotation.formats.tables.roles import guess_roles
 from annotation.imports import importing
@@ -130,6 +131,7 @@ class Command(BaseCommand):
         except FormatError as error:
             raise CommandError(str(error)) from error
         if options["format"] == RATINGS:
+            seen = unfolded_preview(seen)
             roles = guess_roles(seen.columns, seen.rows)
             self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
             return FileChoices(mapping=roles, **choices)

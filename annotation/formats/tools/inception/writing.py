@@ -1,9 +1,10 @@
-"""Documents for INCEpTION as UIMA CAS JSON 0.4, laid out as its own project exports are: a file per text and
-annotator, with a layer for each question."""
+"""Documents for INCEpTION as UIMA CAS JSON 0.4 or as XMI, laid out as its own project exports are: a file per text and
+annotator (of XMI a zip with its types), with a layer for each question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import io
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -11,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from annotation.formats.tools.inception.reading import ANNOTATION, BASE, KEY_TYPE
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 
-FILE = "inception.zip"
+FILE, XMI_FILE = "inception.zip", "inception-xmi.zip"
 LAYER = "webanno.custom."
 NOBODY = "anonymous"
 LOSES = (
@@ -23,21 +24,43 @@ STRING = "uima.cas.String"
 
 
 def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
-    """One zip in `folder`."""
-    with ZipFile(folder / FILE, "w", ZIP_DEFLATED) as archive:
+    """One zip of JSON in `folder`."""
+    _write(tasks, questions, folder / FILE, "json", lambda cas: cas.to_json().encode())
+
+
+def write_xmi(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """One zip of XMI in `folder`."""
+    _write(tasks, questions, folder / XMI_FILE, "zip", _with_types)
+
+
+def _write(tasks: Iterable[WrittenTask], questions: list, path: Path, ending: str, written: Callable) -> None:
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for number, task in enumerate(tasks):
             document = f"{number:06d}-{quote(task.key, safe='')[:80]}.txt"
             places = 0
             for said in task.people or [WrittenAnswers("INITIAL_CAS")]:
                 places += not said.who
                 user = quote(said.who or f"{NOBODY}-{places}", safe=" @")
-                # A fixed moment, so that the same labels give the same bytes.
-                entry = ZipInfo(f"annotation/{document}/{user}.json", (1980, 1, 1, 0, 0, 0))
-                entry.compress_type = ZIP_DEFLATED
-                archive.writestr(entry, _document(task, questions, said))
+                cas = _document(task, questions, said)
+                archive.writestr(_entry(f"annotation/{document}/{user}.{ending}"), written(cas))
 
 
-def _document(task: WrittenTask, questions: list[WrittenQuestion], said: WrittenAnswers) -> str:
+def _entry(name: str) -> ZipInfo:
+    """Of a fixed moment, so that the same labels give the same bytes."""
+    entry = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.compress_type = ZIP_DEFLATED
+    return entry
+
+
+def _with_types(cas) -> bytes:
+    out = io.BytesIO()
+    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+        archive.writestr(_entry("document.xmi"), cas.to_xmi())
+        archive.writestr(_entry("TypeSystem.xml"), cas.typesystem.to_xml())
+    return out.getvalue()
+
+
+def _document(task: WrittenTask, questions: list[WrittenQuestion], said: WrittenAnswers):
     from cassis import Cas
 
     types = _types(questions)
@@ -55,7 +78,7 @@ def _document(task: WrittenTask, questions: list[WrittenQuestion], said: Written
             if span.field == judged:
                 layer = types.get_type(_layer_of_passages(question))
                 cas.add(layer(begin=span.start, end=span.end, value=span.label))
-    return cas.to_json()
+    return cas
 
 
 def _layer_of_passages(question: WrittenQuestion) -> str:
