@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from django import forms
 
@@ -10,17 +11,17 @@ from annotation.formats import FORMATS, FormatError
 from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import SaidMapping
-from annotation.formats.tables.oddities import ODDITIES
+from annotation.formats.tables.oddities import LEAVE_OUT, ODDITIES, UNMAPPED
 from annotation.formats.tables.ratings import range_in
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
-from annotation.imports.importing import ProjectWish
+from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import PIECE_LINKS, Project
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.projects.forms.projects import PlainRadio
 from annotation.projects.managing import free_slug
 from annotation.projects.queries.carried_settings import judgements
-from annotation.task_types import task_type
+from annotation.task_types import TaskType, task_type
 
 GUESS = ""
 VALUES_MOST = 30  # different labels in the first rows that are offered one by one
@@ -129,7 +130,7 @@ class RatingsForm(forms.Form):
         for number, column in enumerate(columns):
             role, *names = role_of.get(column, [""])
             names += [""] * (2 - len(names))
-            if role == "probability":
+            if role in ("probability", "label"):
                 names[1] = "/".join(names[1:]).strip("/")
             self.fields[f"role-{number}"] = forms.ChoiceField(
                 label=f"Role of {column}", choices=list(ROLE_TITLES.items()), required=False, initial=role
@@ -176,7 +177,8 @@ class RatingsForm(forms.Form):
             names = [part.replace("/", "-") for part in (name, rater)]
             if role == "label" and not names_questions:
                 question, scale = name_of(names[0] or column), said.get(f"scale-{number}", "").strip()
-                role = "/".join(["label", question, *([names[1]] if rater else [])])
+                group, slash, one = rater.partition("/")
+                role = "/".join(filter(None, ["label", question, group, one.replace("/", "-")]))
                 self.ranges |= {question: scale} if scale else {}
             elif role == "spans" and name:
                 role = f"spans/{name_of(name)}"
@@ -203,8 +205,42 @@ def _value(target: Target, number: int) -> str:
     return f"value-{target.slug}-{number}"
 
 
+class ValuesForm(forms.Form):
+    """What values of the file mean that are no labels of the project's questions, one by one. `unknown` are questions
+    and values, as oddities name them."""
+
+    title = "What the values mean"
+
+    def __init__(self, *args, unknown: Sequence[str], kind: TaskType, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.places = [what.partition(": ")[::2] for what in unknown[:VALUES_MOST]]
+        for number, (question, value) in enumerate(self.places):
+            dimension = kind.dimension(question)
+            labels = [(label.value, label.title) for label in dimension.labels]
+            self.fields[f"value-{number}"] = forms.ChoiceField(
+                label=f"{dimension.title}: “{value}” means",
+                choices=[("", "choose"), *labels, (NO_LABEL, "no label"), (AN_ERROR, "leave these rows out")],
+                error_messages={"required": "Say what this value means"},
+            )
+
+    def choices(self, before: FileChoices) -> FileChoices:
+        """With what was said of the values, besides what was said before."""
+        values = {question: dict(said) for question, said in before.values.items()}
+        leaves_out = False
+        for number, (question, value) in enumerate(self.places):
+            label = self.cleaned_data[f"value-{number}"]
+            if label == AN_ERROR:
+                leaves_out = True
+            else:
+                values.setdefault(question, {})[value] = "" if label == NO_LABEL else label
+        treat = {**before.treat, UNMAPPED: LEAVE_OUT} if leaves_out else before.treat
+        return replace(before, values=values, treat=treat)
+
+
 class ImportNowForm(forms.Form):
     """The step after a dry run. What is not needed is not asked."""
+
+    title = "Import"
 
     on_judged = forms.ChoiceField(
         label="Changed rows that were already judged",

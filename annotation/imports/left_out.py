@@ -12,8 +12,6 @@ import json
 import tempfile
 from pathlib import Path
 
-from django.conf import settings
-
 from annotation.formats.cells import to_text
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.records import RowError
@@ -63,12 +61,11 @@ def artifact_of(job: Job) -> Artifact | None:
 
 
 def path_of(artifact: Artifact) -> Path:
-    return Path(settings.MEDIA_ROOT) / "imports" / str(artifact.uuid)
+    return artifact.stored_at
 
 
 def remove(job: Job) -> None:
     for artifact in job.artifacts.filter(file_name=FILE_NAME):
-        path_of(artifact).unlink(missing_ok=True)
         artifact.delete()
 
 

@@ -25,7 +25,7 @@ def folder() -> Path:
 
 def path_of(upload: Upload) -> Path:
     """Where an upload lies. The name its sender gave it has no part in this."""
-    return folder() / upload.uuid.hex
+    return upload.stored_at
 
 
 def store(user: User, dataset: Dataset, file) -> Upload:
@@ -71,9 +71,8 @@ def store_all(user: User, dataset: Dataset, files: Iterable) -> list[Upload]:
 
 
 def remove(upload: Upload) -> None:
-    path = path_of(upload)
+    """With its file."""
     upload.delete()
-    path.unlink(missing_ok=True)
 
 
 def shown_name(raw: str) -> str:

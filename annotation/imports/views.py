@@ -23,8 +23,10 @@ from annotation.formats import FormatError, SourceFile, detect, get_format
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
+from annotation.formats.tables.nested import unfolded_preview
+from annotation.formats.tables.oddities import UNMAPPED
 from annotation.imports import column_mappings, importing, left_out, uploads
-from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm
+from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import progress_of
@@ -121,7 +123,7 @@ def import_columns(request, slug):
         return _mapping_from(request, given, stored, seen)
     layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
     if layout == RATINGS:
-        return _rating_columns(request, dataset, stored, seen)
+        return _rating_columns(request, dataset, stored, unfolded_preview(seen))
     guess, is_remembered = column_mappings.recall(
         request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
     )
@@ -269,6 +271,18 @@ def _now_form(
     )
 
 
+def _values_form(request, job: Job, data=None) -> ValuesForm | None:
+    """What is asked after an import that met values which are no labels of the task that was chosen for its project."""
+    unknown = [one["what"] for one in job.result.get("odd", ()) if one["kind"] == UNMAPPED and one["is_open"]]
+    if job.state != Job.State.FAILED or not unknown or not may_edit_dataset(request.user, job.dataset):
+        return None
+    try:
+        wanted = importing.wanted_task_type(ImportRequest.from_json(job.parameters), job.dataset)
+    except (FormatError, ImportProblem):
+        return None
+    return ValuesForm(data, unknown=unknown, kind=wanted) if wanted else None
+
+
 def _task_choices(request, brought: dict | None) -> list[tuple]:
     """What the project can ask: what the person has, and the label set that the file brings."""
     choices = task_choices(request.user)
@@ -296,14 +310,14 @@ def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
         "settings_options": settings.options[-1] if settings and settings.options else {},
         "settings_problem": problem,
         "left_out": left_out.artifact_of(job) is not None,
-        "form": _now_form(request, job, result, settings, data),
+        "form": _now_form(request, job, result, settings, data) or _values_form(request, job, data),
     }
 
 
 @login_required
 @require_POST
 def import_start(request, uuid):
-    """Import what the dry run looked at."""
+    """Import what the dry run looked at, or what an import stopped at."""
     job = import_job_for(request, uuid)
     dataset = dataset_for(request.user, job.dataset.slug, edit=True)
     result = import_result(job)
@@ -314,9 +328,12 @@ def import_start(request, uuid):
         return redirect("import_detail", uuid=uuid)
     if form.is_valid():
         looked_at = ImportRequest.from_json(job.parameters)
-        wish = form.wish()
-        wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
-        wanted = replace(wanted, choices=replace(wanted.choices, treat=form.treat))
+        if isinstance(form, ValuesForm):
+            wanted = replace(looked_at, choices=form.choices(looked_at.choices))
+        else:
+            wish = form.wish()
+            wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
+            wanted = replace(wanted, choices=replace(wanted.choices, treat=form.treat))
         try:
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:

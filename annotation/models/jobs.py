@@ -1,10 +1,13 @@
 """Background work as rows: a chunk with its lease is the truth, and the broker only wakes workers."""
 
 import uuid
+from pathlib import Path
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
+from django.db.models.signals import post_delete
+from django.dispatch import receiver
 
 from .content import Dataset
 
@@ -116,6 +119,10 @@ class Upload(models.Model):
     def __str__(self) -> str:
         return self.file_name
 
+    @property
+    def stored_at(self) -> Path:
+        return Path(settings.MEDIA_ROOT) / "uploads" / self.uuid.hex
+
 
 class Artifact(models.Model):
     """A file that a job made for downloading, below the data directory under the artifact's own id."""
@@ -130,6 +137,18 @@ class Artifact(models.Model):
 
     def __str__(self) -> str:
         return self.file_name
+
+    @property
+    def stored_at(self) -> Path:
+        """Of an import; the files of exports lie by their names, in a folder of the job."""
+        return Path(settings.MEDIA_ROOT) / "imports" / str(self.uuid)
+
+
+@receiver(post_delete, sender=Upload)
+@receiver(post_delete, sender=Artifact)
+def remove_file(instance: Upload | Artifact, **more) -> None:
+    """Files go with their rows, also where these go with a data set."""
+    transaction.on_commit(lambda: instance.stored_at.unlink(missing_ok=True))
 
 
 class ColumnMapping(models.Model):

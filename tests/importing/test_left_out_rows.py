@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Dataset, Evidence, Job, Judgement, Project, Score
 from tests.factories import make_dataset, make_user
-from tests.importing.files import druid_row, write_druid
+from tests.importing.files import command, druid_row, write_druid
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -197,3 +197,17 @@ def test_values_that_are_no_labels_are_one_line_each_and_can_be_mapped(tmp_path)
     call_command("import_dataset", str(tmp_path / "b.csv"), *chosen, *mapped, *treat, verbosity=0)
     by_others = Judgement.objects.exclude(revision__annotation__rater__name="ann")
     assert sorted(by_others.values_list("unit__key", "label")) == [("1", "calm"), ("2", "calm")]
+
+
+def test_files_of_imports_go_with_their_data_set(tmp_path, settings, django_capture_on_commit_callbacks):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    make_user("admin", is_superuser=True)
+    path = write_druid(tmp_path / "d.tsv", rows_with_faults())
+
+    def kept() -> list[str]:
+        return [path.parent.name for path in settings.MEDIA_ROOT.rglob("*") if path.is_file()]
+
+    for more, files in ((), []), (("--leave-out",), ["imports"]):
+        with django_capture_on_commit_callbacks(execute=True):
+            assert command(path, "--format", "druid", "--dataset", "rivers", *more)[0] == (not more)
+        assert (Dataset.objects.exists(), kept()) == (bool(more), files)

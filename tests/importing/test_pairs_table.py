@@ -102,3 +102,34 @@ def test_numbers_stop_the_import_until_they_are_given_a_meaning(tmp_path):
     assert command(path, "--format", "table", "--dataset", "d", "--project", "p", "--mapping", mapping)[0] == 0
     assert Project.objects.get().task_type == "nli/two-way/1"
     assert set(Decision.objects.values_list("label", flat=True)) == {"entailment", "non-entailment"}
+
+
+@pytest.mark.parametrize(
+    ("table", "task", "labels"),
+    [
+        (
+            "claim,evidence,label\nIce is wet.,It is.,supports\nIce is red.,It is not.,refutes\n",
+            "claim-evidence/six-way/1",
+            {("stance", "supports"), ("stance", "refutes")},
+        ),
+        (
+            "question,response,model,head,relation,tail,label\n"
+            "What is ice?,Ice is water.,m,ice,is,water,entailment\nWhat is ice?,Ice is water.,m,ice,is,red,neutral\n",
+            "triplets/-/1",
+            {("entailment", "entailment"), ("entailment", "neutral")},
+        ),
+    ],
+)
+def test_the_other_tables_ask_for_the_project_before_the_import_too(client, table, task, labels):
+    make_dataset(slug="ice")
+    sent = client.post("/datasets/ice/import/", {"files": [SimpleUploadedFile("t.csv", table.encode())]}, follow=True)
+    form = sent.context["form"]
+    said = {field.html_name: field.value() for field in form if field.value()}
+    dry, _ = after_the_job(client, client.post(sent.redirect_chain[-1][0], said))
+    asked = client.get(f"/imports/{dry.uuid}/").context["form"]
+    assert asked["task_type"].value() == task and not Project.objects.exists()
+    wish = {"with_project": "on", "project_title": "Ice", "task_type": task}
+    job, _ = after_the_job(client, client.post(f"/imports/{dry.uuid}/start/", wish))
+    assert job.state == "done", job.message
+    assert Project.objects.get().task_type == task
+    assert set(Decision.objects.values_list("dimension", "label")) == labels

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import random
 
 import krippendorff
@@ -16,6 +17,7 @@ from analysis.sources.database import DatabaseSource
 from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Dataset, Job, Judgement, LabelSet, Project, Rater, Response, Score, Suggestion
 from tests.factories import make_dataset, make_user
+from tests.importing.files import command
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -44,9 +46,9 @@ def summaries(seed: int = 3, documents: int = 6) -> str:
     return out.getvalue()
 
 
-def imported(client, text: str) -> Project:
+def imported(client, text: str, name: str = "summaries.csv") -> Project:
     """Upload, columns as they are guessed, dry run, import with a project: what a person clicks."""
-    file = SimpleUploadedFile("summaries.csv", text.encode())
+    file = SimpleUploadedFile(name, text.encode())
     columns = client.post("/datasets/summaries/import/", {"files": file}, follow=True)
     page = columns.content.decode()
     assert "Texts with labels and scores" in page and columns.context["layout"] == "ratings"
@@ -142,3 +144,82 @@ def test_a_bad_score_imports_nothing(tmp_path):
     with pytest.raises(CommandError):
         call_command("import_dataset", str(tmp_path / "bad.csv"), *chosen, "--mapping", str(tmp_path / "mapping.json"))
     assert not Dataset.objects.exists() and not CheckerRun.objects.exists() and not LabelSet.objects.exists()
+
+
+def test_what_stands_inside_columns_of_json_is_columns_too():
+    """As SummEval has it: several raters of two groups in lists, metrics in an object, one id for all systems."""
+    rosa = make_user("rosa", is_staff=True)
+    make_dataset(rosa, slug="summaries")
+    lines = []
+    for row in csv.DictReader(io.StringIO(summaries(documents=2))):
+        said = {rater: {name: int(row[f"{rater}_{name}"]) for name in ("coherence", "fluency")} for rater in RATERS}
+        lines.append(
+            {
+                "id": row["doc_id"],
+                "model_id": row["model"],
+                "decoded": row["summary"],
+                "expert_annotations": [said["expert_1"], said["expert_2"]],
+                "turker_annotations": [said["crowd_1"]],
+                "metric_scores": {"rouge": {"rouge_l": float(row["rouge_l"])}},
+                "references": ["A.", "B."],
+            }
+        )
+    text = "\n".join(map(json.dumps, lines))
+    project = imported(client_of(rosa), text, "model_annotations.jsonl")
+    assert sorted(project.raters.values_list("name", flat=True)) == [
+        "expert_annotations/1", "expert_annotations/2", "turker_annotations/1",
+    ]  # fmt: skip
+    assert [one.slug for one in project.type.dimensions] == ["coherence", "fluency"]
+    assert Judgement.objects.count() == 8 * 6 and Response.objects.count() == 8
+    assert CheckerRun.objects.get().checker == "outside:metric_scores.rouge.rouge_l" and Score.objects.count() == 8
+    assert Response.objects.first().metadata == {"references": ["A.", "B."]}
+
+
+def test_bad_rows_are_told_without_the_labels_of_rows_that_come_after_them(tmp_path, monkeypatch):
+    """A score per row of one rater each, as the translation task has them, and a row that contradicts another."""
+    monkeypatch.setattr("annotation.imports.staging.BATCH_RECORDS", 4)
+    make_user("admin", is_superuser=True)
+    rows = [f"s{n % 3},{n // 3},r{n % 2},Source {n // 3},Target {n},-{n}.5" for n in range(30)]
+    rows[7] = rows[7].replace("Source 2", "Another source")
+    path = tmp_path / "mqm.csv"
+    path.write_text("\n".join(["system,seg_id,rater,source,translation,mqm", *rows]))
+    arguments = (path, "--format", "ratings", "--dataset", "mqm", "--project", "mqm")
+    code, said = command(*arguments)
+    assert code == 1 and "1 bad row" in said and not Dataset.objects.exists()
+    assert "document = seg_id" in said and "label/mqm = mqm" in said
+    assert command(*arguments, "--leave-out")[0] == 0 and Judgement.objects.count() == 29
+
+
+def test_values_are_mapped_in_the_browser_where_another_task_is_chosen():
+    rosa = make_user("rosa", is_staff=True)
+    make_dataset(rosa, slug="tones")
+    client = client_of(rosa)
+
+    def run(address: str, data: dict) -> tuple[Job, object]:
+        client.post(address, data)
+        job = lifecycle.run_here(Job.objects.filter(kind="import").latest("pk"))
+        return job, client.get(f"/imports/{job.uuid}/")
+
+    def brought(rows: str, **more):
+        file = SimpleUploadedFile("tones.csv", ("id,text,annotator,tone\n" + rows).encode())
+        columns = client.post("/datasets/tones/import/", {"files": file}, follow=True)
+        asked = {field.html_name: field.value() for field in columns.context["form"] if field.value()}
+        dry, page = run(columns.redirect_chain[-1][0], asked)
+        form = {field.html_name: field.value() for field in page.context["form"] if field.value()}
+        return run(f"/imports/{dry.uuid}/start/", form | more)
+
+    job, _ = brought("1,A b.,ann,calm\n2,C d.,ann,rude\n1,A b.,ben,rude\n2,C d.,ben,calm\n", project_title="Tones")
+    assert job.state == "done"
+    kind = Project.objects.get().task_type
+    rows = "3,E f.,ann,mild\n3,E f.,ben,n/a\n4,G h.,ann,calm\n4,G h.,ben,odd\n"
+    job, page = brought(rows, project_title="More", task_type=kind)
+    assert job.state == "failed" and Project.objects.count() == 1
+    form = page.context["form"]
+    assert [field.label for field in form] == [f"Tone: “{one}” means" for one in ("mild", "n/a", "odd")]
+    address = f"/imports/{job.uuid}/start/"
+    assert client.post(address, {"value-0": "calm"}).status_code == 422  # nothing is guessed
+    job, _ = run(address, {"value-0": "calm", "value-1": "-", "value-2": "!"})
+    assert job.state == "done", job.message
+    said = Judgement.objects.filter(revision__annotation__item__project=Project.objects.get(slug="more"))
+    assert sorted(said.values_list("unit__key", "label")) == [("3", "calm"), ("4", "calm")]
+    assert "odd" in "".join(map(bytes.decode, client.get(f"/imports/{job.uuid}/left-out.csv").streaming_content))
