@@ -24,16 +24,16 @@ UNIT = "unit"
 
 @dataclass(frozen=True, slots=True)
 class ToolExport:
-    """`module` has `write(tasks, questions, folder)` and `LOSES`, what its files never hold."""
+    """`module` has `function`, called as `write(tasks, questions, folder)`, and `LOSES`, what its files never hold."""
 
     title: str
     module: str
     has_suggestions: bool = True
+    function: str = "write"
 
     def write(self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None]) -> None:
-        import_module(self.module).write(
-            _tasks(project, moment, self.has_suggestions, progress), _questions(project), folder
-        )
+        write = getattr(import_module(self.module), self.function)
+        write(_tasks(project, moment, self.has_suggestions, progress), _questions(project), folder)
 
 
 TOOLS: dict[str, ToolExport] = {
@@ -44,6 +44,12 @@ TOOLS: dict[str, ToolExport] = {
     "doccano": ToolExport("doccano (zip)", "annotation.formats.tools.doccano", has_suggestions=False),
     "inception": ToolExport(
         "INCEpTION (zip, UIMA CAS JSON)", "annotation.formats.tools.inception.writing", has_suggestions=False
+    ),
+    "inception-xmi": ToolExport(
+        "INCEpTION (zip, UIMA CAS XMI)",
+        "annotation.formats.tools.inception.writing",
+        has_suggestions=False,
+        function="write_xmi",
     ),
 }
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.exports.layouts import why_own
 from annotation.exports.releasing import retired_items, write_export
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.jobs.lifecycle import JobError
@@ -28,6 +29,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}")
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CommandError(f"{folder} is not an empty folder")
+        if why := why_own(found):
+            self.stdout.write(why)
         for tool in (name for name in kinds or () if name in TOOLS):
             for what, number in lost_in(row, tool):
                 self.stdout.write(f"{TOOLS[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))

@@ -121,6 +121,11 @@ def test_inception_in_and_out(tmp_path):
     assert set(mine.values_list("unit__key", "dimension", "label")) == labels
     assert set(Span.objects.filter(judgement__in=mine).values_list("start", "end", "quote", "label")) == spans
     assert list(again.raters.values_list("name", flat=True)) == list(project.raters.values_list("pseudonym", flat=True))
+    export(project, "inception-xmi", tmp_path / "xmi")
+    third = import_by_command(tmp_path / "xmi/inception-xmi.zip", format="inception", slug="third")
+    mine = Judgement.objects.filter(revision__annotation__item__project=third)
+    assert set(mine.values_list("unit__key", "dimension", "label")) == labels
+    assert set(Span.objects.filter(judgement__in=mine).values_list("start", "end", "quote", "label")) == spans
     export(again, "inception", tmp_path / "more")
     with (
         zipfile.ZipFile(tmp_path / "out/inception.zip") as one,
