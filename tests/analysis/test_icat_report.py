@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.db import transaction
 from django.urls import reverse
 from msgspec import structs
+from scipy.stats import spearmanr
 
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import Answer
@@ -498,3 +499,46 @@ def test_wrong_options_are_refused(options, message):
 def test_which_kinds_it_is_for():
     assert [kind.slug for kind in TASK_TYPES if not get_report("icat").fits(kind)] == ["aspect-coverage"]
     assert not Judgement.objects.exists()
+
+
+def test_another_set_of_aspects_stands_beside_this_one(project, labels):
+    """Another project judges the same answers, half of which it has no labels for; scipy says what goes with what."""
+    other = make_project(project.dataset, TASK, slug="others")
+    rater = make_rater(other, "Dee")
+    found: dict[str, float] = {}
+    for item in other.items.all():
+        model, query = item.key.split("/")
+        if int(query[1:]) % 4 > 1:
+            continue
+        there = (by_people(model, int(query[1:])) + int(query[1:]) // 4) % (ASPECTS + 1)
+        revision = Revision.objects.create(
+            annotation=Annotation.objects.create(item=item, rater=rater), number=1, suggestion_shown=False
+        )
+        for place, unit in enumerate(item.item_units.order_by("unit__key").values_list("unit", flat=True)):
+            label = "covered" if place < there else "not_covered"
+            Judgement.objects.create(revision=revision, unit_id=unit, dimension=DIMENSION, label=label)
+        found[item.key] = there / ASPECTS
+    report = get_report("icat")
+    source = DatabaseSource(project)
+    result = report.compute(source, other_aspects="others")
+    [row] = result["other"]["rows"]
+    here = {}
+    for key, label in labels.items():
+        answer = next(one for one in found if key.startswith(one)) if any(map(key.startswith, found)) else None
+        if answer:
+            here.setdefault(answer, []).append(label == "covered")
+    shares = [sum(here[key]) / ASPECTS for key in found]
+    assert row["here"]["n_pairable"] == len(found) == 30
+    assert row["there"]["estimate"] == pytest.approx(sum(found.values()) / 30)
+    assert row["here"]["estimate"] == pytest.approx(sum(shares) / 30)
+    expected = spearmanr(shares, list(found.values())).statistic
+    assert next(one for one in row["correlations"] if one["name"] == "spearman")["figure"]["estimate"] == (
+        pytest.approx(expected)
+    )
+    items = Items.from_json(result["behind"])
+    assert items.count(Filter({"other0.correlated": "yes"})) == 30 * ASPECTS
+    page = report.page_of(result)
+    assert any(section.title == "Another set of aspects" for section in page.sections)
+    assert "coverage is by majority of people" in report.methods(result)
+    with pytest.raises(ValueError, match="nowhere"):
+        report.compute(source, other_aspects="nowhere", quick=True)

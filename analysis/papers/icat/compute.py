@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from analysis.figures.items import Items
@@ -24,12 +25,14 @@ from analysis.papers.icat.result import (
     LabelsPerAspect,
     MachineCoverage,
     Measure,
+    OtherAspects,
+    OtherCoverage,
     PlottedAnswer,
     PlottedAnswers,
     ScoreOverBeta,
     ScoresOfModel,
 )
-from analysis.reports.estimates import to_figure
+from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
 from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension
 from analysis.reports.labels.judgements import add_judgements
 from analysis.reports.words.numbers import either, n_of
@@ -48,6 +51,7 @@ from analysis.stats import (
     kendall_tau_b,
     mean_coverage,
     mean_icat,
+    moved,
     pearson,
     spearman,
 )
@@ -68,14 +72,16 @@ def compute(
     baselines: str = "",
     beta: float = 1.0,
     convention: str = "undefined",
+    other_aspects: str = "",
     quick: bool = False,
 ) -> tuple[Icat, Items]:
     """The ICAT report.
 
     `reference`, `k` and `ties` say what people's coverage is, as in the report on coverage; with `touched`, labels
     given after a checker's suggestion was seen count against it too. `automatic` is a key of `offered`: what the score
-    is computed from; `baselines` the UUID of a run of the text baselines. `convention` is a key of CONVENTIONS. Wrong
-    values raise ValueError.
+    is computed from; `baselines` the UUID of a run of the text baselines. `convention` is a key of CONVENTIONS.
+    `other_aspects` is the slug of a project that judges another set of aspects in the same answers. Wrong values raise
+    ValueError.
     """
     dimension = covering_dimension(source.type)
     if not beta > 0:
@@ -127,6 +133,7 @@ def compute(
         baseline_rows=tested[len(compared) :],
         points=_points(study, everyone, chosen or next(iter(machines), None)),
         notes=[],
+        other=_other_aspects(study, items, everyone, other_aspects, quick=quick) if other_aspects else UNSET,
     )
     return replace(result, notes=_notes(result, study, chosen, machines)), items.items
 
@@ -255,6 +262,45 @@ def _baseline(
         title=BASELINES[name],
         correlations=_correlations(study, values, everyone.share, quick=quick),
         missing=_why_missing(run, name) if np.isnan(values).all() else "",
+    )
+
+
+def _other_aspects(
+    study: CoverageStudy, items: AspectItems, everyone: ResponseCoverage, name: str, *, quick: bool
+) -> OtherAspects:
+    """What people and machines say of the other set's aspects in these answers, beside people's coverage here."""
+    source = study.source.sibling(name)
+    dimension = covering_dimension(source.type)
+    if dimension is None:
+        raise ValueError(f"{name} judges no aspects in answers")
+    other = CoverageStudy(source, dimension, study.reference, study.k, study.ties)
+    place = {key: row for row, key in enumerate(other.responses["response"])}
+    at = np.array([place.get(key, -1) for key in study.responses["response"]], dtype=int)
+    people, _ = other.people(latest(other.labels))
+    sides = [("Majority of people" if study.reference == "majority" else TITLES[study.reference], people.share)]
+    sides += [(machine.title, machine.coverage) for machine in other.machines()]
+    rows = []
+    for row, (title, values) in enumerate(sides):
+        there = np.append(values, np.nan)[at]
+        both = ~np.isnan(there) & ~np.isnan(everyone.share)
+        items.add_correlated(f"other{row}", f"{title} on {other.source.units_title}", there, everyone.share, "")
+        found = moved(everyone.share[both], there[both], study.query[both], n_resamples=0 if quick else RESAMPLES)
+        figures = (found.before[0], found.now[0], found.moved)
+        here_there = [plain_figure(one.estimate, one.undefined, found.n, one.interval) for one in figures]
+        rows.append(
+            OtherCoverage(
+                name=f"other{row}",
+                title=title,
+                **dict(zip(("here", "there", "distance"), here_there, strict=True)),
+                correlations=_correlations(study, there, everyone.share, quick=quick),
+            )
+        )
+    return OtherAspects(
+        project=name,
+        units_title=source.units_title,
+        n_aspects=number(float(other.n_aspects.mean())) if len(other.n_aspects) else None,
+        n_aspects_here=number(float(study.n_aspects.mean())) if len(study.n_aspects) else None,
+        rows=rows,
     )
 
 

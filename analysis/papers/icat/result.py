@@ -108,6 +108,26 @@ class PlottedAnswers(Record):
     answers: list[PlottedAnswer]
 
 
+class OtherCoverage(Record):
+    """Coverage of the same answers by the aspects of this set, as people have it, and by those of another set, as
+    people or a machine have it; over answers with both."""
+
+    name: str
+    title: str
+    here: Figure
+    there: Figure
+    distance: Figure
+    correlations: list[CoverageCorrelation]
+
+
+class OtherAspects(Record):
+    project: str
+    units_title: str
+    n_aspects: float | None  # of an answer, on average
+    n_aspects_here: float | None
+    rows: list[OtherCoverage]
+
+
 class Icat(AgainstReference):
     k: int
     ties: str
@@ -132,6 +152,7 @@ class Icat(AgainstReference):
     baseline_rows: list[BaselineMeasure]
     points: PlottedAnswers | None
     notes: list[str]
+    other: OtherAspects | UnsetType = UNSET
 
     @property
     def measures(self) -> list[Measure]:

@@ -16,15 +16,18 @@ from analysis.papers.icat.result import (
     Icat,
     MachineCoverage,
     Measure,
+    OtherAspects,
+    OtherCoverage,
     ScoreOverBeta,
     ScoresOfModel,
 )
 from analysis.reports.common import REFERENCE, TOUCHED
 from analysis.reports.labels.aspects import LABELS_NEEDED, TIED_ASPECT, covering_dimension
-from analysis.reports.options import CHECKER, STATISTICS, Option
+from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option, sibling_projects
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import sentences
+from analysis.sources.outline import Outline
 from annotation.task_types import TaskType
 
 ALL = "all models"
@@ -59,6 +62,7 @@ def page(result: Icat) -> Page:
         Section("Coverage, factuality and ICAT", scores),
         Section("Automatic measures against people's coverage", [*scatter, *_correlations(result)]),
         Section("Aspects judged covered", _detection(result)),
+        *([Section("Another set of aspects", [_other_aspects(result, result.other)])] if result.other else []),
         Section("Agreement of the annotators", [_agreement(result)]),
     ]
     picture = next(iter((*curve, *scatter)), None)
@@ -291,6 +295,39 @@ def _detection(result: Icat) -> list[Table]:
     ]
 
 
+def projects_beside(source: Outline) -> dict[str, str]:
+    """Other projects on the data set that judge aspects in answers."""
+    return sibling_projects(source, lambda kind: not refuses(kind))
+
+
+def _other_aspects(result: Icat, other: OtherAspects) -> Table:
+    """Both sets beside each other, over the answers that have coverage by both."""
+
+    def both(row: OtherCoverage) -> Filter | None:
+        return Filter({f"{row.name}.correlated": "yes"}) if row.here.n_pairable else None
+
+    def figure(title: str, name: str) -> Column:
+        return Column(title, name, interval=True, items=both, counts=ANSWERS)
+
+    def correlation(place: int, title: str) -> Column:
+        return Column(title, lambda row: row.correlations[place].figure, interval=True, items=both, counts=ANSWERS)
+
+    columns = [
+        Column("Coverage there by", "title"),
+        Column("Answers", lambda row: row.here.n_pairable, items=both, counts=ANSWERS),
+        figure("Here, by people", "here"),
+        figure("There", "there"),
+        figure("Mean distance", "distance"),
+        *(correlation(place, one.title) for place, one in enumerate(other.rows[0].correlations)),
+    ]
+    sizes = [f"{n:.1f}" if n is not None else "no" for n in (other.n_aspects_here, other.n_aspects)]
+    note = (
+        f"There: {other.units_title} of the project {other.project}, {sizes[1]} aspects to an answer on average, here "
+        f"{sizes[0]}. Over answers with coverage by both. Intervals resample questions."
+    )
+    return Table("Coverage of the same answers by two sets of aspects", columns, other.rows, note)
+
+
 def _agreement(result: Icat) -> Table:
     several = Filter({"labels": ("two", "three")})
     columns = [
@@ -348,7 +385,7 @@ SCORE_RULES = (
 )
 
 
-def _spearman(measure: Measure) -> Figure:
+def _spearman(measure: Measure | OtherCoverage) -> Figure:
     return next(one.figure for one in measure.correlations if one.name == "spearman")
 
 
@@ -439,6 +476,7 @@ def methods(result: Icat) -> str:
         if result.automatic
         else "",
         *(_of_measures(result) if result.measures else ()),
+        *(_of_others(result.other) if result.other else ()),
         f"Intervals are {kappa.interval.level:.0%} bootstrap intervals (BCa, expanded) that resample questions; "
         "answers without a figure are left out of it.",
         *_sentences(result),
@@ -454,6 +492,16 @@ def _by_people(result: Icat) -> str:
         f"An aspect counts as covered where most people say so{at_least}; {ties}. An answer with an aspect that has "
         "too few labels has no coverage."
     )
+
+
+def _of_others(other: OtherAspects) -> list[str]:
+    found = [
+        f"by {row.title[:1].lower()}{row.title[1:]} {row.there.written()} there and {row.here.written()} here "
+        f"(n = {row.here.n_pairable:,}; Spearman {_spearman(row).written()})"
+        for row in other.rows
+        if row.here.is_defined
+    ]
+    return [f"Of {other.units_title.lower()} of {other.project}, coverage is {'; '.join(found)}."] if found else []
 
 
 def _of_measures(result: Icat) -> list[str]:
@@ -500,6 +548,15 @@ REPORT = Report(
             "beta", "beta (above 1 favours coverage)", kind="number", default=1.0, low=0.01, high=100, group=STATISTICS
         ),
         Option("convention", "An undefined figure is", choices=CONVENTIONS, default="undefined", group=STATISTICS),
+        Option(
+            "other_aspects",
+            "Compare with other aspects",
+            kind="project",
+            choices=projects_beside,
+            default="",
+            missing="no other project on this data set judges aspects in answers",
+            group=LABELS,
+        ),
     ),
     "How factual answers are, how many aspects of their questions they cover, ICAT's score of both, and which "
     "automatic measures see the coverage that people see.",
