@@ -8,7 +8,7 @@ from analysis.queries import has_groups
 from analysis.reports.agreement.agreement.result import GROUPS
 from analysis.reports.labels.dimensions import SPLIT_BY
 from analysis.reports.options import CHECKER, LABELS, Option
-from analysis.sources.outline import RULE_SET, Outline
+from analysis.sources.outline import GROUP, RULE_SET, Outline
 from analysis.sources.project import ProjectOutline
 from annotation.models import Decision
 
@@ -37,6 +37,7 @@ DAWID_SKENE = "dawid-skene"
 WITH_MODEL = SetTitles(
     {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
 )
+NUMERIC = ("interval", "ratio")  # levels
 # What of people's labels a score is correlated with, and how a sentence names it.
 PLACE, MEAN, MEDIAN = "label", "mean", "median"
 RATINGS = {
@@ -57,11 +58,15 @@ def references_here(source: Outline) -> dict[str, str]:
 
 
 def has_one_group(source: Outline) -> bool:
-    """Whether only members, or only raters of files, have labelled."""
-    return isinstance(source, ProjectOutline) and not has_groups(source.project)
+    """Whether only members, or only raters of files of one group, have labelled."""
+    return isinstance(source, ProjectOutline) and not has_groups(source.project) and not source.rater_groups()
 
 
-RATERS = Option("raters", "Labels of", choices=GROUPS, default="all", hides=has_one_group, group=LABELS)
+def raters_here(source: Outline) -> dict[str, str]:
+    return GROUPS | {f"{GROUP}{name}": f"Raters of {name}" for name in source.rater_groups()}
+
+
+RATERS = Option("raters", "Labels of", choices=raters_here, default="all", hides=has_one_group, group=LABELS)
 REFERENCE = Option(
     "reference",
     "People's labels",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,16 @@ from typing import Any
 from annotation.task_types import TaskType
 
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
+
+
+# How an option names a group of raters of a file, whose names begin with the group's.
+GROUP = "group:"
+
+
+def groups_in(names: Iterable[str]) -> list[str]:
+    """The groups of raters with these names, where there are several."""
+    found = sorted({group for group, slash, _ in (name.partition("/") for name in names) if slash})
+    return found if len(found) > 1 else []
 
 
 # How the names of sets begin that rules with a name made.
@@ -76,6 +87,11 @@ class Outline(ABC):
     @abstractmethod
     def has_people(self) -> bool:
         """Whether somebody who labelled has a name, and is no slot of a file."""
+
+    def rater_groups(self) -> list[str]:
+        """Groups of raters that a file named, such as experts and crowd, where there are several. A release has none:
+        they are part of names."""
+        return []
 
     @abstractmethod
     def decision_methods(self) -> list[str]: ...

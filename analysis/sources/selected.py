@@ -43,6 +43,9 @@ class SelectedSource(Source):
     def asked(self) -> TaskType:
         return self.inner.asked
 
+    def rater_groups(self) -> list[str]:
+        return self.inner.rater_groups()
+
     def how_to_have_runs(self) -> str:
         return self.inner.how_to_have_runs()
 

@@ -85,6 +85,64 @@ def test_wide_tables_need_no_mapping(capsys):
     assert level["Kendall's tau-b"]["estimate"] == pytest.approx(kendalltau(*means).statistic)
 
 
+@pytest.mark.django_db
+def test_groups_of_raters_are_never_pooled_silently(tmp_path, capsys):
+    """Experts agree, the crowd does not: both together are said to be so, and each can be looked at alone."""
+    rows = [
+        {
+            "id": str(n),
+            "decoded": f"Text {n}.",
+            "expert": [{"tone": n % 4}, {"tone": n % 4}],
+            "crowd": [{"tone": n % 4}, {"tone": (n * 3 + 1) % 4}, {"tone": n % 2}],
+        }
+        for n in range(24)
+    ]
+    path = tmp_path / "annotations.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    rosa = make_user("rosa", is_staff=True)
+    chosen = ["--format", "ratings", "--dataset", "t", "--project", "t", "--owner", rosa.email]
+    call_command("import_dataset", str(path), *chosen, verbosity=0)
+    project = DatabaseSource(Project.objects.get())
+    assert project.rater_groups() == ["crowd", "expert"]
+    report = get_report("agreement")
+    whole = report.compute(project)
+    assert whole["pooled"] == ["crowd", "expert"]
+    assert "Raters of 2 groups are taken together: crowd, expert." in report.page_of(whole).notes[-1]
+    experts = report.compute(project, raters="group:expert")
+    assert "pooled" not in experts and experts["n_raters"] == 2
+    alphas = [one["figures"][0]["estimate"] for one in (experts["dimensions"][0], whole["dimensions"][0])]
+    assert alphas[0] == 1 > alphas[1]
+    assert "raters of expert" in report.page_of(experts).answer.n
+    of_file = of_command(capsys, path, "agreement", "--raters", "group:expert")
+    assert of_file["dimensions"][0]["figures"] == json.loads(json.dumps(experts["dimensions"][0]["figures"]))
+    with pytest.raises(CommandError, match="raters is one of"):
+        call_command("report", str(path), "agreement", "--from-files", "--raters", "group:nobody")
+
+
+def test_dawid_skene_takes_ratings_as_labels_and_leaves_numbers_out(tmp_path, capsys):
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["id", "text", "rater", "quality", "price", "rouge_l"])
+    for n in range(48):
+        for rater in range(3):
+            rated = n % 3 + 1 if rater < 2 else n % 2 + 1  # two agree, so that theirs is the most probable label
+            rows.writerow([n, f"T{n}", f"r{rater}", rated, n + rater / 4, n % 3 + n / 100])
+    (tmp_path / "t.csv").write_text(out.getvalue())
+    roles = {"id": "id", "text": "text", "rater": "rater", "score/rouge_l": "rouge_l"}
+    (tmp_path / "m.json").write_text(json.dumps(roles | {"label/quality": "quality", "label/price": "price"}))
+    chosen = ["--mapping", str(tmp_path / "m.json"), "--run", "rouge_l"]
+    found = of_command(capsys, tmp_path / "t.csv", "comparison", *chosen, "--reference", "dawid-skene")
+    assert [one["dimension"] for one in found["dimensions"]] == ["quality"] and found["without_labels"] == ["Price"]
+    shown = {one["name"]: one["estimate"] for one in found["dimensions"][0]["correlations"]}
+    expected = spearmanr([n % 3 for n in range(48)], [n % 3 + n / 100 for n in range(48)]).statistic
+    assert shown["spearman"] == pytest.approx(expected)
+    call_command("report", str(tmp_path / "t.csv"), "comparison", "--from-files", *chosen, "--reference", "dawid-skene")
+    said = capsys.readouterr().out
+    assert "Left out: Price" in said and "ratings as labels without an order" in said
+    found = of_command(capsys, tmp_path / "t.csv", "comparison", *chosen)
+    assert [one["rated_by"] for one in found["dimensions"]] == ["mean", "mean"] and "without_labels" not in found
+
+
 def test_levels_and_orders_are_said_as_of_a_long_table(tmp_path):
     out = io.StringIO()
     rows = csv.writer(out)

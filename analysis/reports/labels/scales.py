@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.reports.common import MEAN, PLACE
+from analysis.reports.common import MEAN, NUMERIC, PLACE
 from analysis.reports.labels.reference import Reference
 from annotation.task_types import Dimension
-
-NUMERIC = ("interval", "ratio")
 
 
 def places_of(dimension: Dimension) -> list[float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analysis.figures.results import AgainstReference, Figure, Record, Result, to_json
 from analysis.reports.words.numbers import either, n_of
@@ -117,3 +117,8 @@ def note_on_labels_seen(result: dict) -> str:
         f"{n_of(n, 'answers')} that {either(n, 'was', 'were')} given or changed after "
         f"{either(n, 'its author', 'their authors')} had been served others' labels of the project {fate}."
     )
+
+
+def taken_together(groups: Sequence[str]) -> str:
+    """That raters of several groups are pooled."""
+    return f"Raters of {len(groups)} groups are taken together: {', '.join(groups)}."

@@ -10,12 +10,19 @@ from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval
+from analysis.sources.outline import GROUP
 
 WHOSE = {
     "all": "everyone who labelled",
     "members": "members of the project",
     "imported": "raters of imported files",
 }
+
+
+def whose(result: Agreement) -> str:
+    return WHOSE.get(result.raters) or f"raters of {result.raters.removeprefix(GROUP)}"
+
+
 # Krippendorff (2004), Content Analysis, 2nd edition, page 241: rely on alpha of .800 or more, and draw only tentative
 # conclusions from .667 on. He says so of alpha alone.
 RELIABLE, TENTATIVE = 0.8, 0.667
@@ -156,7 +163,7 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
     asked = [recommended(question) for question in result.told]
     n = (
         f"n = {n_of(result.n_units, 'units')} of {n_of(result.n_items, 'items')}, {n_of(result.n_raters, 'raters')} "
-        f"({WHOSE[result.raters]})"
+        f"({whose(result)})"
     )
     if result.n_items_without_units:
         n += f"; {n_of(result.n_items_without_units, 'items')} with nothing to judge"

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from msgspec import UNSET
 
 from analysis.figures.items import Items
 from analysis.reports.agreement.agreement.inverse_probability import chances_of_units, selected
@@ -32,7 +33,7 @@ from analysis.reports.agreement.agreement.result import (
     QuestionAgreement,
     WithUnasked,
 )
-from analysis.reports.agreement.raters import raters_of_group
+from analysis.reports.agreement.raters import groups_among, raters_of_group
 from analysis.reports.estimates import coded_labels
 from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
@@ -63,8 +64,8 @@ MOST_ANSWERS = 2000
 def compute(
     source: Source, raters: str = "all", *, quick: bool = False, overall: bool = False
 ) -> tuple[Agreement, Items]:
-    """The agreement report. `raters` is a key of GROUPS. `overall`: the figures of each question, without those of
-    its parts."""
+    """The agreement report. `raters` is a key of GROUPS, or names a group of a file (`raters_of_group`). `overall`: the
+    figures of each question, without those of its parts."""
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     everybody = source.rater_frame()
@@ -107,6 +108,7 @@ def compute(
     return Agreement(
         raters=raters,
         groups=_groups_present(everybody),
+        pooled=groups_among(chosen) or UNSET,
         n_items=int(units["item"].nunique()),
         n_items_without_units=source.items_without_units(),
         n_units=len(units),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.reports.agreement.agreement.answer import WHOSE, recommended
+from analysis.reports.agreement.agreement.answer import recommended, whose
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
@@ -17,7 +17,7 @@ def methods(result: Agreement) -> str:
     if not asked:
         return f"Nobody has labelled any of the {n_of(result.n_units, 'units')} of {result.project}."
     return sentences(
-        f"Agreement was measured among {WHOSE[result.raters]} ({n_of(result.n_raters, 'raters')}) on "
+        f"Agreement was measured among {whose(result)} ({n_of(result.n_raters, 'raters')}) on "
         f"{n_of(result.n_units, 'units')} of {n_of(result.n_items, 'items')}.",
         *(_coefficients(question) for question in asked),
         "Units with a single label form no pair; missing labels were not imputed, and every pair of labels of one unit "

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.figures.items import DIMENSION, LABEL, Filter
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import Figure
-from analysis.reports.agreement.agreement.answer import TENTATIVE, WHOSE, recommended
+from analysis.reports.agreement.agreement.answer import TENTATIVE, recommended, whose
 from analysis.reports.agreement.agreement.result import PAIRED, Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.sources.splits import name_split, split_heading, split_in
@@ -108,7 +108,7 @@ def _caption(result: Agreement, question: QuestionAgreement, what: str, figure: 
     how = figure.interval
     lines = f" Lines are {100 * how.level:g} % intervals: {how.method}." if how and how.method else ""
     return (
-        f"{result.project}: {n_of(question.n_labels, 'labels')} by {WHOSE[result.raters]} "
+        f"{result.project}: {n_of(question.n_labels, 'labels')} by {whose(result)} "
         f"({n_of(result.n_raters, 'raters')}) of {n_of(result.n_units, 'units')}. {what}.{lines}"
     )
 

@@ -199,6 +199,7 @@ class Agreement(Result):
     exchangeable: bool
     unanswered: list[str]
     dimensions: list[QuestionAgreement]
+    pooled: list[str] | UnsetType = UNSET  # groups of raters that a file named and that are taken together
 
     @property
     def labelled(self) -> list[QuestionAgreement]:

@@ -24,7 +24,7 @@ from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
 from analysis.reports.words.numbers import either, left_out, n_of
-from analysis.reports.words.sentences import sentences
+from analysis.reports.words.sentences import sentences, taken_together
 from analysis.sources.splits import name_split, split_heading, split_in
 
 EXCHANGEABLE = (
@@ -45,6 +45,8 @@ def page(result: Agreement) -> Page:
     notes = [EXCHANGEABLE] if result.exchangeable else []
     if result.unanswered:
         notes.append(f"Nobody answered: {', '.join(result.unanswered)}.")
+    if result.pooled:
+        notes.append(f"{taken_together(result.pooled)} Choose one of them under “Labels of”.")
     return Page(
         answer(result, pictures.draw_summary(result)),
         [Section(*section) for question in result.labelled for section in _sections(result, question)],

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from msgspec import UNSET
 
 from analysis.figures.items import Items
 from analysis.figures.results import NamedFigure, NamedLabel, ReferenceCounts
+from analysis.reports.agreement.raters import groups_among
 from analysis.reports.checkers.comparison.associations import associations
 from analysis.reports.checkers.comparison.labellers import codes_of_runs, labellers, on_same_units
 from analysis.reports.checkers.comparison.probabilities import probabilities
@@ -24,7 +26,7 @@ from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
 from analysis.reports.checkers.comparison.significance import adjust
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
-from analysis.reports.common import REFERENCES, WITH_MODEL
+from analysis.reports.common import DAWID_SKENE, REFERENCES, WITH_MODEL
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
 from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
@@ -94,8 +96,9 @@ def compute(
     answered = everything
     if reference in source.decision_methods():
         answered = with_derived_labels(kind, source.decision_frame(reference))
-    if checker_run.gives == "scores":  # which go with numbers, where labels do not
-        numbers = [of_numbers(one, labels, answered) for one in source.asked.dimensions if one.takes_number]
+    by_numbers = [one for one in source.asked.dimensions if one.takes_number] if checker_run.gives == "scores" else []
+    if reference != DAWID_SKENE:  # scores go with numbers, where labels do not
+        numbers = [of_numbers(one, labels, answered) for one in by_numbers]
         kind = replace(kind, dimensions=(*kind.dimensions, *numbers))
     kind = as_answered(kind, answered)
     of_one = () if touched else (checker_run,)
@@ -196,6 +199,8 @@ def compute(
         n_units=len(units),
         own_units=own_units,
         unanswered=unanswered(source.type, everything),
+        pooled=groups_among(source.rater_frame()) or UNSET,
+        without_labels=[one.title for one in by_numbers] if by_numbers and reference == DAWID_SKENE else UNSET,
         dimensions=[
             ComparedDimension(
                 **fields_of_question(side.dimension, origins),

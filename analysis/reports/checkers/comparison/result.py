@@ -257,6 +257,8 @@ class Comparison(RunAgainstReference):
     own_units: bool
     unanswered: list[str]
     dimensions: list[ComparedDimension]
+    pooled: list[str] | UnsetType = UNSET  # groups of raters that a file named and that are taken together
+    without_labels: list[str] | UnsetType = UNSET  # questions answered by numbers, which the reference cannot settle
 
     @property
     def gives_labels(self) -> bool:

@@ -10,11 +10,11 @@ from analysis.reports.checkers.comparison import correlation_tables, filters, pi
 from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import counts_places, methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
-from analysis.reports.common import ANY_RUN, DAWID_SKENE, RATINGS, TOUCHED, WITH_MODEL, references_here
+from analysis.reports.common import ANY_RUN, DAWID_SKENE, NUMERIC, RATINGS, TOUCHED, WITH_MODEL, references_here
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
-from analysis.reports.words.sentences import checker_name
+from analysis.reports.words.sentences import checker_name, taken_together
 from analysis.sources.outline import Outline, Run
 from analysis.sources.wrong import WrongChoice
 
@@ -39,6 +39,18 @@ def _notes(result: Comparison) -> list[str]:
         notes.append(f"Nobody answered: {', '.join(result.unanswered)}. The checker's answers to it exclude no units.")
     if not result.gives_labels:
         notes.append(f"{result.checker} gives scores but no labels, so only correlations are reported.")
+    if result.pooled:
+        notes.append(taken_together(result.pooled))
+    if result.without_labels:
+        notes.append(
+            f"Left out: {', '.join(result.without_labels)}. Dawid-Skene is a model of labels, and numbers are none; "
+            "take the majority as the reference, which is the mean of the raters for numbers."
+        )
+    if result.reference == DAWID_SKENE and any(one.correlations and one.level in NUMERIC for one in result.dimensions):
+        notes.append(
+            "Dawid-Skene takes ratings as labels without an order: the score goes with the value of the most probable "
+            "one. Take the majority as the reference for the mean or the median of the raters."
+        )
     return notes
 
 
