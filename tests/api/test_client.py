@@ -83,6 +83,7 @@ def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_pa
     assay.create_dataset("sums", "Summaries")
     table = pandas.read_csv(io.StringIO(summaries()))
     roles = {"text": "summary", "context": "article", "system": "model", "document": "doc_id", "score/r": "rouge_l"}
+    roles |= {f"score/{name}": name for name in ("bertscore", "length_score")}
     roles |= {f"label/fluency/{who}": f"{who}_fluency" for who in ("expert_1", "expert_2")}
     result = assay.push_table("sums", table, roles, project="sums", title="Fluency")
     assert result["content"]["response"]["created"] == 24 and Project.objects.get().title == "Fluency"
@@ -96,6 +97,13 @@ def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_pa
     assert assay.get(f"runs/{run}/")["checker"] == "outside:length"
     frame = project.agreement()
     assert isinstance(frame, pandas.DataFrame) and len(frame)
+    found = next(one["uuid"] for one in assay.rows("projects/sums/runs/") if one["checker"] == "outside:r")
+    levels = project.report("comparison", run=found).result["dimensions"][0]["associations"]["levels"]
+    table["people"] = table[["expert_1_fluency", "expert_2_fluency"]].mean(axis=1)
+    means = table.groupby("model")[["people", "rouge_l"]].mean()
+    at_systems = {one["coefficient"]: one["estimate"] for one in levels if one["level"] == "system"}
+    assert at_systems["Spearman"] == pytest.approx(means.corr("spearman").iloc[0, 1])
+    assert {one["level"] for one in levels} == {"segment", "system"}
 
 
 def test_refusals_say_why(rosa, connect):

@@ -1,5 +1,6 @@
 """Checker runs in real Celery workers, which are killed in the middle; and so are their brokers and connections."""
 
+import json
 import os
 import time
 from collections import Counter
@@ -12,7 +13,8 @@ from kombu import Queue
 
 from annotation.jobs import lifecycle
 from annotation.machines.runs import storing, suggesting
-from annotation.models import Chunk, Job
+from annotation.models import Chunk, Job, Webhook
+from annotation.webhooks.delivering import signature_of
 from config.celery import app
 from tests import factories
 from tests.suggesting.brokers import Server, command_of
@@ -159,11 +161,13 @@ def test_workers_killed_in_the_middle_lose_nothing_and_repeat_nothing(broker, tm
 
 
 @pytest.mark.parametrize("broker", SERVERS, indirect=True)
-def test_a_broker_that_dies_and_comes_back_costs_nothing(broker, servers, tmp_path, request):
-    """Redis comes back empty. What workers have in hand goes on meanwhile."""
+def test_a_broker_that_dies_and_comes_back_costs_nothing(broker, servers, tmp_path, request, receiver):
+    """Redis comes back empty. What workers have in hand goes on meanwhile, and webhooks are told of its end."""
     server = servers[request.node.callspec.params["broker"]]
     run = start(3000, delay_ms=8)
-    environment = worker_environment(tmp_path, server.url, ASSAY_CHUNK_LEASE_SECONDS="6")
+    hook = Webhook.objects.create(project=run.project, url=receiver.url, events=["job.done"], secret="whsec_a")
+    more = {"ASSAY_CHUNK_LEASE_SECONDS": "6", "ASSAY_WEBHOOK_HOSTS": receiver.host}
+    environment = worker_environment(tmp_path, server.url, **more)
     with running_worker(tmp_path, environment) as worker:
         wait_for(lambda: len(done_chunks(run)) >= 2, "some parts were done", worker)
         server.kill()
@@ -174,6 +178,11 @@ def test_a_broker_that_dies_and_comes_back_costs_nothing(broker, servers, tmp_pa
         after = start(50)
         for one in (run, during, after):
             wait_for(lambda one=one: is_done(one), "the run was done", worker)
+        wait_for(lambda: hook.deliveries.filter(state="delivered").exists(), "the webhook was told", worker)
+    [(_, headers, body)] = receiver.got
+    assert json.loads(body)["job"]["uuid"] == str(run.job.uuid)
+    moment = headers["Assay-Signature"].removeprefix("t=").partition(",")[0]
+    assert headers["Assay-Signature"] == signature_of("whsec_a", int(moment), body)
     assert {attempts for attempts, _, _ in done_chunks(run).values()} == {1}
     assert [one.suggestions.filter(dimension="relevance").count() for one in (run, during, after)] == [3000, 50, 50]
 
