@@ -2,7 +2,7 @@
 
 from django import forms
 
-from annotation.exports.layouts import kinds_for
+from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.tools import TOOLS
 
 TITLES = {"jsonl": "JSON Lines", "tsv": "TSV (tab-separated)", "parquet": "Parquet"}
@@ -13,7 +13,8 @@ class ExportForm(forms.Form):
 
     def __init__(self, project, data=None):
         super().__init__(data)
-        kinds = kinds_for(project)
+        layout = layout_of(project)
+        kinds, self.why_own = tuple(layout.kinds), why_own(project, layout)
         tools = [(name, tool.title) for name, tool in TOOLS.items()]
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds

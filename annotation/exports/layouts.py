@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import CharField, Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Cast, Concat
 
 from annotation.exports.content import content_objects
@@ -110,26 +110,13 @@ def _triplet(values: list, label: str | None, method: str) -> tuple:
 def _fits_refchecker(project: Project) -> bool:
     """Whether keys are RefChecker's, which follow from setting, model and place: its files have no room for others, nor
     an export of one set for what the others are called."""
+    prefix = Concat("context_setting", Value("/"), "model", Value("/"))
     place = Concat("response__key", Value("/"), Cast("index", CharField()))
     triplets = Triplet.objects.published().filter(response=OuterRef("pk")).annotate(place=place)
     misplaced = triplets.exclude(key=F("place"), piece_set="")
-    return not _responses(project).filter(NAMELESS | Exists(misplaced)).exists()
-
-
-def _lacks_refchecker(project: Project) -> str:
-    if _responses(project).filter(NAMELESS).exists():
-        return "responses without a setting, a model or a question, or with ids of another form"
-    if Triplet.objects.published().filter(response__dataset=project.dataset_id).exclude(piece_set="").exists():
-        return "triplets of named sets"
-    return "triplets whose ids do not follow from their place"
-
-
-NAMELESS = Q(context_setting="") | Q(model="") | Q(question=None) | ~Q(key__startswith=F("prefix"))
-
-
-def _responses(project: Project) -> QuerySet[Response]:
-    prefix = Concat("context_setting", Value("/"), "model", Value("/"))
-    return Response.objects.published().filter(dataset=project.dataset_id).annotate(prefix=prefix)
+    responses = Response.objects.published().filter(dataset=project.dataset_id).annotate(prefix=prefix)
+    nameless = Q(context_setting="") | Q(model="") | Q(question=None)
+    return not responses.filter(nameless | ~Q(key__startswith=F("prefix")) | Exists(misplaced)).exists()
 
 
 # --- the table ------------------------------------------------------------------------------------------------------
@@ -141,10 +128,9 @@ class ExportLayout:
     objects: Callable[[TaskType, list[ExportedItem]], Iterator[dict]]
     # Kinds of file, each with what turns the JSON Lines into it; the JSON Lines themselves are always made first.
     kinds: dict[str, Callable[[Path, Path], int] | None]
-    title: str = ""
-    # Whether the layout can hold this project's content, and what it lacks a place for where it cannot, in words.
+    # Whether the layout can hold this project's content, and what it can hold, in words.
     fits: Callable[[Project], bool] = lambda project: True
-    lacks: Callable[[Project], str] = lambda project: ""
+    holds: str = ""
     # What a task type must have so that the layout can hold it: its anchors and units, and dimensions with these roles.
     judges: tuple[str, str] | None = None
     roles: tuple[str, ...] = ()
@@ -156,9 +142,8 @@ LAYOUTS: dict[str, ExportLayout] = {
         "claims",
         _druid_objects,
         {"jsonl": None, "tsv": _druid_file, "parquet": _druid_file},
-        "DRUID's layout",
         _fits_druid,
-        lambda project: "evidence that stands below a question",
+        "DRUID's layout holds evidence of claims alone",
         judges=("evidence", "evidence"),
         roles=("relevance", "stance"),
     ),
@@ -166,9 +151,9 @@ LAYOUTS: dict[str, ExportLayout] = {
         "responses",
         _response_objects,
         {"jsonl": None},
-        "RefChecker's layout",
         _fits_refchecker,
-        _lacks_refchecker,
+        "RefChecker's layout holds responses with a setting, a model and a question, and triplets of no named set, "
+        "whose ids follow from these",
         judges=("response", "triplet"),
         roles=("entailment",),
     ),
@@ -182,12 +167,10 @@ def layout_of(project: Project) -> ExportLayout:
     return layout if layout.fits(project) else LAYOUTS[OWN]
 
 
-def why_own(project: Project) -> str:
-    """Why the export has Assay's own layout where the task type names another; empty where it does not."""
-    layout = LAYOUTS[project.type.export_layout]
-    if layout.fits(project):
-        return ""
-    return f"{layout.title} cannot hold {layout.lacks(project)}; the content comes in Assay's own layout."
+def why_own(project: Project, layout: ExportLayout) -> str:
+    """Why this layout of the project's is Assay's own where the task type names another; empty where it is not."""
+    named = LAYOUTS[project.type.export_layout]
+    return "" if layout is named else f"The content comes in Assay's own layout: {named.holds}."
 
 
 def kinds_for(project: Project) -> tuple[str, ...]:

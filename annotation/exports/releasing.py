@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.decisions.moments import ExportedPart, Moment
-from annotation.exports.layouts import kinds_for, layout_of
+from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
 from annotation.exports.queries import exported_decisions, exported_items
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
@@ -49,6 +49,7 @@ def write_export(
     kinds: Iterable[str] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     part: ExportedPart | None = None,
+    layout: ExportLayout | None = None,
 ) -> dict:
     """Write the project's content (in `kinds`, default all that its layout has), annotations and manifest to `folder`;
     and files for other tools, where `kinds` names them.
@@ -56,7 +57,7 @@ def write_export(
     Returns the manifest. Unknown kinds raise JobError.
     """
     kind = project.type
-    layout = layout_of(project)
+    layout = layout or layout_of(project)
     kinds = tuple(dict.fromkeys(kinds or layout.kinds))
     unknown = [name for name in kinds if name not in layout.kinds and name not in TOOLS]
     if unknown:

@@ -12,7 +12,6 @@ from annotation import incoming
 from annotation.access import project_with_labels_for
 from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
-from annotation.exports.layouts import why_own
 from annotation.exports.tools import TOOLS, held_in, lost_in
 from annotation.jobs.queries import progress_of
 from annotation.models import Artifact, Job, Project
@@ -39,7 +38,7 @@ def project_exports(request, slug):
     rows = [{"job": job, "progress": None if job.is_finished else progress_of(job)} for job in jobs]
     held = held_in(project)
     losses = [(tool.title, lost_in(project, name, held)) for name, tool in TOOLS.items()]
-    context = {"project": project, "form": form, "rows": rows, "losses": losses, "why_own": why_own(project)}
+    context = {"project": project, "form": form, "rows": rows, "losses": losses}
     return render(request, "annotation/exports/list.html", context)
 
 

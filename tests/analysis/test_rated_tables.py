@@ -113,6 +113,7 @@ def test_groups_of_raters_are_never_pooled_silently(tmp_path, capsys):
     alphas = [one["figures"][0]["estimate"] for one in (experts["dimensions"][0], whole["dimensions"][0])]
     assert alphas[0] == 1 > alphas[1]
     assert "raters of expert" in report.page_of(experts).answer.n
+    capsys.readouterr()
     of_file = of_command(capsys, path, "agreement", "--raters", "group:expert")
     assert of_file["dimensions"][0]["figures"] == json.loads(json.dumps(experts["dimensions"][0]["figures"]))
     with pytest.raises(CommandError, match="raters is one of"):

@@ -228,7 +228,7 @@ def test_pages_list_the_sets_and_a_new_project_takes_one_of_them(judged, client)
     client.force_login(boss)
     page = client.get(reverse("dataset_detail", args=[judged.dataset.slug])).content.decode()
     exports = client.get(reverse("project_exports", args=[judged.slug])).content.decode()
-    assert "RefChecker&#x27;s layout cannot hold triplets of named sets" in exports
+    assert "Assay&#x27;s own layout: RefChecker&#x27;s layout holds" in exports
     assert "Sets of pieces" in page and '<bdi>mixtral</bdi>: <span class="num">6</span>' in page
     assert "<bdi>gpt4</bdi>" in client.get(reverse("project_detail", args=[judged.slug])).content.decode()
     form = {"title": "T", "dataset": judged.dataset.pk, "task_type": TRIPLETS, "overlap": 1, "multiple_percent": 100}

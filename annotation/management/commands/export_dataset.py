@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.exports.layouts import why_own
+from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.releasing import retired_items, write_export
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.jobs.lifecycle import JobError
@@ -29,13 +29,14 @@ class Command(BaseCommand):
             raise CommandError(f"There is no project {project!r}")
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CommandError(f"{folder} is not an empty folder")
-        if why := why_own(found):
+        layout = layout_of(row)
+        if why := why_own(row, layout):
             self.stdout.write(why)
         for tool in (name for name in kinds or () if name in TOOLS):
             for what, number in lost_in(row, tool):
                 self.stdout.write(f"{TOOLS[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))
         try:
-            manifest = write_export(row, folder, kinds)
+            manifest = write_export(row, folder, kinds, layout=layout)
         except JobError as error:
             raise CommandError(str(error)) from None
         for name, count in manifest["counts"].items():
