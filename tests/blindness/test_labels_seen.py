@@ -13,6 +13,7 @@ from analysis.releases.kept import start_freezing, start_public_page
 from annotation.exports import releasing
 from annotation.jobs import lifecycle
 from annotation.models import Artifact, Job, LabelAccess, Membership, Project, Rater, Revision
+from annotation.projects import tokens
 from annotation.projects.raters import rater_of
 from tests import factories
 from tests import test_role_matrix as matrix
@@ -204,6 +205,12 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
         for address in addresses:
             assert left_by(address) == {channel}, address
     assert left_by(artifacts[0], "head") == set()
+    # A token is its owner: what a program reads, they have read.
+    _, secret = tokens.make_token(person, "notebook", ["read"], 30)
+    LabelAccess.objects.all().delete()
+    by_token = Client(headers={"Authorization": f"Bearer {secret}"})
+    assert by_token.get(f"/api/v1{here}/releases/{frozen.number}/file/").status_code == 200
+    assert LabelAccess.objects.get(project=project).user == person
     # Everything else, as the role matrix lists it: a page with what others said has noted it; the rest notes nothing.
     noted, known = [], {address.partition("?")[0] for one in served.values() for address in one} | set(pages)
     for pattern in all_routes():
