@@ -311,8 +311,8 @@ class LlmChecker:
         options = {"max_tokens": room}
         if self.reasons == OBJECT:
             # vLLM can be told how long a text may be, so that none is cut off; others refuse a form that says so.
-            bound = {"maxLength": room} if exchange.is_vllm else {}
-            quoted = {"maxLength": max(room // 4, 40)} if exchange.is_vllm else {}
+            bound = {"maxLength": room // 2} if exchange.is_vllm else {}
+            quoted = {"maxLength": room // 20} if exchange.is_vllm else {}
             explanation = {"type": "string"} | bound
             quotes = {"type": "array", "items": {"type": "string"} | quoted, "maxItems": MOST_QUOTES}
             answer = {"type": "string", "enum": list(letters)}

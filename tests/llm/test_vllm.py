@@ -81,7 +81,7 @@ def test_reasons_are_held_to_their_form_and_are_never_cut_off():
     checker = load("llm", TRIPLETS, {"reasoning": "json", "reasoning_tokens": 400})
     for found in checker.predict([triplet("ice melts", "It is warm.", "Ice melts.", key=str(n)) for n in range(3)]):
         assert not found.error, found.error
-        written = json.loads(found.trace["output"])
+        written = json.loads(found.trace["output"], strict=False)  # a random model writes control characters
         answer = found.labels["entailment"]
         assert dict(zip("ABCD", TRIPLETS.values, strict=True))[written["answer"]] == answer.label
         assert answer.explanation.startswith(written["explanation"].strip()) and answer.probability is None
