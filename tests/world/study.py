@@ -220,7 +220,7 @@ def _calibrated() -> tuple[Project, dict]:
     for number, (run, part) in enumerate(zip(project.checker_runs.order_by("pk"), ("tune", "test"), strict=False), 1):
         run.provenance |= {"model": "judge", "calibration": {"version": number, "part": part}}
         run.save(update_fields=["provenance"])
-    return project, {"min_units": 5}
+    return project, {}
 
 
 def _contexts() -> tuple[Project, dict]:

@@ -95,12 +95,15 @@ def _picture(result: PromptCalibration, one: CalibratedQuestion) -> Intervals | 
     rows = [row for row in one.versions if row.agreement.estimate is not None]
     if not rows:
         return None
+    n = "; ".join(f"{_name(row)}: n = {row.agreement.n_pairable:,} units" for row in rows)
+    method = next((row.agreement.interval.method for row in rows if row.agreement.interval.method), "")
+    lines = f" Lines are 95 % intervals: {method}." if method else ""
     return Intervals(
         name=picture_name("calibration", one.dimension),
         title=f"{one.title}: agreement of each version with people",
         caption=(
             f"{result.project}: share of units on which a version of the prompt gives the label of the majority of "
-            "people, on the part that it was tuned on and on the part held out."
+            f"people, on the part that it was tuned on and on the part held out ({n}).{lines}"
         ),
         alt="; ".join(f"{_name(row)}: {row.agreement.written(2)}" for row in rows) + ".",
         items=tuple(
