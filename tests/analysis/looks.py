@@ -8,8 +8,6 @@ from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.web.looks import grave_problems, picture
 
-FIRST_SCREEN = 768  # pixels down a laptop's screen
-
 in_every_look = pytest.mark.parametrize(
     ("scheme", "width"),
     [
@@ -26,15 +24,7 @@ def opened(open_context, client, user, addresses: dict[str, str], scheme: str, w
     page = open_context(user, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
     for name, address in addresses.items():
         page.goto(address)
-        if width == 1280:
-            assert answer_ends(page) <= FIRST_SCREEN, name
         yield name, page
-
-
-def answer_ends(page) -> float:
-    """Where the last of the answer, its picture, its n and what to do next ends; 0 where a page has none."""
-    parts = page.locator(".answer :is(.says, .next, .plot, .muted.small)")
-    return max(parts.evaluate_all("all => all.map((one) => one.getBoundingClientRect().bottom)"), default=0)
 
 
 def compute_pages(client, user, addresses: Iterable[str]) -> None:
