@@ -26,15 +26,18 @@ from analysis.reports import stored
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import KINDS
 from analysis.reports.tabular import named
+from analysis.rules.asking import start_rule
+from analysis.rules.kinds import KINDS as RULES
+from analysis.rules.kinds import RuleError
 from analysis.scopes import scope_of
 from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
 from annotation.access import project_with_labels_for
-from annotation.api.problems import Problem
-from annotation.api.routes import Listing, Route
-from annotation.api.shapes import Choice, Shape
+from annotation.api.problems import Problem, invalid
+from annotation.api.routes import Listing, QueryFilter, Route
+from annotation.api.shapes import Choice, JobShape, Shape
 from annotation.exports.views import file_response
-from annotation.models import Job
+from annotation.models import Job, RuleRun
 from annotation.work.label_access import API, labels_served
 
 FRESH, COMPUTING, STALE, FAILED = STATES = ("fresh", "computing", "stale", "failed")
@@ -178,6 +181,70 @@ class ChangesShape(Shape):
     message = s.CharField(allow_blank=True)
     job = s.UUIDField(source="uuid")
     result = s.DictField()
+
+
+class RuleQuestionShape(Shape):
+    """How many units the rule decided, by label, and what it left open and why."""
+
+    question = s.CharField()
+    units = s.IntegerField()
+    decided = s.IntegerField()
+    dropped = s.IntegerField()
+    undecided = s.IntegerField()
+    labels = s.DictField(child=s.IntegerField())
+    open = s.DictField(child=s.IntegerField())
+    new = s.IntegerField()
+    withdrawn = s.IntegerField()
+    unchanged = s.IntegerField()
+    agreement = s.DictField()
+
+
+class RuleRunShape(Shape):
+    """One run of a rule; the newest one of a name is in force. A rule that came with a file has no kind."""
+
+    name = s.CharField()
+    version = s.IntegerField()
+    kind = s.CharField(allow_blank=True)
+    parameters = s.DictField()
+    questions = RuleQuestionShape(many=True, source="counts.questions", default=list)
+    created_at = s.DateTimeField()
+
+
+class NewRule(Shape):
+    """`parameters` are those of `manage.py rule`; a name that is known runs again with the same ones."""
+
+    name = s.CharField(max_length=40)
+    kind = s.ChoiceField(sorted(RULES))
+    parameters = s.DictField(default=dict)
+    preview = s.BooleanField(default=False)
+
+
+class RulesRoute(Listing):
+    """Runs of the project's rules. `manage.py rule` and docs/decisions.md say what kinds there are."""
+
+    shape, takes, gives, status = RuleRunShape, NewRule, JobShape, 202
+    filters = {"name": QueryFilter("name"), "kind": QueryFilter("kind")}
+
+    def rows(self, request, slug):
+        self.project = project_with_labels_for(request.user, slug)
+        return RuleRun.objects.filter(project=self.project).defer("left_open")
+
+    def prepared(self, page: list) -> list:
+        if page:
+            labels_served(self.request, self.project, API)
+        return page
+
+    def post(self, request, slug):
+        """Run a rule, or with `preview` say what it would decide: GET of the job gives what came of it."""
+        project = project_with_labels_for(request.user, slug)
+        said = self.taken(request)
+        try:
+            job = start_rule(
+                project, request.user, said["name"], said["kind"], said["parameters"], is_preview=said["preview"]
+            )
+        except RuleError as error:
+            raise invalid(str(error), error.parameter or "kind") from None
+        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 class ReportsRoute(Route):
@@ -419,6 +486,7 @@ class ReleaseFileRoute(Route):
 
 
 urlpatterns = [
+    path("projects/<slug:slug>/rules/", RulesRoute.as_view(), name="api_rules"),
     path("projects/<slug:slug>/reports/", ReportsRoute.as_view(), name="api_reports"),
     path("projects/<slug:slug>/reports/<slug:name>/", ReportDetailRoute.as_view(), name="api_report"),
     path("projects/<slug:slug>/releases/", ReleasesRoute.as_view(), name="api_releases"),

@@ -114,6 +114,7 @@ COMPUTING = {
     "analysis.releases.writing": {"pandas"},
     "analysis.rules.deciding": {"numpy"},
     "analysis.rules.running": {"numpy"},
+    "analysis.rules.snapshots": {"numpy"},
     "analysis.figures.pictures": {"matplotlib"},
     "models_runtime.loading.quick_deberta": {"torch", "transformers"},
     "models_runtime.loading.quick_linear": {"torch"},

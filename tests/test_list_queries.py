@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from analysis.rules.running import run_rule
 from annotation.models import Job, Membership
 from annotation.projects import guidelines, invitations, label_sets, tokens
 
@@ -34,6 +35,8 @@ PAGES = (
     "/projects/ports/prompts/",
     "/projects/ports/retrieval/",
     "/retrieval/{retrieval}/",
+    "/projects/ports/rules/",
+    "/projects/ports/rules/plain/",
     "/projects/ports/exports/",
     "/projects/ports/releases/",
     "/projects/ports/releases/1/",
@@ -54,6 +57,7 @@ PAGES = (
     "/api/v1/projects/ports/members/",
     "/api/v1/projects/ports/releases/",
     "/api/v1/projects/ports/prompts/",
+    "/api/v1/projects/ports/rules/",
     "/api/v1/projects/ports/runs/",
     "/api/v1/projects/ports/scores/",
     "/api/v1/projects/ports/suggestions/",
@@ -88,6 +92,8 @@ def grow(world) -> None:
         factories.make_suggestions(project, checker=f"fake-{number}")
         ranked(project)
         factories.make_project(world.dataset, slug=f"further-{number}")
+        run_rule(project, admin, "plain", "majority", {})
+        run_rule(project, admin, f"plain-{number}", "majority", {})
         extract(world.drafting, parameters={"seed": number + 1})
         Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
         frozen = Job.objects.create(kind=Job.Kind.RELEASE, state=Job.State.DONE, project=project, created_by=admin)

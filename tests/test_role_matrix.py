@@ -39,6 +39,9 @@ PLACES = (
     ("api/v1/datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("artifacts/", "uuid:uuid", lambda world: world.artifact.uuid),
     ("runs/", "uuid:uuid", lambda world: world.run.uuid),
+    ("rules/", "uuid:uuid", lambda world: world.rule_job.uuid),
+    ("projects/<slug:slug>/rules/", "slug:name", lambda world: "plain"),
+    ("projects/<slug:slug>/rules/", "slug:kind", lambda world: "majority"),
     ("training/", "uuid:uuid", lambda world: world.trained_model.uuid),
     ("retrieval/", "uuid:uuid", lambda world: world.retrieval.uuid),
     ("imports/", "uuid:uuid", lambda world: world.import_job.uuid),
@@ -285,6 +288,10 @@ TABLE = {
     "api/v1/projects/<slug:slug>/decisions/": (
         (401, 404, 403, 200, 200, 404, 200),
         (401, 404, 403, 422, 403, 404, 403),
+    ),
+    "api/v1/projects/<slug:slug>/rules/": (
+        (401, 404, 403, 200, 200, 404, 200),
+        (401, 404, 403, 422, 422, 404, 422),
     ),
     "api/v1/projects/<slug:slug>/runs/": (
         (401, 404, 403, 403, 200, 404, 200),
@@ -582,6 +589,10 @@ TABLE = {
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 400, 403, 404, 403),
     ),
+    "projects/<slug:slug>/adjudication/snapshot/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 302, 403, 404, 403),
+    ),
     "projects/<slug:slug>/adjudication/guidelines/": (
         (302, 404, 403, 200, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
@@ -601,6 +612,22 @@ TABLE = {
     "projects/<slug:slug>/adjudication/items/<uuid:uuid>/reveal/": (
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 400, 403, 404, 403),
+    ),
+    "projects/<slug:slug>/rules/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/rules/new/<slug:kind>/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 404, 403, 200, 200, 404, 200),
+    ),
+    "projects/<slug:slug>/rules/<slug:name>/": (
+        (302, 404, 403, 200, 200, 404, 200),
+        (302, 404, 403, 400, 400, 404, 400),
+    ),
+    "rules/<uuid:uuid>/": (
+        (302, 404, 404, 404, 200, 404, 200),
+        (302, 404, 404, 404, 400, 404, 400),
     ),
     "datasets/": (
         (302, 200, 200, 200, 200, 200, 200),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.rules.tables import TableError, parse_table
+from analysis.rules.tables import TableError, parse_table, table_for
 from annotation.models import RuleRun, UnitKind
 from annotation.task_types import Dimension, TaskType
 
@@ -156,10 +156,16 @@ def _check_tie_label(found: dict, kind: TaskType, dimensions: Sequence[Dimension
         raise RuleError(f"Label for ties: {found['tie_label']!r} is not a label of the question. {known}", "tie_label")
 
 
-def _check_lift(found: dict, kind: TaskType, dimensions: Sequence[Dimension]) -> None:
+def lifted_question(kind: TaskType, chosen: str = "") -> Dimension:
+    """The question whose decisions are lifted: the last one, where none is chosen."""
     questions = [one for one in kind.asked_dimensions if is_single(one)]
-    found["question"] = found["question"] or questions[-1].slug
+    return next((one for one in questions if one.slug == chosen), questions[-1])
+
+
+def _check_lift(found: dict, kind: TaskType, dimensions: Sequence[Dimension]) -> None:
+    found["question"] = lifted_question(kind, found["question"]).slug
     values = kind.dimension(found["question"]).values
+    found["table"] = found["table"] or table_for(values)
     try:
         parse_table(found["table"], values)
     except TableError as error:
@@ -180,10 +186,6 @@ TIES = {
     LAST: "the last of the tied labels in the scale's order",
     LABEL: "the label named below",
 }
-TABLE = """disputed: any supports, any refutes
-supports: any supports
-refutes: any refutes
-not_enough_info: otherwise"""
 
 KINDS: dict[str, RuleKind] = {
     kind.slug: kind
@@ -295,9 +297,9 @@ KINDS: dict[str, RuleKind] = {
                 Parameter(
                     "table",
                     "Table",
-                    TABLE,
+                    "",
                     "a verdict per line with its conditions: any LABEL, no LABEL, all LABEL, most LABEL, otherwise; "
-                    "the first line that holds counts",
+                    "the first line that holds counts; one that fits the labels, if nothing is said",
                     is_long=True,
                 ),
                 Parameter("verdict", "What the verdict is called", "verdict", "stands where others have a question"),

@@ -26,9 +26,11 @@ from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Decision, Item, ItemUnit, Job, Judgement, Project, Rater, Revision, RuleRun, Unit
 from annotation.projects import cases
 from annotation.task_types import Dimension, TaskType
+from annotation.work.queries.work import label_version
 
 AT_ONCE = 20_000
 EXAMPLES = 10
+LISTED = 200  # units that a run left undecided, per question
 METHOD = Decision.Method.RULE
 
 
@@ -40,6 +42,7 @@ class SettledQuestion:
     dimension: str
     outcome: Outcome
     examples: list[dict] = field(default_factory=list)
+    left_open: list[dict] = field(default_factory=list)
 
     def said(self, place: int) -> tuple[str, str, float | None]:
         """Outcome, label and posterior as they are stored."""
@@ -54,9 +57,9 @@ def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQues
     """What the rule says now of every unit of the project. RuleError where there is nothing to settle."""
     if kind == "lift":
         return [_lifted(project, parameters)]
-    units = _units_of(project)
+    units = units_of(project)
     dimensions = get_kind(kind).dimensions(project.type, parameters)
-    said = {one.slug: _said(project, one, units) for one in dimensions}
+    said = {one.slug: labels_of(project, one, units) for one in dimensions}
     if not any(len(one.unit) for one in said.values()):
         raise RuleError("Nobody has labelled anything that this rule could settle")
     named = kind == "druid" or kind == "weighted"
@@ -70,17 +73,19 @@ def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQues
     _leave_out_what_is_not_asked(project.type, dimensions, outcomes)
     found = [SettledQuestion(units, slug, outcome) for slug, outcome in outcomes.items()]
     for one in found:
-        one.examples = _examples(one, said[one.dimension])
+        labels = said[one.dimension]
+        one.outcome.why["without labels"] = int((labels.n_labels() == 0).sum())
+        one.examples, one.left_open = _examples(one, labels), _left_open(one, labels)
     return found
 
 
-def _units_of(project: Project) -> np.ndarray:
+def units_of(project: Project) -> np.ndarray:
     rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
     found = np.fromiter(rows.values_list("unit_id", flat=True).iterator(chunk_size=AT_ONCE), dtype=np.int64)
     return np.unique(found)
 
 
-def _said(project: Project, dimension: Dimension, units: np.ndarray) -> LabelsOfQuestion:
+def labels_of(project: Project, dimension: Dimension, units: np.ndarray) -> LabelsOfQuestion:
     """The newest labels that are not surplus. Few bytes a label: there may be millions."""
     rows = Judgement.objects.filter(
         dimension=dimension.slug,
@@ -128,14 +133,32 @@ def _examples(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
     """Units that people are divided on, with what they said and what the rule makes of it."""
     tied = settled.outcome.tied
     chosen = np.flatnonzero(tied)[:EXAMPLES] if tied is not None else np.zeros(0, dtype=int)
-    keys = dict(Unit.objects.filter(pk__in=settled.units[chosen].tolist()).values_list("pk", "key"))
-    found = []
-    for place in chosen.tolist():
-        votes = Counter(said.values[code] for code in said.value[said.unit == place])
+    found = _with_votes(settled, said, chosen)
+    for one, place in zip(found, chosen.tolist(), strict=True):
         code = settled.outcome.code[place]
-        becomes = "undecided" if code == NONE else settled.said(place)[1] or "dropped"
-        found.append({"unit": keys[int(settled.units[place])], "votes": dict(votes), "becomes": becomes})
+        one["becomes"] = "undecided" if code == NONE else settled.said(place)[1] or "dropped"
     return found
+
+
+def _left_open(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
+    """The first units that the rule leaves undecided although somebody labelled them."""
+    chosen = np.flatnonzero((settled.outcome.code == NONE) & (said.n_labels() > 0))[:LISTED]
+    found = _with_votes(settled, said, chosen)
+    for one, place in zip(found, chosen.tolist(), strict=True):
+        one["question"] = settled.dimension
+        if settled.outcome.posterior is not None and settled.outcome.posterior[place] >= 0:
+            one["posterior"] = float(settled.outcome.posterior[place])
+    return found
+
+
+def _with_votes(settled: SettledQuestion, said: LabelsOfQuestion, places: np.ndarray) -> list[dict]:
+    """These units by their keys, and how often each label was given."""
+    votes: dict[int, Counter] = defaultdict(Counter)
+    rows = np.flatnonzero(np.isin(said.unit, places))
+    for place, code in zip(said.unit[rows].tolist(), said.value[rows].tolist(), strict=True):
+        votes[place][said.values[code]] += 1
+    keys = dict(Unit.objects.filter(pk__in=settled.units[places].tolist()).values_list("pk", "key"))
+    return [{"unit": keys[int(settled.units[place])], "votes": dict(votes[place])} for place in places.tolist()]
 
 
 def _lifted(project: Project, parameters: Mapping) -> SettledQuestion:
@@ -162,7 +185,7 @@ def _lifted(project: Project, parameters: Mapping) -> SettledQuestion:
             below[parent].append(labels.get(unit))
     units = np.array(sorted(below), dtype=np.int64)
     values = tuple(dict.fromkeys(line.verdict for line in lines))
-    code, why = np.full(len(units), NONE), Counter()
+    code, why, left_open = np.full(len(units), NONE), Counter(), []
     for place, parent in enumerate(units.tolist()):
         known = [label for label in below[parent] if label]  # an empty one: dropped
         if not known:
@@ -173,20 +196,26 @@ def _lifted(project: Project, parameters: Mapping) -> SettledQuestion:
             code[place] = values.index(verdict)
         else:
             why["for which no line of the table holds"] += 1
-    return SettledQuestion(units, parameters["verdict"], Outcome(code, values, why=why))
+        if code[place] == NONE and known and len(left_open) < LISTED:
+            left_open.append({"unit": parent, "votes": dict(Counter(known)), "question": parameters["verdict"]})
+    keys = dict(Unit.objects.filter(pk__in=[one["unit"] for one in left_open]).values_list("pk", "key"))
+    left_open = [one | {"unit": keys[one["unit"]]} for one in left_open]
+    return SettledQuestion(units, parameters["verdict"], Outcome(code, values, why=why), left_open=left_open)
 
 
 def preview(project: Project, name: str, kind: str, given: Mapping) -> dict:
     """What a run would write, and what it would leave open. RuleError says what is wrong with the question."""
     parameters = taken(project, name, kind, given)
     found = settle(project, kind, parameters)
-    return {"parameters": parameters, "questions": [_counted(one, _changes(project, name, one)) for one in found]}
+    counts = [_counted(one, _changes(project, name, one)) for one in found]
+    return {"parameters": parameters, "questions": counts, "left_open": [row for one in found for row in one.left_open]}
 
 
 def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> RuleRun:
     """Run the rule and store what changed since its last run: decisions of its own, all of them or none."""
     parameters = taken(project, name, kind, given)
     moment, now = Moment.now(project), timezone.now()
+    labels = label_version(project)
     found = settle(project, kind, parameters)
     with transaction.atomic():
         # Comes first: two runs, and adjudicators of the project, wait for each other.
@@ -199,7 +228,9 @@ def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> Ru
             version=last + 1,
             kind=kind,
             parameters=parameters,
-            moment={"revision": moment.revision, "decision": moment.decision},
+            # `labels`: as `label_version` counts, once this run is stored.
+            moment={"revision": moment.revision, "decision": moment.decision, "labels": labels + 1},
+            left_open=[row for one in found for row in one.left_open],
             created_by=user,
             created_at=now,
         )
@@ -300,7 +331,7 @@ class RuleHandler:
                     job.result = preview(job.project, *said)
                 else:
                     run = run_rule(job.project, job.created_by, *said)
-                    job.result = {"version": run.version, **run.counts}
+                    job.result = {"version": run.version, **run.counts, "left_open": run.left_open}
                 lease.complete()
                 Job.objects.filter(pk=job.pk).update(result=job.result)
         except RuleError as error:

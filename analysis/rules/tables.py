@@ -13,6 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 OTHERWISE = "otherwise"
+# Tables that are offered first, by the labels that they are about; elsewhere all children have to say the same.
+TABLES = (
+    (
+        ("supports", "refutes"),
+        "disputed: any supports, any refutes\nsupports: any supports\nrefutes: any refutes\nnot_enough_info: otherwise",
+    ),
+    (
+        ("entailment", "contradiction"),
+        "contradiction: any contradiction\nentailment: all entailment\nneutral: otherwise",
+    ),
+)
 # Condition -> whether it holds, of how many children have the label and how many there are.
 HOLDS = {
     "any": lambda n, total: n > 0,
@@ -31,6 +42,14 @@ class TableError(ValueError):
 class VerdictLine:
     verdict: str
     conditions: tuple[tuple[str, str], ...]  # (name in HOLDS, label); none: otherwise
+
+
+def table_for(labels: Sequence[str]) -> str:
+    """The table that is offered first for these labels."""
+    for known, table in TABLES:
+        if set(known) <= set(labels):
+            return table
+    return "\n".join([*(f"{label}: all {label}" for label in labels), f"mixed: {OTHERWISE}"])
 
 
 def parse_table(text: str, labels: Sequence[str]) -> tuple[VerdictLine, ...]:
@@ -67,3 +86,27 @@ def verdict_of(lines: Sequence[VerdictLine], counts: Mapping[str, int]) -> str |
         if all(HOLDS[word](counts.get(label, 0), total) for word, label in line.conditions):
             return line.verdict
     return None
+
+
+def cells_of(text: str, labels: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The table with a column per label: by line its verdict, and of each label the condition, empty where there is
+    none. TableError where it cannot be read, or a line has several conditions of one label."""
+    rows = []
+    for number, line in enumerate(parse_table(text, labels), 1):
+        words: dict[str, str] = {}
+        for word, label in line.conditions:
+            if label in words:
+                raise TableError(f"line {number}: has two conditions about {label!r}")
+            words[label] = word
+        rows.append((line.verdict, [words.get(label, "") for label in labels]))
+    return rows
+
+
+def text_of(rows: Iterable[tuple[str, Sequence[str]]], labels: Sequence[str]) -> str:
+    """What `cells_of` reads; rows in which nothing is said are left out."""
+    lines = []
+    for verdict, words in rows:
+        conditions = ", ".join(f"{word} {label}" for word, label in zip(words, labels, strict=True) if word)
+        if verdict or conditions:
+            lines.append(f"{verdict}: {conditions or OTHERWISE}")
+    return "\n".join(lines)

@@ -116,6 +116,11 @@ class Source(Outline):
     def decision_frame(self, method: str) -> pd.DataFrame:
         """Columns unit, dimension, label: decisions by one method that are in force."""
 
+    def unanswered_frame(self, method: str) -> pd.DataFrame:
+        """Columns unit, dimension: decisions by one method that are in force and say that the unit is dropped, or that
+        no answer is right."""
+        return pd.DataFrame(columns=["unit", "dimension"])
+
     def acknowledgement_frame(self) -> pd.DataFrame:
         """ACKNOWLEDGEMENT_COLUMNS: which versions of the guidelines people acknowledged, and when, by rater and
         version."""

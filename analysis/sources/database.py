@@ -223,6 +223,11 @@ class DatabaseSource(ProjectOutline, Source):
         )
         return _by_key(rows.values_list("unit__key", "unit_id", "dimension", "label"), ("unit", "dimension", "label"))
 
+    def unanswered_frame(self, method: str) -> pd.DataFrame:
+        rows = Decision.objects.in_force().of_set(method).filter(project=self.project, label="")
+        rows = rows.filter(unit__kind=self.type.unit_kind)
+        return _by_key(rows.values_list("unit__key", "unit_id", "dimension"), ("unit", "dimension"))
+
     def acknowledgement_frame(self) -> pd.DataFrame:
         rows = GuidelineAcknowledgement.objects.filter(rater__project=self.project)
         found = sorted(rows.values_list("rater__pseudonym", "version", "acknowledged_at"))

@@ -253,6 +253,16 @@ class ReleaseSource(Source):
         decisions = self._standing[self._standing["method"] == method]
         return decisions[["unit", "dimension", "label"]].reset_index(drop=True)
 
+    def unanswered_frame(self, method: str) -> pd.DataFrame:
+        newest: dict[tuple[int, str], bool] = {}
+        for row in self.files.rows(DECISIONS) if DECISIONS in self.files else ():
+            if row["method"] == method and "unit_kind" not in row:
+                newest[self._unit_numbers[row["unit"]], row["dimension"]] = "outcome" in row
+        return frame_of(
+            ({"unit": unit, "dimension": name} for (unit, name), is_open in newest.items() if is_open),
+            ("unit", "dimension"),
+        )
+
     def decision_methods(self) -> list[str]:
         return sorted(self._standing["method"].unique().tolist())
 

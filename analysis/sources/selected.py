@@ -212,6 +212,9 @@ class SelectedSource(Source):
     def acknowledgement_frame(self) -> pd.DataFrame:
         return self.inner.acknowledgement_frame()
 
+    def unanswered_frame(self, method: str) -> pd.DataFrame:
+        return self._about_units(self.inner.unanswered_frame(method))
+
     def decision_history(self) -> pd.DataFrame:
         return self._about_units(rows_per_label(self.inner.type, self.inner.decision_history()))
 

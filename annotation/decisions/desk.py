@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from annotation import incoming
 from annotation.decisions import adjudicating
-from annotation.models import Assignment, Case, Decision, Item, Project, Revision, Shown, Suggestion, User
+from annotation.jobs.lifecycle import create_job
+from annotation.models import Assignment, Case, Decision, Item, Job, Project, Revision, Shown, Suggestion, User
 from annotation.projects import cases
 from annotation.projects.raters import rater_of
 from annotation.task_types import TaskType
@@ -32,8 +33,19 @@ WHICH = {
     "differing": "Answers that differ",
     "flagged": "Flagged items",
     "commented": "Items with comments",
+    "improbable": "Improbable labels",
 }
-ORDERS = {"distance": "Farthest apart first", "entropy": "Least agreement first", "age": "Oldest first"}
+ORDERS = {
+    "distance": "Farthest apart first",
+    "entropy": "Least agreement first",
+    "age": "Oldest first",
+    "posterior": "Least probable first",
+    "uncertainty": "Checkers least certain first",
+}
+# Labels that a model of raters takes to be less probable are improbable.
+LOW_POSTERIOR = 0.8
+# Orders by a snapshot. What it does not know yet comes last, the oldest first.
+OF_SNAPSHOT = {"posterior": "posterior", "uncertainty": "-uncertainty"}
 MAX_COUNTED = 10_000
 MAX_PASSED = 500
 MAX_NOTE = 2000
@@ -59,28 +71,56 @@ class Queue:
             found = found.filter(distance__gt=self.beyond)  # it is 0 where nothing is undecided
         elif self.which == "differing":
             found = found.filter(undecided__gt=0)
+        elif self.which == "improbable":
+            found = found.filter(posterior__lt=LOW_POSTERIOR)
         elif self.which:
             found = found.filter(**{f"is_{self.which}": True})
+        return found
+
+    def in_order(self, project: Project) -> list[QuerySet[Case]]:
+        """The cases in the order of work: those of the first, then those of the next."""
+        found = self.cases(project)
+        if self.order in OF_SNAPSHOT:
+            by = OF_SNAPSHOT[self.order]
+            unknown = f"{by.removeprefix('-')}__isnull"
+            return [
+                found.filter(**{unknown: False}).order_by(by, "item"),
+                found.filter(**{unknown: True}).order_by("since", "item"),
+            ]
         order = {"distance": ("-distance", "item"), "entropy": ("-entropy", "item"), "age": ("since", "item")}
-        return found.order_by(*order[self.order])
+        return [found.order_by(*order[self.order])]
+
+    @property
+    def needs_snapshot(self) -> bool:
+        return self.which == "improbable" or self.order in OF_SNAPSHOT
 
 
 def length(project: Project, queue: Queue | None = None) -> int:
     """How many items wait, counted as far as MAX_COUNTED + 1."""
-    return (queue or Queue()).cases(project).order_by()[: MAX_COUNTED + 1].count()
+    return (queue or Queue()).cases(project)[: MAX_COUNTED + 1].count()
+
+
+def snapshot_of(project: Project) -> Job | None:
+    """The newest job that takes or took the snapshot of posteriors and of checkers' uncertainty."""
+    return project.jobs.filter(kind=Job.Kind.SNAPSHOT).order_by("-pk").first()
+
+
+def start_snapshot(project: Project, user: User) -> Job:
+    return create_job(Job.Kind.SNAPSHOT, user, chunks=[({}, 0)], project=project)
 
 
 def take(project: Project, user: User, queue: Queue, passed: list) -> Item | None:
     """The next item that nobody else holds, leased to this person. Those `passed` come again with the next visit."""
     now = timezone.now()
     with transaction.atomic():
-        free = queue.cases(project).filter(Q(holder=None) | Q(holder=user) | Q(held_until__lt=now))
-        free = free.exclude(item__uuid__in=passed) if passed else free
-        case = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).select_related("item").first()
-        if case is None:
-            return None
-        _hold(project, user, case.pk, now)
-    return case.item
+        for rows in queue.in_order(project):
+            free = rows.filter(Q(holder=None) | Q(holder=user) | Q(held_until__lt=now))
+            free = free.exclude(item__uuid__in=passed) if passed else free
+            case = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).select_related("item").first()
+            if case is not None:
+                _hold(project, user, case.pk, now)
+                return case.item
+    return None
 
 
 def hold(project: Project, user: User, item: Item) -> bool:

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.http import JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.safestring import mark_safe
@@ -91,6 +91,9 @@ def adjudication(request, slug):
         "guidelines": guideline
         and {"version": guideline.version, "html": mark_safe(render_markdown(guideline.markdown))},
         "waiting": desk.length(project, queue),
+        "needs_snapshot": queue.needs_snapshot,
+        "snapshot": desk.snapshot_of(project) if queue.needs_snapshot else None,
+        "low_posterior": desk.LOW_POSTERIOR,
         "max_counted": desk.MAX_COUNTED,
     }
     return render(request, "annotation/adjudication/page.html", context)
@@ -107,6 +110,13 @@ def adjudication_next(request, slug):
     except incoming.Refused as refused:
         raise BadRequest(f"passed {refused}") from refused
     return JsonResponse(_next(request, project, _queue(request.GET), passed))
+
+
+@login_required
+@require_POST
+def adjudication_snapshot(request, slug):
+    """Have posteriors and checkers' uncertainty computed anew; whoever asks is sent to the job."""
+    return redirect("job_detail", desk.start_snapshot(_project(request, slug), request.user).uuid)
 
 
 @login_required
@@ -196,6 +206,7 @@ def guideline_examples(request, slug):
 urlpatterns = [
     path("projects/<slug:slug>/adjudication/", adjudication, name="adjudication"),
     path("projects/<slug:slug>/adjudication/next/", adjudication_next, name="adjudication_next"),
+    path("projects/<slug:slug>/adjudication/snapshot/", adjudication_snapshot, name="adjudication_snapshot"),
     path("projects/<slug:slug>/adjudication/guidelines/", guideline_examples, name="guideline_examples"),
     path("projects/<slug:slug>/adjudication/items/<uuid:uuid>/", adjudication_item, name="adjudication_item"),
     path(

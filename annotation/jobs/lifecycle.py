@@ -57,6 +57,7 @@ HANDLERS = {
     Job.Kind.EXPORT: "annotation.exports.releasing.HANDLER",
     Job.Kind.REPORT: "analysis.reports.handler.HANDLER",
     Job.Kind.RULE: "analysis.rules.running.HANDLER",
+    Job.Kind.SNAPSHOT: "analysis.rules.snapshots.HANDLER",
     Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
     Job.Kind.CHANGES: "analysis.releases.comparing.HANDLER",
     Job.Kind.PUBLIC: "analysis.releases.public.HANDLER",
@@ -90,6 +91,7 @@ TOLD_BY_PARAMETERS = frozenset(
         Job.Kind.PASSAGES,
         Job.Kind.EXPORT,
         Job.Kind.RULE,
+        Job.Kind.SNAPSHOT,
         Job.Kind.CHANGES,
         Job.Kind.PUBLIC,
     }

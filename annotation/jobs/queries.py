@@ -25,9 +25,11 @@ TITLES = {
     Job.Kind.REPORT: "Report",
     Job.Kind.EXPORT: "Export",
     Job.Kind.RELEASE: "Release",
+    Job.Kind.SNAPSHOT: "Snapshot for adjudicators",
     Job.Kind.CHANGES: "Comparison of two releases",
     Job.Kind.PUBLIC: "Public files of a release",
     Job.Kind.HUB: "Publishing to a hub",
+    Job.Kind.RULE: "Rule",
 }
 
 

@@ -22,6 +22,7 @@ OWN_PAGES = {
     Job.Kind.EXTRACTION: ("extraction_detail", attrgetter("extraction_run.uuid")),
     Job.Kind.DRAFTS: ("project_drafts", attrgetter("project.slug")),
     Job.Kind.RETRIEVAL: ("retrieval_detail", attrgetter("retrieval_run.uuid")),
+    Job.Kind.RULE: ("rule_job", attrgetter("uuid")),
     Job.Kind.PASSAGES: ("retrieval_detail", lambda job: job.parameters["run"]),
 }
 

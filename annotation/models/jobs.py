@@ -27,6 +27,7 @@ class Job(models.Model):
         REPORT = "report"
         EXPORT = "export"
         RULE = "rule"  # a preview of a rule's decisions, or the decisions
+        SNAPSHOT = "snapshot"  # how sure models of raters, and checkers, are of what waits for adjudicators
         RELEASE = "release"  # a frozen export with what figures need
         CHANGES = "changes"  # between two releases
         PUBLIC = "public"  # the files of a release's public page

@@ -122,6 +122,9 @@ class RuleRun(models.Model):
     # The newest revision and decision that it knew.
     moment = models.JSONField(default=dict)
     counts = models.JSONField(default=dict)
+    # The first units that it left undecided although somebody labelled them: [{"question", "unit", "votes",
+    # "posterior" where a model gave one}].
+    left_open = models.JSONField(default=list, db_default=[])
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField()
 
@@ -222,16 +225,18 @@ def set_name(method: str, rule: str) -> str:
 
 class Shown(models.Model):
     """That Assay showed a person something about an item besides its texts: others' labels with or without their names,
-    or the suggestions of a run. It decides which adjudications are compared with which checkers."""
+    the decision, or the suggestions of a run. It decides which adjudications are compared with which checkers, and
+    which changed answers are marked."""
 
     LABELS = "labels"
     UNNAMED_LABELS = "unnamed-labels"
+    DECISION = "decision"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     # None: of every item, as a release's files do.
     item = models.ForeignKey(Item, on_delete=models.CASCADE, null=True, related_name="+")
-    what = models.CharField(max_length=36)  # the run's UUID, LABELS or UNNAMED_LABELS
+    what = models.CharField(max_length=36)  # the run's UUID, or one of these words
     first_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -49,6 +49,8 @@ class Project(models.Model):
     prefill_run = models.ForeignKey(
         "annotation.CheckerRun", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    # Whether annotators are shown what was decided of items that they have answered.
+    shows_decisions = models.BooleanField(default=False, db_default=False)
     lease_minutes = models.PositiveIntegerField(default=60)
     minimum_seconds = models.PositiveIntegerField(default=0)
     # Raised when an assignment behind annotators' cursors may have become takeable: new items, changed priorities.

@@ -21,6 +21,7 @@ PAGES = (
     ("project_retrieval", "Retrieval", {RESEARCHER}, False),
     ("project_agreement", "Agreement", JUDGES, True),
     ("project_comparison", "Comparison", JUDGES, True),
+    ("project_rules", "Rules", JUDGES, True),
     ("project_exports", "Exports", JUDGES, True),
     ("project_releases", "Releases", JUDGES, True),
     ("project_guidelines", "Guidelines", EVERYBODY, False),

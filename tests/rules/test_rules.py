@@ -93,7 +93,7 @@ def test_a_preview_says_what_a_run_would_write_and_writes_nothing(study):
     [found] = preview(project, "plain", "majority", {"question": "stance"})["questions"]
     assert (found["units"], found["decided"], found["undecided"], found["new"]) == (6, 3, 3, 3)
     assert found["labels"] == {"refutes": 1, "insufficient-neutral": 1, "supports": 1}
-    assert found["open"] == {"tied": 2}
+    assert found["open"] == {"tied": 2, "without labels": 1}
     assert [one["becomes"] for one in found["examples"]] == ["undecided"] * 2
     assert not Decision.objects.exists() and not RuleRun.objects.exists()
 
@@ -142,6 +142,13 @@ def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
     got = stands(project, "druid")
     assert all(got[unit.key] == values[n % 4] for n, unit in enumerate(units) if n not in (3, 4, 7, 15))
     assert stance["agreement"]["all"] < stance["agreement"]["without what was dropped"]
+    # No majority takes the place of what was dropped, in a card as in an export.
+    in_card = settled(DatabaseSource(project))
+    number_of = dict(
+        zip(*(DatabaseSource(project).unit_frame("evidence")[name] for name in ("unit_key", "unit")), strict=True)
+    )
+    left = {key for key, unit in number_of.items() if in_card[unit, "stance"].label is None}
+    assert left == set(dropped.values_list("unit__key", flat=True))
 
 
 @pytest.mark.parametrize(

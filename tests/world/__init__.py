@@ -7,6 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.models import Release
+from analysis.rules.asking import start_rule
+from analysis.rules.running import run_rule
 from annotation.access import assignment_for
 from annotation.imports.importing import FileChoices, ImportRequest
 from annotation.imports.pairs.pairing import PairRequest
@@ -120,6 +122,9 @@ def make_world(items: int = 3) -> SimpleNamespace:
         label_version=1,
         **TRAINED,
     )
+    rule_job = start_rule(project, people["researcher"], "plain", "majority", {}, is_preview=True)
+    lifecycle.run_here(rule_job)
+    run_rule(project, people["researcher"], "plain", "majority", {})
     drafting, extraction = make_drafting(people)
     artifact = Artifact.objects.create(job=job, file_name="labels.jsonl", media_type="x/y", size=1, sha256="")
     invitation = invitations.invite(
@@ -136,6 +141,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         job=job,
         import_job=import_job,
         pairs_job=pairs_job,
+        rule_job=rule_job,
         artifact=artifact,
         release=make_release(project, people["researcher"]),
         trained_model=trained_model,

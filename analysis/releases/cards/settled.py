@@ -35,6 +35,9 @@ def settled(source: Source) -> dict[tuple[int, str], Settled]:
         frame = source.decision_frame(method)
         for unit, dimension, label in zip(frame["unit"], frame["dimension"], frame["label"], strict=True):
             decided[unit][dimension] = label, str(method)
+        frame = source.unanswered_frame(method)
+        for unit, dimension in zip(frame["unit"], frame["dimension"], strict=True):
+            decided[unit][dimension] = "", str(method)
     found = {}
     for unit, key in zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True):
         item = ExportedItem(key, 0)

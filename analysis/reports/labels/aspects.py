@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from analysis.reports.common import REFERENCES
+from analysis.reports.common import REFERENCES, SetTitles
 from analysis.reports.options import LABELS, Option
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 # What becomes of ties is a choice of its own here.
-TITLES = REFERENCES | {"majority": "Majority of people"}
+TITLES = SetTitles(REFERENCES | {"majority": "Majority of people"})
 TIES = {
     "excluded": "Ties do not count",
     "not_covered": "Ties count as not covered",

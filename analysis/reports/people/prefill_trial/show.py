@@ -9,7 +9,7 @@ from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, fir
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.figures.tables import Column, Table
-from analysis.reports.common import A_RUN_OR_NONE, REFERENCES
+from analysis.reports.common import A_RUN_OR_NONE, REFERENCES, SetTitles
 from analysis.reports.options import Option
 from analysis.reports.people.prefill_trial.result import (
     AgreementStratum,
@@ -21,15 +21,17 @@ from analysis.reports.people.prefill_trial.result import (
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, sentences
-from analysis.sources.outline import Outline
+from analysis.sources.outline import RULE_SET, Outline
 
 OTHERS = "others"
 # What says whether a suggestion is right. It must not have been touched by it.
-TITLES = {
-    "imported": REFERENCES["imported"],
-    OTHERS: "Majority of other people's answers without a suggestion",
-    "adjudicated": REFERENCES["adjudicated"],
-}
+TITLES = SetTitles(
+    {
+        "imported": REFERENCES["imported"],
+        OTHERS: "Majority of other people's answers without a suggestion",
+        "adjudicated": REFERENCES["adjudicated"],
+    }
+)
 # Why first answers cannot be compared, and what to do then.
 NOBODY_SAW = "nobody answered with the suggestion in view"
 EVERYBODY_SAW = "everybody answered with the suggestion in view"
@@ -56,7 +58,8 @@ WAYS = "Intervals are clustered by annotator and by claim or question."
 
 def references_of_trial(source: Outline) -> dict[str, str]:
     known = {OTHERS, *source.references()}
-    return {name: title for name, title in TITLES.items() if name in known}
+    rules = [name for name in source.references() if name.startswith(RULE_SET)]
+    return {name: TITLES[name] for name in (*(name for name in TITLES if name in known), *rules)}
 
 
 def page(result: PrefillTrial) -> Page:

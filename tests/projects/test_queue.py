@@ -1,0 +1,126 @@
+"""The adjudicators' queue: what it is narrowed to, its orders, and the snapshot of posteriors and of checkers."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.jobs import lifecycle
+from annotation.models import Assignment, Case, Decision, Job, Shown, Suggestion
+from annotation.projects import cases
+from tests import factories
+from tests.rules.test_rules import say
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+# What three people say of each piece of evidence.
+STANCES = (
+    ("supports", "supports", "refutes"),
+    ("supports", "refutes"),
+    ("refutes", "insufficient-refutes", "refutes"),
+    ("insufficient-neutral", "insufficient-supports"),
+    ("supports", "supports", "supports"),
+    ("refutes", "refutes", "refutes"),
+)
+
+
+@pytest.fixture
+def study():
+    dataset = factories.make_dataset()
+    units = factories.make_claim_evidence(dataset, len(STANCES) + 1)
+    project = factories.make_project(dataset, overlap=0)
+    judge = factories.join(project, factories.make_user("judge"), "adjudicator")
+    for number, (unit, stances) in enumerate(zip(units, STANCES, strict=False)):
+        for person, stance in enumerate(stances):
+            comment = "Which harbour?" if (number, person) == (4, 0) else ""
+            say(project, unit, f"p{person}", comment, relevance="relevant", stance=stance)
+    item = project.items.get(item_units__unit=units[5])
+    rater = project.raters.first()
+    Assignment.objects.create(
+        item=item, project=project, rater=rater, position=item.position, state="skipped", is_flagged=True
+    )
+    cases.recount(project)
+    return project, units, client_of(judge)
+
+
+def queue(study, **narrowed) -> list[str]:
+    """Keys of the items as one who leaves each for later gets them."""
+    project, _, client = study
+    asked, found = "&".join(f"{name}={value}" for name, value in narrowed.items()), []
+    address = f"/projects/{project.slug}/adjudication/next/?{asked}"
+    while True:
+        reply = client.post(address, json.dumps({"passed": found}), content_type="application/json").json()
+        if reply["state"] == "empty":
+            keys = dict(project.items.values_list("uuid", "key"))
+            return [next(key for uuid, key in keys.items() if str(uuid) == one) for one in found]
+        found.append(reply["payload"]["item"])
+
+
+def test_the_queue_is_narrowed_and_ordered(study):
+    assert queue(study, which="differing") == ["c0/e0", "c1/e1", "c2/e2", "c0/e3"]  # 5, 5, 1 and 1 steps apart
+    assert queue(study, which="differing", order="entropy") == ["c1/e1", "c0/e3", "c0/e0", "c2/e2"]
+    assert queue(study, which="differing", beyond="1") == ["c0/e0", "c1/e1"]
+    assert queue(study, which="flagged") == ["c2/e5"] and queue(study, which="commented") == ["c1/e4"]
+    Case.objects.filter(item__key="c0/e3").update(since="2020-01-01T00:00:00Z")
+    assert queue(study, order="age")[0] == "c0/e3" and len(queue(study)) == 6
+
+
+def test_a_snapshot_orders_the_queue_by_posterior_and_by_the_checkers_uncertainty(study):
+    project, units, client = study
+    here = f"/projects/{project.slug}/adjudication/"
+    assert "was not computed yet" in client.get(f"{here}?order=posterior").content.decode()
+    assert queue(study, which="improbable") == []
+    factories.make_suggestions(project)
+    for number, unit in enumerate(units):
+        sure = 0.5 + number * 0.07
+        Suggestion.objects.filter(unit=unit).update(probabilities={"supports": sure, "refutes": 1 - sure})
+    assert client.post(f"{here}snapshot/").status_code == 302
+    job = lifecycle.run_here(Job.objects.get(kind="snapshot"))
+    assert job.state == "done" and job.result == {"cases": 6, "posterior": 6, "uncertainty": 6}
+    stored = dict(Case.objects.values_list("item__key", "posterior"))
+    # The unanimous ones are sure. Of a tie of two nobody can be.
+    assert stored["c1/e4"] > 0.9 > stored["c1/e1"]
+    by_posterior = queue(study, order="posterior")
+    assert [stored[key] for key in by_posterior] == sorted(stored.values())
+    low = queue(study, which="improbable", order="posterior")
+    assert low == [key for key in by_posterior if stored[key] < 0.8] and "c1/e1" in low
+    assert queue(study, order="uncertainty") == ["c0/e0", "c1/e1", "c2/e2", "c0/e3", "c1/e4", "c2/e5"]
+    # What came since stands last, and the page says as of when the others are.
+    for person, stance in enumerate(("supports", "refutes")):
+        say(project, units[6], f"p{person}", relevance="relevant", stance=stance)
+    cases.recount(project)
+    assert queue(study, order="posterior") == [*by_posterior, "c0/e6"]
+    assert "What came since stands last" in client.get(f"{here}?order=posterior").content.decode()
+    counts = []
+    for asked in ("order=distance", "order=posterior", "order=uncertainty&which=improbable"):
+        with CaptureQueriesContext(connection) as queries:
+            client.post(f"{here}next/?{asked}", "{}", content_type="application/json")
+        counts.append(len(queries))
+    assert max(counts) <= counts[0] + 1
+
+
+def test_what_checkers_said_comes_when_it_is_asked_for_and_is_noted_with_the_decision(study):
+    project, _, client = study
+    run = factories.make_suggestions(project)
+    here = f"/projects/{project.slug}/adjudication/"
+
+    def post(way, body):
+        return client.post(f"{here}{way}", json.dumps(body), content_type="application/json").json()
+
+    given = post("next/", {})
+    payload = given["payload"]
+    assert payload["suggestions"] == [] and "fake" not in given["html"]
+    assert not Shown.objects.filter(what=str(run.uuid)).exists()
+    found = post(f"items/{payload['item']}/reveal/", {"what": "checkers"})["suggestions"]
+    assert {one["checker"] for one in found} == {"fake 1"}
+    assert Shown.objects.filter(what=str(run.uuid), item__uuid=payload["item"]).count() == 1
+    place = {"unit": payload["units"][0]}
+    said = [
+        place | {"dimension": "relevance", "label": "relevant"},
+        place | {"dimension": "stance", "label": "refutes"},
+    ]
+    post(f"items/{payload['item']}/decide/", {"basis": payload["basis"], "judgements": said})
+    decision = Decision.objects.get(dimension="stance")
+    assert [one["checker"] for one in decision.seen["runs"]] == ["fake"] and decision.seen["names"] is False
