@@ -175,7 +175,7 @@ class TrainingsRoute(Listing):
     def post(self, request, slug):
         """Train a checker on the labels that there are now. What the body leaves out is as the page's form begins."""
         project = access.project_for(request.user, slug, RESEARCHER)
-        form = TrainingForm(asdict(training.TrainingRequest()) | self.taken(request))
+        form = TrainingForm(project, asdict(training.TrainingRequest()) | self.taken(request))
         if not form.is_valid():
             raise invalid_form(form)
         try:

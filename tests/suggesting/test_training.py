@@ -25,6 +25,7 @@ from annotation.models import (
     Job,
     Membership,
     Project,
+    RuleRun,
     Score,
     Suggestion,
     TrainedModel,
@@ -253,6 +254,29 @@ def test_ties_and_what_is_not_asked_have_no_label():
     found = training_labels(project, "decisions-or-majority", Moment.now(project))
     assert list(found.labels.values()) == [{"relevance": "not_relevant"}]  # stance is not asked then
     assert training_labels(project, "majority", Moment.now(project)).labels[unit.pk] == {"relevance": "relevant"}
+
+
+def test_a_set_of_decisions_is_learnt_from_by_its_name_and_a_dropped_unit_not_at_all():
+    project = make_project()
+    units = list(Unit.objects.filter(dataset=project.dataset, kind="evidence").order_by("pk"))
+    decide(project)
+    run = RuleRun.objects.create(project=project, name="few", version=1, kind="majority", created_at=timezone.now())
+    of_rule = {"project": project, "dimension": "relevance", "method": "rule", "rule": "few", "rule_run": run}
+    for number, unit in enumerate(units):
+        if number:
+            Decision.objects.create(unit=unit, label="not_relevant", **of_rule)
+        else:
+            Decision.objects.create(unit=unit, outcome="dropped", **of_rule)
+    said = training_labels(project, "rule:few", Moment.now(project)).labels
+    assert set(said) == {unit.pk for unit in units[1:]}
+    assert {label["relevance"] for label in said.values()} == {"not_relevant"}
+    Decision.objects.filter(unit=units[1], dimension="relevance", method="imported").update(label="", outcome="dropped")
+    assert "relevance" not in training_labels(project, "decisions", Moment.now(project)).labels.get(units[1].pk, {})
+    client = client_of(project.created_by)
+    page = client.get(reverse("project_training", args=[project.slug])).content.decode()
+    assert '<option value="rule:few">Decisions of the rule few</option>' in page
+    with pytest.raises(TrainingError, match="no decisions that are called rule:absent"):
+        training.start_training(project, project.created_by, TrainingRequest(source="rule:absent"))
 
 
 def test_groups_are_the_clusters_of_the_figures():

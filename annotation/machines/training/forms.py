@@ -11,13 +11,14 @@ from annotation.machines.training.training import (
     TrainingError,
     TrainingRequest,
     language_model,
+    sources_of,
 )
-from annotation.models import TrainedModel
+from annotation.models import Project
 from models_runtime import registry
 
 
 class TrainingForm(forms.Form):
-    source = forms.ChoiceField(label="Labels", choices=TrainedModel.Source.choices)
+    source = forms.ChoiceField(label="Labels")
     representation = forms.ChoiceField(
         label="Representation",
         choices=list(REPRESENTATIONS.items()),
@@ -65,8 +66,9 @@ class TrainingForm(forms.Form):
         help_text="The checker would partly learn from its own output.",
     )
 
-    def __init__(self, data=None):
+    def __init__(self, project: Project, data=None):
         super().__init__(data)
+        self.fields["source"].choices = sources_of(project)
         for name, field in self.fields.items():
             field.initial = getattr(TrainingRequest(), name)
         # Of another machine than the workers' own: what is here says little, but is what can be told.

@@ -13,12 +13,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.decisions.moments import Moment
+from annotation.decisions.moments import Moment, decision_sets, set_title
 from annotation.jobs import lifecycle
 from annotation.machines.runs.checker_inputs import checker_inputs, why_not
 from annotation.machines.training import trained_models
 from annotation.machines.training.queries.labels import TrainingLabels, training_labels
-from annotation.models import Chunk, Job, Project, TrainedModel, User
+from annotation.models import Chunk, Decision, Job, Project, TrainedModel, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, ParameterError
 from models_runtime.training.features import HIDDEN, REPRESENTATIONS
@@ -36,6 +36,8 @@ from models_runtime.training.settings import (
 
 QUEUE, QUEUE_OF_HIDDEN = "cpu", "gpu"
 INPUTS_AT_ONCE = 500
+# Methods whose decisions are a set to learn from.
+SETS = (Decision.Method.ADJUDICATED.value, Decision.Method.IMPORTED.value, Decision.Method.RULE.value)
 LANGUAGE_MODEL_OF = "answer-probabilities"  # this scorer's default is small enough for a laptop
 
 
@@ -64,8 +66,11 @@ class TrainingRequest:
     def __post_init__(self) -> None:
         if self.classifier not in CLASSIFIERS or self.representation not in REPRESENTATIONS:
             raise TrainingError(f"There is no classifier {self.classifier!r} on {self.representation!r}")
-        if self.source not in TrainedModel.Source.values or self.minimum < MIN_PER_LABEL:
-            raise TrainingError(f"The labels must be one of {', '.join(TrainedModel.Source.values)}")
+        if not (self.source in TrainedModel.Source.values or is_set(self.source)) or self.minimum < MIN_PER_LABEL:
+            raise TrainingError(
+                f"The labels must be one of {', '.join(TrainedModel.Source.values)}, or a set of decisions such as "
+                "rule:NAME"
+            )
         try:
             _ = self.hidden
         except ParameterError as error:
@@ -81,6 +86,21 @@ class TrainingRequest:
     def queue(self) -> str:
         """Whose workers train it, and run it afterwards."""
         return QUEUE_OF_HIDDEN if self.hidden else QUEUE
+
+
+def is_set(name: str) -> bool:
+    """Whether it can be the name of a set of decisions."""
+    method, _, rule = name.partition(":")
+    return method in SETS and bool(rule) == (method == Decision.Method.RULE)
+
+
+def sources_of(project: Project) -> list[tuple[str, str]]:
+    """What a checker can learn from here, with its title: besides the usual labels, each set of decisions."""
+    return [*TrainedModel.Source.choices, *((name, set_title(name)) for name in decision_sets(project))]
+
+
+def source_title(name: str) -> str:
+    return TrainedModel.Source(name).label if name in TrainedModel.Source.values else set_title(name)
 
 
 def language_model() -> tuple[str, str]:
@@ -99,6 +119,8 @@ def start_training(
         raise TrainingError(f"{kind.title} has no trained checkers")
     if project.state == Project.State.PREPARING:
         raise TrainingError("The project's items are still being made")
+    if request.source not in dict(sources_of(project)):
+        raise TrainingError(f"The project has no decisions that are called {request.source}")
     moment = Moment.now(project)
     found = training_labels(project, request.source, moment, include_touched=request.include_touched)
     if problems := missing_labels(project, found, request):

@@ -25,7 +25,7 @@ LISTED = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_training(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    form = TrainingForm(request.POST or None)
+    form = TrainingForm(project, request.POST or None)
     why_not = checker_inputs.why_not(project.type)
     # How often each label was given would tell those who still label here what others said.
     is_blind = has_open_work(request.user, project)
@@ -60,7 +60,7 @@ def training_detail(request, uuid):
         "project": model.project,
         "progress": progress_of(model.job),
         "is_blind": is_blind,
-        "source": TrainedModel.Source(model.parameters["source"]).label,
+        "source": training.source_title(model.parameters["source"]),
         "classifier": training.CLASSIFIERS[model.parameters["classifier"]],
         "representation": training.REPRESENTATIONS[model.parameters["representation"]],
         "facts": queries.facts_of(model),

@@ -99,6 +99,8 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
             if condition.dimension in said or before in decisions or before in votes:
                 continue
         label = decisions.get((unit, dimension.slug))
+        if label == "":  # dropped, or without an answer: no majority takes its place
+            continue
         if label is None and (of_unit := votes.get((unit, dimension.slug))):
             label = majority(of_unit)
             found.ties += label is None and bool(dimension.role)
@@ -108,11 +110,11 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
 
 
 def _decisions(project: Project, moment: Moment, source: str) -> dict[tuple[int, str], str]:
-    """Those that stand, or those of the one set that `source` names."""
+    """Those that stand, or those of the one set that `source` names; empty where a unit is dropped."""
     rows = Decision.objects.filter(project=project)
     rows = rows if source in TrainedModel.Source.values else rows.of_set(source)
     found = decisions_at(moment, rows)
-    return {place: of_place[0].label for place, of_place in found.items() if of_place[0].label}
+    return {place: of_place[0].label for place, of_place in found.items()}
 
 
 def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touched: bool) -> Votes:
