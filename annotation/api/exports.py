@@ -26,10 +26,11 @@ class ExportsRoute(Listing):
     def post(self, request, slug):
         """Write the files. An export that is under way already and would be the same is given instead."""
         project = access.project_with_labels_for(request.user, slug)
-        form = ExportForm(project, {"kinds": self.taken(request)["kinds"] or list(kinds_for(project))})
+        said = self.taken(request)
+        form = ExportForm(project, said | {"kinds": said["kinds"] or list(kinds_for(project))})
         if not form.is_valid():
             raise invalid_form(form)
-        job = releasing.start_export(project, request.user, form.cleaned_data["kinds"])
+        job = releasing.start_export(project, request.user, **form.cleaned_data)
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 

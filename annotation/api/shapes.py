@@ -8,13 +8,14 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotation import access, incoming
+from annotation.exports.releasing import LIST, WITHOUT_LABEL
 from annotation.machines.prompts.splitting import PARTS
 from annotation.machines.prompts.versions import difference
 from annotation.machines.runs.forms import TEXT_LENGTH
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
 from annotation.machines.runs.starting import QUEUES
 from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
-from annotation.models import Decision, Item, Job, Membership, Project, Rater, TrainedModel, WebhookDelivery
+from annotation.models import Decision, Item, Job, Membership, Project, Rater, WebhookDelivery
 from annotation.projects.options import named_version
 from annotation.webhooks.events import EVENTS
 from annotation.work.queries.pages import FREE_TEXT
@@ -262,6 +263,7 @@ class SettingsShape(Shape):
     description = s.CharField(allow_blank=True)
     prefill = Choice(Project.Prefill.choices)
     prefill_run = s.UUIDField(source="prefill_run.uuid", allow_null=True, default=None)
+    shows_decisions = s.BooleanField()
     minimum_seconds = s.IntegerField()
     lease_minutes = s.IntegerField()
 
@@ -271,6 +273,7 @@ class NewSettings(Shape):
     description = s.CharField(max_length=20_000, allow_blank=True, required=False)
     prefill = s.ChoiceField(Project.Prefill.choices, required=False)
     prefill_run = s.UUIDField(allow_null=True, required=False)
+    shows_decisions = s.BooleanField(required=False)
     minimum_seconds = s.IntegerField(min_value=0, max_value=600, required=False)
     lease_minutes = s.IntegerField(min_value=1, max_value=10080, required=False)
 
@@ -509,7 +512,9 @@ class TrainingShape(Shape):
 
 
 class NewTraining(Shape):
-    source = s.ChoiceField(TrainedModel.Source.choices, required=False)
+    """`source`: decisions-or-majority, decisions, majority, or a set of decisions such as rule:NAME."""
+
+    source = s.CharField(max_length=60, required=False)
     representation = s.ChoiceField(sorted(REPRESENTATIONS), required=False)
     classifier = s.ChoiceField(sorted(CLASSIFIERS), required=False)
     hidden_model = s.CharField(max_length=300, allow_blank=True, required=False)
@@ -540,7 +545,7 @@ class JobShape(Shape):
     finished_at = s.DateTimeField(allow_null=True)
 
 
-SAID = ("labels", "scores", "gold")
+SAID = ("labels", "scores", "gold", "questions", "left_open")
 
 
 class JobDetailShape(JobShape):
@@ -607,9 +612,13 @@ class ExportShape(JobShape):
 
 
 class NewExport(Shape):
-    """`kinds`: formats of the content (jsonl, tsv, parquet) and other tools; the usual ones where it is empty."""
+    """`kinds`: formats of the content (jsonl, tsv, parquet) and other tools; the usual ones where it is empty.
+    `decisions`: the set that labels come from, such as rule:NAME; what stands where it is empty. `without_label`: list
+    units that have none, leave-out their rows, or refuse."""
 
     kinds = s.ListField(child=s.CharField(max_length=40), max_length=40, default=list)
+    decisions = s.CharField(max_length=60, allow_blank=True, default="")
+    without_label = s.ChoiceField(WITHOUT_LABEL, default=LIST)
 
 
 class Nothing(Shape):

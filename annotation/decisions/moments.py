@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 
-from annotation.models import Decision, Project, Revision
+from annotation.models import Decision, Project, Revision, RuleRun, set_name
 
 # Where several decisions stand for a unit, the first of these is the one exported; of several rules, the first by name.
 DECISION_ORDER = (
@@ -39,6 +39,23 @@ class Moment:
         revision = Revision.objects.filter(annotation__item__project=project).aggregate(newest=Max("id"))["newest"]
         decision = Decision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
         return cls(revision or 0, decision or 0, part)
+
+
+def decision_sets(project: Project) -> list[str]:
+    """The sets of decisions of a project by their names: those of people and files, then those of rules."""
+    of_project = Decision.objects.filter(project=OuterRef("pk"))
+    known = {one.value: Exists(of_project.filter(method=one)) for one in DECISION_ORDER[:2]}
+    plain = Project.objects.filter(pk=project.pk).annotate(**known).values(*known).get()
+    rules = RuleRun.objects.filter(project=project).order_by("name").values_list("name", flat=True).distinct()
+    return [
+        *(name for name, is_there in plain.items() if is_there),
+        *(set_name(Decision.Method.RULE.value, name) for name in rules),
+    ]
+
+
+def set_title(name: str) -> str:
+    method, _, rule = name.partition(":")
+    return f"Decisions of the rule {rule}" if rule else f"{Decision.Method(method).label} decisions"
 
 
 def majority(votes: dict[str, int]) -> str | None:

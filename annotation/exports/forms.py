@@ -3,13 +3,26 @@
 from django import forms
 
 from annotation.exports.layouts import layout_of, why_own
+from annotation.exports.releasing import LEAVE_OUT, LIST, REFUSE, sets_for
 from annotation.exports.tools import TOOLS
 
+WAYS = {
+    LIST: "keep them, with empty cells",
+    LEAVE_OUT: "leave out their rows",
+    REFUSE: "export nothing, and say which",
+}
 TITLES = {"jsonl": "JSON Lines", "tsv": "TSV (tab-separated)", "parquet": "Parquet"}
 
 
 class ExportForm(forms.Form):
     kinds = forms.MultipleChoiceField(label="Content as", widget=forms.CheckboxSelectMultiple)
+    decisions = forms.ChoiceField(label="Labels", required=False)
+    without_label = forms.ChoiceField(
+        label="Units without a label",
+        required=False,
+        initial=LIST,
+        help_text="Tied, dropped, undecided or unanswered. Each is listed with its reason in undecided.tsv.",
+    )
 
     def __init__(self, project, data=None):
         super().__init__(data)
@@ -18,3 +31,10 @@ class ExportForm(forms.Form):
         tools = [(name, tool.title) for name, tool in TOOLS.items()]
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
+        self.fields["decisions"].choices = sets_for(project)
+        can_leave_out = layout.has_row_per_unit
+        ways = [(name, title) for name, title in WAYS.items() if name != LEAVE_OUT or can_leave_out]
+        self.fields["without_label"].choices = ways
+
+    def clean_without_label(self):
+        return self.cleaned_data["without_label"] or LIST

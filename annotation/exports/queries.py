@@ -22,6 +22,11 @@ from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, P
 from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
+# Why a unit has no label.
+DROPPED, CONDITION_OPEN, UNANSWERED = "dropped", "its condition is undecided", "not answered"
+TIED, UNDECIDED = "tied", "not decided"
+MAJORITY = Decision.Method.MAJORITY.value
+RULES = f"{Decision.Method.RULE.value}:"
 KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
 
 
@@ -54,6 +59,8 @@ class ExportedItem:
     votes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     # (unit key, dimension) -> the decision's label and method
     decisions: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    # Questions that only decisions settle; on others the majority counts where nobody decided.
+    only_decided: frozenset[str] = frozenset()
 
     def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
         """The unit's one label: the decision; where nobody decided, the majority; None at a tie or without any.
@@ -72,7 +79,28 @@ class ExportedItem:
                 return None
             if label is None and decided is None and (unit_key, before.slug) in self.votes:
                 return None
-        return decided if decided is not None else majority(self.votes.get((unit_key, dimension.slug), {}))
+        if decided is not None or dimension.slug in self.only_decided:
+            return decided
+        return majority(self.votes.get((unit_key, dimension.slug), {}))
+
+    def why_open(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str:
+        """Why the unit has no label although the question is asked of it; empty where it has one, or is not asked."""
+        if self.label(kind, unit_key, dimension) is not None:
+            return ""
+        place = unit_key, dimension.slug
+        if place in self.decisions:
+            return DROPPED
+        condition = dimension.asked_when
+        if condition is not None:
+            before = kind.dimension(condition.dimension)
+            label = self.label(kind, unit_key, before)
+            if label is not None and not condition.is_met(before.chosen(label)):
+                return ""
+            if label is None:
+                return CONDITION_OPEN if place in self.votes else ""
+        if place not in self.votes:
+            return UNANSWERED
+        return UNDECIDED if dimension.slug in self.only_decided else TIED
 
     def method(self, unit_key: str, dimension: Dimension) -> str:
         """What made the unit's one label."""
@@ -89,8 +117,9 @@ class ExportedItem:
                 counts[judgement.label] = counts.get(judgement.label, 0) + 1
 
 
-def exported_items(project: Project, moment: Moment) -> Iterator[list[ExportedItem]]:
-    """Batches of the items that are not retired, in the byte order of their keys."""
+def exported_items(project: Project, moment: Moment, decisions: str = "") -> Iterator[list[ExportedItem]]:
+    """Batches of the items that are not retired, in the byte order of their keys. `decisions` names the set that their
+    labels come from; without it, they are what stands."""
     bytewise = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
     rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
     # All ids at once, which is little, so that no query stays open while others write.
@@ -101,8 +130,13 @@ def exported_items(project: Project, moment: Moment) -> Iterator[list[ExportedIt
         pk: (pseudonym, KINDS.get(kind, "person"))
         for pk, pseudonym, kind in Rater.objects.filter(project=project).values_list("pk", "pseudonym", "kind")
     }
+    about = Decision.objects.filter(project=project, pk__lte=moment.decision).of_set(decisions)
+    only = frozenset(about.order_by().values_list("dimension", flat=True).distinct()) if decisions else frozenset()
     for start in range(0, len(ids), BATCH):
-        yield _read(ids[start : start + BATCH].tolist(), project, moment, raters)
+        items = _read(ids[start : start + BATCH].tolist(), project, moment, raters)
+        if decisions != MAJORITY:
+            _add_decisions(project, moment, items, decisions, only)
+        yield items
 
 
 def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]:
@@ -181,7 +215,6 @@ def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tu
     for entry in found.values():
         entry.annotations.sort(key=sort_key)
         entry.count_votes()
-    _add_decisions(project, moment, item_of_unit)
     return list(found.values())
 
 
@@ -215,11 +248,21 @@ def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> 
     }
 
 
-def _add_decisions(project: Project, moment: Moment, item_of_unit: dict[int, ExportedItem]) -> None:
+def _add_decisions(
+    project: Project, moment: Moment, items: list[ExportedItem], decisions: str, only: frozenset[str]
+) -> None:
+    """Those that stand. On the questions of a set that is named, its decisions, and where it is a rule's, what a person
+    decided before it."""
+    item_of_unit = {unit: item for item in items for unit in item.unit_keys}
     found = decisions_at(moment, Decision.objects.filter(project=project, unit__in=item_of_unit))
+    wanted = {decisions} | ({Decision.Method.ADJUDICATED.value} if decisions.startswith(RULES) else set())
+    for item in items:
+        item.only_decided = only
     for (unit, dimension), of_place in found.items():
-        entry = item_of_unit[unit]
-        entry.decisions[entry.unit_keys[unit], dimension] = of_place[0].label, of_place[0].set_name
+        chosen = next((one for one in of_place if dimension not in only or one.set_name in wanted), None)
+        if chosen is not None:
+            entry = item_of_unit[unit]
+            entry.decisions[entry.unit_keys[unit], dimension] = chosen.label, chosen.set_name
 
 
 def _record(

@@ -10,20 +10,20 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
 
-from annotation.decisions.moments import ExportedPart, Moment
+from annotation.decisions.moments import ExportedPart, Moment, decision_sets, set_title
 from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
-from annotation.exports.queries import exported_decisions, exported_items
+from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
-from annotation.formats.files.spreadsheets import write_json_lines
+from annotation.formats.files.spreadsheets import write_delimited, write_json_lines
 from annotation.jobs.lifecycle import JobError, Lease, create_job
 from annotation.models import Artifact, Chunk, Item, Job, Project
 from annotation.projects.carried_settings import settings_of
@@ -32,6 +32,10 @@ from annotation.task_types import Label, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"  # where there are any
+UNDECIDED = "undecided.tsv"  # units without a label, and why
+UNDECIDED_COLUMNS = ("unit", "dimension", "why", "votes")
+# What becomes of these in the content: rows with empty cells, no rows, or no export at all.
+LIST, LEAVE_OUT, REFUSE = WITHOUT_LABEL = ("list", "leave-out", "refuse")
 MANIFEST = "manifest.json"
 MEDIA_TYPES = {
     ".tsv": "text/tab-separated-values; charset=utf-8",
@@ -43,6 +47,50 @@ MEDIA_TYPES = {
 }
 
 
+@dataclass(eq=False)
+class OpenUnits:
+    """Units without a label, one line each in a file, and how many there are of each question and why."""
+
+    folder: Path
+    without_label: str
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def keep(self, kind: TaskType, items: list[ExportedItem]) -> list[ExportedItem]:
+        """The items that go on to the content."""
+        asked = [one for one in kind.asked_dimensions if not (one.takes_text or one.is_optional)]
+        kept, lines = [], []
+        for item in items:
+            before = len(lines)
+            for unit in item.unit_keys.values():
+                for dimension in asked:
+                    if why := item.why_open(kind, unit, dimension):
+                        self.counts[dimension.slug][why] += 1
+                        votes = dict(sorted(item.votes.get((unit, dimension.slug), {}).items()))
+                        lines.append((unit, dimension.slug, why, json.dumps(votes, ensure_ascii=False)))
+            if self.without_label != LEAVE_OUT or len(lines) == before:
+                kept.append(item)
+        if lines:
+            with open(self.folder / f"{UNDECIDED}.part", "a", encoding="utf-8", newline="") as out:
+                out.writelines(json.dumps(line) + "\n" for line in lines)
+        return kept
+
+    def finish(self) -> None:
+        """A table that spreadsheets open, made of the lines."""
+        part = self.folder / f"{UNDECIDED}.part"
+        if part.exists():
+            with open(part, encoding="utf-8") as lines:
+                write_delimited(self.folder / UNDECIDED, UNDECIDED_COLUMNS, map(json.loads, lines), "tsv")
+            part.unlink()
+
+    def in_words(self, kind: TaskType) -> str:
+        said = [
+            f"{n:,} units {why} ({kind.dimension(slug).title})"
+            for slug, counts in sorted(self.counts.items())
+            for why, n in sorted(counts.items())
+        ]
+        return ", ".join(said)
+
+
 def write_export(
     project: Project,
     folder: Path,
@@ -50,19 +98,28 @@ def write_export(
     progress: Callable[[int, int], None] = lambda done, total: None,
     part: ExportedPart | None = None,
     layout: ExportLayout | None = None,
+    *,
+    decisions: str = "",
+    without_label: str = "",
 ) -> dict:
     """Write the project's content (in `kinds`, default all that its layout has), annotations and manifest to `folder`;
-    and files for other tools, where `kinds` names them.
+    and files for other tools, where `kinds` names them. `decisions` names the set that labels come from (default: what
+    stands), `without_label` what becomes of units that have none; where it is named, these are listed in a file.
 
-    Returns the manifest. Unknown kinds raise JobError.
+    Returns the manifest. Unknown kinds and sets raise JobError.
     """
     kind = project.type
+    if decisions and decisions not in dict(sets_for(project)):
+        raise JobError(f"{project.title} has no decisions that are called {decisions}")
     layout = layout or layout_of(project)
     kinds = tuple(dict.fromkeys(kinds or layout.kinds))
     unknown = [name for name in kinds if name not in layout.kinds and name not in TOOLS]
     if unknown:
         known = ", ".join((*layout.kinds, *TOOLS))
         raise JobError(f"{project.title} is exported as {known}, not as {', '.join(unknown)}")
+    if without_label == LEAVE_OUT and not layout.has_row_per_unit:
+        raise JobError(f"The content of {project.title} has no row of its own for each unit that could be left out")
+    open_units = OpenUnits(folder, without_label)
     tools, kinds = [name for name in kinds if name in TOOLS], [name for name in kinds if name in layout.kinds]
     folder.mkdir(parents=True, exist_ok=True)
     total = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).count()
@@ -73,24 +130,32 @@ def write_export(
     with open(folder / ANNOTATIONS, "w", encoding="utf-8", newline="") as annotations:
 
         def objects() -> Iterator[dict]:
-            for items in exported_items(project, moment):
+            for items in exported_items(project, moment, decisions):
                 for item in items:
                     annotations.writelines(assay.line_of(annotation) + "\n" for annotation in item.annotations)
                     counts["units"] += len(item.unit_keys)
                     counts["revisions"] += len(item.annotations)
                     counts["annotations"] += item.raters
-                yield from layout.objects(kind, items)
+                yield from layout.objects(kind, open_units.keep(kind, items) if without_label else items)
                 counts["items"] += len(items)
                 progress(counts["items"], total)
 
         lines = folder / f"{layout.stem}.jsonl"
         write_json_lines(lines, objects())
+    open_units.finish()
+    if without_label == REFUSE and open_units.counts:
+        for path in folder.iterdir():
+            path.unlink()
+        raise JobError(
+            f"Nothing was exported, because units have no label: {open_units.in_words(kind)}. Settle them by a rule or "
+            "by adjudication, or choose another way"
+        )
 
-    decisions = exported_decisions(project, moment)
-    counts["decisions"] = len(decisions)
-    if decisions:
+    rows = exported_decisions(project, moment)
+    counts["decisions"] = len(rows)
+    if rows:
         with open(folder / DECISIONS, "w", encoding="utf-8", newline="") as out:
-            out.writelines(assay.line_of_decision(decision) + "\n" for decision in decisions)
+            out.writelines(assay.line_of_decision(row) + "\n" for row in rows)
 
     for name in kinds:
         convert = layout.kinds[name]
@@ -109,6 +174,8 @@ def write_export(
         **_description(project),
         **_options(project),
         "settings": settings_of(project),
+        **({"decisions": decisions} if decisions else {}),
+        **({"without_label": _told(open_units)} if without_label else {}),
         **({"lost": {name: [list(one) for one in lost_in(project, name)] for name in tools}} if tools else {}),
         "counts": dict(sorted(counts.items())),
         "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
@@ -116,6 +183,24 @@ def write_export(
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
     return manifest
+
+
+def _told(open_units: OpenUnits) -> dict:
+    counts = {slug: dict(sorted(found.items())) for slug, found in sorted(open_units.counts.items())}
+    return {"rows": open_units.without_label, "counts": counts}
+
+
+def sets_for(project: Project) -> list[tuple[str, str]]:
+    """What the labels of an export can come from, with titles."""
+    sets = decision_sets(project)
+    return [
+        ("", "What stands: an adjudicator's decision, an imported one, a rule's, else the majority"),
+        (MAJORITY, "The majority alone"),
+        *(
+            (name, set_title(name) + (", and people's before it" if name.startswith(RULES) else " alone"))
+            for name in sets
+        ),
+    ]
 
 
 def _description(project: Project) -> dict:
@@ -176,15 +261,18 @@ def _digest(path: Path) -> dict:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
 
 
-def start_export(project: Project, user, kinds: Iterable[str] | None = None) -> Job:
+def start_export(
+    project: Project, user, kinds: Iterable[str] | None = None, decisions: str = "", without_label: str = LIST
+) -> Job:
     """A job that writes the files for downloading. One that already does the same is returned instead."""
     kinds = sorted(kinds or kinds_for(project))
+    said = {"kinds": kinds, "decisions": decisions, "without_label": without_label}
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks start one job
         for job in project.jobs.filter(kind=Job.Kind.EXPORT, state__in=[Job.State.QUEUED, Job.State.RUNNING]):
-            if job.parameters["kinds"] == kinds and not job.cancel_requested:
+            if job.parameters == said and not job.cancel_requested:
                 return job
-        return create_job(Job.Kind.EXPORT, user, chunks=[({}, 0)], project=project, parameters={"kinds": kinds})
+        return create_job(Job.Kind.EXPORT, user, chunks=[({}, 0)], project=project, parameters=said)
 
 
 def artifact_path(artifact: Artifact) -> Path:
@@ -209,6 +297,8 @@ class ExportHandler:
                 working,
                 job.parameters["kinds"],
                 lambda done, total: lease.progress(done, total, "Writing"),
+                decisions=job.parameters.get("decisions", ""),
+                without_label=job.parameters.get("without_label", LIST),
             )
             self._keep(job, working, lease)
         finally:
@@ -230,8 +320,9 @@ class ExportHandler:
 
     def finish(self, job: Job, lease: Lease) -> dict:
         manifest = job.artifacts.get(file_name=f"{job.project.slug}-{MANIFEST}")
-        counts = json.loads(artifact_path(manifest).read_text(encoding="utf-8"))["counts"]
-        return {"counts": counts, "retired_items_left_out": retired_items(job.project)}
+        told = json.loads(artifact_path(manifest).read_text(encoding="utf-8"))
+        found = {"counts": told["counts"], "retired_items_left_out": retired_items(job.project)}
+        return found | {"without_label": told.get("without_label", {}).get("counts", {})}
 
     def clean_up(self, job: Job) -> None:
         shutil.rmtree(_folder(job), ignore_errors=True)

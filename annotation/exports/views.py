@@ -15,6 +15,7 @@ from annotation.exports.forms import ExportForm
 from annotation.exports.tools import TOOLS, held_in, lost_in
 from annotation.jobs.queries import progress_of
 from annotation.models import Artifact, Job, Project
+from annotation.projects import cases
 from annotation.work import showing
 from annotation.work.label_access import FILE, labels_served
 
@@ -27,7 +28,7 @@ def project_exports(request, slug):
     project = project_with_labels_for(request.user, slug)
     form = ExportForm(project, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        releasing.start_export(project, request.user, form.cleaned_data["kinds"])
+        releasing.start_export(project, request.user, **form.cleaned_data)
         return redirect("project_exports", slug=slug)
     jobs = (
         project.jobs.filter(kind=Job.Kind.EXPORT)
@@ -35,10 +36,21 @@ def project_exports(request, slug):
         .prefetch_related("artifacts")
         .order_by("-created_at")[:SHOWN]
     )
-    rows = [{"job": job, "progress": None if job.is_finished else progress_of(job)} for job in jobs]
+    rows = [
+        {
+            "job": job,
+            "progress": None if job.is_finished else progress_of(job),
+            "open": [
+                (project.type.dimension(slug).title, list(counts.items()))
+                for slug, counts in job.result.get("without_label", {}).items()
+            ],
+        }
+        for job in jobs
+    ]
     held = held_in(project)
     losses = [(tool.title, lost_in(project, name, held)) for name, tool in TOOLS.items()]
     context = {"project": project, "form": form, "rows": rows, "losses": losses}
+    context["divided"] = cases.divided(project)
     return render(request, "annotation/exports/list.html", context)
 
 

@@ -374,3 +374,8 @@ def mismatches(project: Project) -> Iterator[tuple[int, CaseState, CaseState]]:
 def waiting(project: Project) -> int:
     """How many items wait for an adjudicator, counted as far as MAX_COUNTED + 1."""
     return Case.objects.filter(WAITING, project=project).order_by()[: MAX_COUNTED + 1].count()
+
+
+def divided(project: Project) -> int:
+    """How many items have answers that differ and nobody decided, counted as far as MAX_COUNTED + 1."""
+    return Case.objects.filter(WAITING, project=project, undecided__gt=0).order_by()[: MAX_COUNTED + 1].count()

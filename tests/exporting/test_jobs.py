@@ -64,8 +64,8 @@ def test_only_the_chosen_kinds_are_kept():
 def test_cancelling_leaves_no_files(monkeypatch):
     job = start(exported())
 
-    def cancel_at_once(project, moment):
-        for batch in real(project, moment):
+    def cancel_at_once(*asked):
+        for batch in real(*asked):
             lifecycle.request_cancel(Job.objects.get(pk=job.pk))
             yield batch
 

@@ -29,6 +29,7 @@ def test_claims_evidence_and_annotations_come_out_as_they_went_in(tmp_path, iden
     project = make_rich_project(identifier=identifier)
     first = export(project, tmp_path / "first")
     names = ["annotations.jsonl", "claims.jsonl", "claims.parquet", "claims.tsv", "decisions.jsonl", "manifest.json"]
+    names.append("undecided.tsv")
     assert list(first) == names
     second = through_an_empty_assay(tmp_path / "first", tmp_path / "second", project.slug, identifier)
     assert second == first
@@ -189,7 +190,7 @@ def triplet_project(tmp_path) -> Project:
 def test_triplets_with_question_context_and_abstained_answers_come_out_as_they_went_in(tmp_path):
     project = triplet_project(tmp_path)
     first = export(project, tmp_path / "first")
-    assert list(first) == ["annotations.jsonl", "decisions.jsonl", "manifest.json", "responses.jsonl"]
+    assert list(first) == ["annotations.jsonl", "decisions.jsonl", "manifest.json", "responses.jsonl", "undecided.tsv"]
     rows = lines(first["responses.jsonl"])
     assert [(row["model"], row["id"]) for row in rows] == [
         ("Zed", "q-1"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exports.layouts import layout_of, why_own
-from annotation.exports.releasing import retired_items, write_export
+from annotation.exports.releasing import LIST, WITHOUT_LABEL, retired_items, write_export
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.jobs.lifecycle import JobError
 from annotation.models import Project
@@ -23,7 +23,17 @@ class Command(BaseCommand):
             "--format", action="append", dest="kinds", metavar="KIND", help=f"tsv, jsonl, parquet, {', '.join(TOOLS)}"
         )
 
-    def handle(self, *args, project, folder, kinds, **options):
+        parser.add_argument(
+            "--decisions", default="", metavar="SET", help="whose labels: rule:NAME, adjudicated, ...; what stands"
+        )
+        parser.add_argument(
+            "--without-label",
+            choices=WITHOUT_LABEL,
+            default=LIST,
+            help="units without a label: list them (their cells are empty), leave out their rows, or refuse",
+        )
+
+    def handle(self, *args, project, folder, kinds, decisions, without_label, **options):
         row = Project.objects.filter(slug=project).first()
         if row is None:
             raise CommandError(f"There is no project {project!r}")
@@ -36,11 +46,14 @@ class Command(BaseCommand):
             for what, number in lost_in(row, tool):
                 self.stdout.write(f"{TOOLS[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))
         try:
-            manifest = write_export(row, folder, kinds, layout=layout)
+            manifest = write_export(row, folder, kinds, layout=layout, decisions=decisions, without_label=without_label)
         except JobError as error:
             raise CommandError(str(error)) from None
         for name, count in manifest["counts"].items():
             self.stdout.write(f"{name.replace('_', ' ')}: {count}")
+        for dimension, reasons in manifest["without_label"]["counts"].items():
+            for why, count in reasons.items():
+                self.stdout.write(f"without a label, {dimension}: {count} {why}")
         if retired := retired_items(row):
             self.stdout.write(f"left out, because their content was superseded: {retired} items")
         for name, file in manifest["files"].items():

@@ -1,0 +1,85 @@
+"""What an export does with units that have no label, and whose labels it has."""
+
+import csv
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.rules.running import run_rule
+from annotation.decisions import adjudicating
+from annotation.jobs import lifecycle
+from annotation.models import Decision, Job
+from tests.rules.test_rules import study  # noqa: F401
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+
+PLAIN = {"c0/e0": "supports", "c1/e3": "refutes", "c0/e4": "insufficient-neutral"}
+TIES = {"c1/e1": "refutes", "c0/e2": "insufficient-supports"}  # by the first of the scale
+
+
+def exported(project, folder, **options) -> tuple[dict, dict, dict]:
+    """Stances by row (None: an empty cell), why others have none, and the manifest."""
+    call_command("export_dataset", project.slug, folder, kinds=["jsonl"], verbosity=0, **options)
+    rows = map(json.loads, (folder / "claims.jsonl").read_text().splitlines())
+    stances = {row["id"]: row["evidence_stance"] for row in rows}
+    why = {}
+    if (folder / "undecided.tsv").exists():
+        with open(folder / "undecided.tsv", newline="") as table:
+            why = {(row["unit"], row["dimension"]): row for row in csv.DictReader(table, delimiter="\t")}
+    return stances, why, json.loads((folder / "manifest.json").read_text())
+
+
+def test_units_without_a_label_are_listed_left_out_or_refused(study, tmp_path):  # noqa: F811
+    project, units = study
+    stances, why, manifest = exported(project, tmp_path / "listed")
+    assert {key: label for key, label in stances.items() if label} == PLAIN and len(stances) == 6
+    assert {key: row["why"] for (key, name), row in why.items() if name == "stance"} == dict.fromkeys(TIES, "tied")
+    assert json.loads(why["c1/e1", "stance"]["votes"]) == {"refutes": 1, "supports": 1}
+    assert why["c1/e5", "relevance"]["why"] == "not answered"
+    counts = {"relevance": {"not answered": 1}, "stance": {"tied": 2}}
+    assert manifest["without_label"] == {"rows": "list", "counts": counts}
+    stances, why, _ = exported(project, tmp_path / "left", without_label="leave-out")
+    assert stances == PLAIN and len(why) == 3
+    with pytest.raises(CommandError, match=r"1 units not answered \(Relevance\), 2 units tied \(Stance\)"):
+        exported(project, tmp_path / "refused", without_label="refuse")
+    assert not list((tmp_path / "refused").iterdir())
+
+
+def test_labels_come_from_the_set_that_is_named_and_people_come_before_a_rule(study, tmp_path):  # noqa: F811
+    project, units = study
+    run_rule(project, None, "first", "majority", {"ties": "first"})
+    run_rule(project, None, "strict", "majority", {"at_least": "3"})
+    adjudicating.decide(project, project.created_by, units[1], "stance", "supports")
+    by_first, why, manifest = exported(project, tmp_path / "first", decisions="rule:first")
+    decided = PLAIN | TIES | {"c1/e1": "supports"}
+    assert {key: label for key, label in by_first.items() if label} == decided
+    assert {key for key, _ in why} == {"c1/e5"} and manifest["decisions"] == "rule:first"
+    strict, why, _ = exported(project, tmp_path / "strict", decisions="rule:strict")
+    assert {key: label for key, label in strict.items() if label} == {"c0/e0": "supports", "c1/e1": "supports"}
+    assert why["c1/e3", "relevance"]["why"] == "not decided"  # no majority steps in
+    Decision.objects.filter(rule="first", unit=units[0]).update(label="", outcome="dropped")
+    dropped, why, _ = exported(project, tmp_path / "dropped", decisions="rule:first", without_label="leave-out")
+    assert "c0/e0" not in dropped and why["c0/e0", "stance"]["why"] == "dropped"
+    plain, *_ = exported(project, tmp_path / "plain", decisions="majority")
+    assert {key: label for key, label in plain.items() if label} == PLAIN
+    with pytest.raises(CommandError, match="no decisions that are called rule:absent"):
+        exported(project, tmp_path / "absent", decisions="rule:absent")
+
+
+def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tmp_path):  # noqa: F811
+    settings.MEDIA_ROOT = tmp_path
+    project, _ = study
+    run_rule(project, None, "first", "majority", {"ties": "first", "question": "stance"})
+    client, here = client_of(project.created_by), f"/projects/{project.slug}/exports/"
+    page = client.get(here).content.decode()
+    assert "Decisions of the rule first, and people&#x27;s before it" in page and "leave out their rows" in page
+    said = {"kinds": "tsv", "decisions": "rule:first", "without_label": "leave-out"}
+    assert client.post(here, said | {"decisions": "rule:absent"}).status_code == 200  # refused at its field
+    client.post(here, said)
+    lifecycle.run_here(Job.objects.get(kind="export"))
+    page = client.get(here).content.decode()
+    # The rule says nothing of relevance, so that the majority goes on to count there.
+    assert "rule:first" in page and "Relevance, without a label: 1 not answered" in page
+    assert "undecided.tsv" in page
