@@ -170,10 +170,6 @@ class ItemQuestion:
     adjudicated: Decision | None
     disagrees: bool
 
-    @property
-    def decided_labels(self) -> tuple[str, ...]:
-        return self.dimension.chosen(self.adjudicated.label) if self.adjudicated else ()
-
 
 @dataclass
 class ItemView:

@@ -16,7 +16,7 @@ from annotation.models import Dataset, Project, User
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.label_sets import save_label_set
-from annotation.projects.managing import ProjectError, create_project
+from annotation.projects.managing import ProjectError, create_project, update_project
 from annotation.projects.options import set_options
 from annotation.task_types import LabelSetError, OptionsError, TaskType, learn, options_of, task_type
 
@@ -44,6 +44,7 @@ class CarriedSettings:
     options: tuple[dict, ...] = ()
     guidelines: tuple[str, ...] = ()
     card: Mapping[str, str] = field(default_factory=dict)
+    shows_decisions: bool = False
 
 
 def settings_of(project: Project) -> dict:
@@ -54,6 +55,7 @@ def settings_of(project: Project) -> dict:
         "overlap": project.planned_overlap,
         "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
         **({"card": project.card} if project.card else {}),
+        **({"shows_decisions": True} if project.shows_decisions else {}),
     }
 
 
@@ -84,6 +86,7 @@ def parse(manifest: Mapping) -> CarriedSettings:
         options=_options(kind, manifest),
         guidelines=tuple(_text("guidelines", text) for text in guidelines),
         card=_card(settings_given.get("card", {})),
+        shows_decisions=_truth("shows_decisions", settings_given.get("shows_decisions", False)),
     )
 
 
@@ -122,6 +125,8 @@ def make_project(
         if settings.card:
             Project.objects.filter(pk=project.pk).update(card=dict(settings.card))
             project.card = dict(settings.card)
+        if settings.shows_decisions:
+            update_project(project, shows_decisions=True)
         for markdown in settings.guidelines[1:]:
             guideline_service.publish(project, user, markdown)
         for options in settings.options:
@@ -172,6 +177,12 @@ def _piece_set(value: object) -> str:
         return incoming.piece_set(value)
     except incoming.Refused as refused:
         raise SettingsProblem(f"piece_set: {refused}") from None
+
+
+def _truth(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsProblem(f"{name}: {value!r} is neither true nor false")
+    return value
 
 
 def _share(value: object) -> float:

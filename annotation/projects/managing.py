@@ -17,7 +17,7 @@ from annotation.task_types import task_type as known_task_type
 from annotation.webhooks import events
 
 # What may still change when items exist. Overlap, share, order and seed are built into the items themselves.
-CHANGEABLE = ("title", "description", "prefill", "prefill_run", "lease_minutes", "minimum_seconds")
+CHANGEABLE = ("title", "description", "prefill", "prefill_run", "lease_minutes", "shows_decisions", "minimum_seconds")
 
 # From which states a project gets into a state by somebody's wish. `preparing` ends by itself, when its items exist.
 TRANSITIONS = {

@@ -29,6 +29,7 @@ from annotation.models import (
     Project,
     Rater,
     Revision,
+    Shown,
     Span,
 )
 from annotation.projects import cases, options
@@ -233,13 +234,15 @@ def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool]:
     """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
     the other, and always rater before assignment, as in taking. Then the item is locked for its case, before anything
     is read of what others said. The rater's number, and whether this person has been served others' labels of the
-    project: what was served before the answer came is committed by now."""
+    project, or shown what was decided of this item: what was served before the answer came is committed by now."""
     statement = (
         "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
         "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
-        "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id)"
+        "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id) OR EXISTS "
+        "(SELECT 1 FROM annotation_shown shown WHERE shown.user_id = annotation_rater.user_id AND shown.item_id = %s "
+        "AND shown.what = %s)"
     )
-    parameters = [project.pk, user.pk]
+    parameters = [project.pk, user.pk, item_id, Shown.DECISION]
     if connection.vendor == "postgresql":  # SQLite has one writer
         statement += f", {cases.LOCKED_ITEM}"
         parameters += cases.locked_item(project.pk, item_id)

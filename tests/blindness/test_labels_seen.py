@@ -186,6 +186,7 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
             *(item, f"{item}?filter=undecided", f"{here}/items/?filter=disagreed", f"{here}/training/", model),
             f"{here}/adjudication/guidelines/",
             f"/releases/{frozen.uuid}/",
+            *(f"{here}/rules/", f"{here}/rules/plain/", f"/rules/{world.rule_job.uuid}/"),
             f"{here}/behind/agreement/?report={report.parameters_hash}&figure=",
             f"{here}/behind/difference/?report={of_machines.parameters_hash}&figure=",
         ],
@@ -197,7 +198,10 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
             f"{here}/pictures/agreement/{next(iter(report.pictures))}.csv?report={report.parameters_hash}",
         ],
         "api": [
-            *(f"/api/v1{here}/{one}/" for one in ("annotations", "decisions", "trainings", "reports/agreement")),
+            *(
+                f"/api/v1{here}/{one}/"
+                for one in ("annotations", "decisions", "rules", "trainings", "reports/agreement")
+            ),
             f"/api/v1/trainings/{world.trained_model.uuid}/",
         ],
     }

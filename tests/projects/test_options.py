@@ -337,9 +337,14 @@ def test_an_adjudicator_decides_with_the_projects_words(researcher, project):
     item = project.items.first()
     where = f"/projects/{project.slug}/items/{item.uuid}/"
     client = client_of(adjudicator)
-    assert '<option value="refutes">Contra</option>' in client.get(where).content.decode()
+    desk = client.post(
+        f"/projects/{project.slug}/adjudication/items/{item.uuid}/", "{}", content_type="application/json"
+    )
+    assert "Contra" in desk.json()["html"]
+    assert f"/adjudication/?item={item.uuid}" in client.get(where).content.decode()
     client.post(where + "decide/", {"unit": item.key, "dimension": "stance", "label": "refutes"})
     assert project.decisions.get().label == "refutes"
+    assert "Contra" in client.get(where).content.decode()
 
 
 def test_options_cost_a_submit_no_query(researcher, annotator, project):

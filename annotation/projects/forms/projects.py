@@ -142,14 +142,25 @@ class ProjectSettingsForm(forms.ModelForm):
 
     class Meta:
         model = Project
-        fields = ["title", "description", "prefill", "prefill_run", "minimum_seconds", "lease_minutes"]
+        fields = [
+            "title",
+            "description",
+            "prefill",
+            "prefill_run",
+            "shows_decisions",
+            "minimum_seconds",
+            "lease_minutes",
+        ]
         labels = {
             "prefill_run": "Suggestions come from",
+            "shows_decisions": "Show annotators what was decided of items that they have answered",
             "minimum_seconds": "Minimum time per item, in seconds",
             "lease_minutes": "Time to answer, in minutes",
         }
         help_texts = {
             "prefill_run": "The checker run whose suggestions annotators see.",
+            "shows_decisions": "The label and its reason, never others' answers or notes. Answers that they change "
+            "afterwards are marked and, by default, left out of agreement.",
             "minimum_seconds": "Annotators are asked to confirm faster answers. 0: no minimum.",
             "lease_minutes": "An assignment not answered in time goes to somebody else.",
         }

@@ -1,6 +1,7 @@
 """What a page of work holds: the texts, the units, and the JSON that the browser works from.
 
-Which texts an item shows is named by its task type (`contents.py`). Nothing here reads other people's labels.
+Which texts an item shows is named by its task type (`contents.py`). Nothing here reads other people's labels;
+decisions only where the project shows them to who has answered.
 Suggestions are read only where the assignment's arm shows them now, and only those about questions that are asked.
 """
 
@@ -17,6 +18,7 @@ from django.db import connection
 
 from annotation.models import (
     Assignment,
+    Decision,
     Item,
     ItemUnit,
     Judgement,
@@ -302,6 +304,28 @@ def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:
         answer if known[answer["dimension"]].spans else answer | {"spans": []}
         for answer in answers
         if answer["dimension"] in known
+    ]
+
+
+def decisions_on(page: LabellingPage, project: Project) -> list[dict]:
+    """What adjudicators decided of the page's units, and else rules: the label and its reason, nobody's words. What
+    came with a file is no decision to be shown: it may be what checks attention."""
+    shown = (Decision.Method.ADJUDICATED, Decision.Method.RULE)
+    rows = Decision.objects.in_force().filter(project=project, unit__in=page.units, method__in=shown)
+    stands: dict[tuple[int, str], Decision] = {}
+    for row in sorted(rows, key=lambda row: (row.method != Decision.Method.ADJUDICATED, row.rule)):
+        stands.setdefault((row.unit_id, row.dimension), row)
+    return [
+        {
+            "unit": unit_text(unit).title if len(page.units) > 1 else "",
+            "question": dimension.title,
+            "label": dimension.title_of(row.label) if row.label else row.get_outcome_display().lower(),
+            "reason": row.get_reason_display() if row.reason else "",
+            "by_rule": row.method == Decision.Method.RULE,
+        }
+        for unit in page.units
+        for dimension in page.type.asked_dimensions
+        if (row := stands.get((unit.pk, dimension.slug)))
     ]
 
 

@@ -11,12 +11,12 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from annotation import access
-from annotation.models import Assignment, Project, Rater
+from annotation.models import Assignment, Project, Rater, Shown
 from annotation.projects.guidelines import render as render_markdown
 from annotation.projects.queries import guidelines, outlook
 from annotation.projects.queries.projects import questions_changed_for
 from annotation.projects.raters import rater_of
-from annotation.work import assigning
+from annotation.work import assigning, showing
 from annotation.work.queries import pages, work
 
 SOON = 5  # seconds; work is there, and was just being given to somebody
@@ -60,8 +60,18 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
         revision=revision,
         answers=answers,
     )
-    html = render_to_string("annotation/work/item.html", pages.template_context(page, payload))
-    return {"html": html, "payload": payload}
+    context = pages.template_context(page, payload)
+    if revision is not None and assignment.state == Assignment.State.DONE:
+        context["decided"] = decided(page, project, rater)
+    return {"html": render_to_string("annotation/work/item.html", context), "payload": payload}
+
+
+def decided(page: pages.LabellingPage, project: Project, rater: Rater) -> list[dict]:
+    """What was decided of the item, for somebody who has answered it, where the project shows that; noted as shown."""
+    found = pages.decisions_on(page, project) if project.shows_decisions else []
+    if found:
+        showing.showed(project, rater.user, [page.item], [], labels=False, more=[Shown.DECISION])
+    return found
 
 
 def nothing(outlook_now: outlook.Outlook, progress: dict | None = None) -> dict:
