@@ -21,7 +21,7 @@ from tests.factories import make_suggestions
 from tests.kinds import answer_all, make_kind_dataset, make_kind_project
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
-from tests.world.study import run_of, study
+from tests.world.study import calibrated, run_of, study
 
 pytestmark = pytest.mark.django_db
 
@@ -77,6 +77,7 @@ def of_contexts() -> tuple[Project, dict]:
 # By report, a project with one of what it is about.
 TINY: dict[str, Callable[[], tuple[Project, dict]]] = {
     "comparison": compared,
+    "calibration": lambda: calibrated(1),
     "difference": compared,
     "rates": lambda: (one_of("triplets/-/1"), {}),
     "refchecker": lambda: (one_of("triplets/-/1"), {}),

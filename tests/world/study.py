@@ -214,9 +214,9 @@ def _compared() -> tuple[Project, dict]:
     return project, {"run": run_of(project, "unseen"), "other": run_of(project, "seen")}
 
 
-def _calibrated() -> tuple[Project, dict]:
+def calibrated(n: int = N) -> tuple[Project, dict]:
     """As if both runs of the study had tried prompts."""
-    project = study()
+    project = study() if n == N else study(n)
     for number, (run, part) in enumerate(zip(project.checker_runs.order_by("pk"), ("tune", "test"), strict=False), 1):
         run.provenance |= {"model": "judge", "calibration": {"version": number, "part": part}}
         run.save(update_fields=["provenance"])
@@ -239,7 +239,7 @@ WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
     "comparison": _compared,
     "annotators": lambda: (study(), {}),
     "alternative-annotator": lambda: (study(), {}),
-    "calibration": _calibrated,
+    "calibration": calibrated,
     "prevalence": lambda: (study(), {}),
     "prefill-trial": lambda: (study(), {}),
     "planning": lambda: (study(), {}),

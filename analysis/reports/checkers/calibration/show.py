@@ -13,8 +13,10 @@ from analysis.reports.checkers.calibration.result import CalibratedQuestion, Pro
 from analysis.reports.common import TOUCHED
 from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
-from analysis.reports.words.numbers import n_of
+from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import intervals_in, listed, sentences
+from analysis.sources.outline import Outline
+from annotation.machines.runs.workers import CALIBRATION
 
 EPSILON = 0.1
 MIN_UNITS = 30
@@ -95,7 +97,7 @@ def _picture(result: PromptCalibration, one: CalibratedQuestion) -> Intervals | 
     rows = [row for row in one.versions if row.agreement.estimate is not None]
     if not rows:
         return None
-    n = "; ".join(f"{_name(row)}: n = {row.agreement.n_pairable:,} units" for row in rows)
+    n = "; ".join(f"{_name(row)}: {n_of(row.agreement.n_pairable, 'units')}" for row in rows)
     method = next((row.agreement.interval.method for row in rows if row.agreement.interval.method), "")
     lines = f" Lines are 95 % intervals: {method}." if method else ""
     return Intervals(
@@ -163,7 +165,8 @@ def methods(result: PromptCalibration) -> str:
     models = sorted({row.model for one in result.dimensions for row in one.versions if row.model})
     return sentences(
         f"Prompts for {listed(models) or 'a language model'} were written on one part of the claims or questions and "
-        f"tested on another that they share nothing with; {n_of(result.n_tested, 'versions')} were tested.",
+        f"tested on another that they share nothing with; {n_of(result.n_tested, 'versions')} "
+        f"{either(result.n_tested, 'was', 'were')} tested.",
         "Agreement is the share of units on which the model gives the label of the majority of people"
         + ("." if result.touched else ", over labels that its suggestion had not touched."),
         "The alternative annotator test (Calderon, Reichart and Dror 2025) was computed for each version with "
@@ -171,6 +174,13 @@ def methods(result: PromptCalibration) -> str:
         intervals_in(result),
         *(first_that_applies(RULES, one) for one in result.dimensions),
     )
+
+
+def settle(source: Outline, values: dict) -> dict:
+    """Without a run of a version ValueError."""
+    if not any(CALIBRATION in run.provenance for run in source.runs()):
+        raise ValueError(NO_RUN)
+    return values
 
 
 REPORT = Report(
@@ -199,4 +209,5 @@ REPORT = Report(
     declares=page,
     paragraph=methods,
     needs_run=True,
+    settles=settle,
 )
