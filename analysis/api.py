@@ -36,6 +36,7 @@ from annotation.access import project_with_labels_for
 from annotation.api.problems import Problem, invalid
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.api.shapes import Choice, JobShape, Shape
+from annotation.exports.releasing import sets_for
 from annotation.exports.views import file_response
 from annotation.models import Job, RuleRun
 from annotation.work.label_access import API, labels_served
@@ -116,6 +117,7 @@ class NewRelease(Shape):
     version = s.RegexField(VERSION, max_length=40, allow_blank=True, default="")
 
     projects = s.ListField(child=s.SlugField(), default=list, max_length=50)
+    decisions = s.CharField(max_length=60, allow_blank=True, default="")
     filters = s.DictField(child=s.CharField(max_length=300), default=dict)
 
 
@@ -347,7 +349,11 @@ class ReleasesRoute(Listing):
                 words = f"there is no other project {', '.join(unknown)} on the data set whose labels you see"
                 raise Problem(422, words, errors=[{"field": "projects", "message": words}])
             filters = self._filters(project, said["filters"])
-            release = start_freezing(project, request.user, said["note"], said["version"], others, filters)
+            if said["decisions"] not in (known := dict(sets_for(project))):
+                words = f"decisions is one of {', '.join(filter(None, known))}, or empty"
+                raise Problem(422, words, errors=[{"field": "decisions", "message": words}])
+            named = (said["note"], said["version"])
+            release = start_freezing(project, request.user, *named, others, filters, said["decisions"])
         except VersionTaken as error:
             raise Problem(409, str(error)) from None
         return self.given(release, Location=f"{request.path}{release.number}/")

@@ -63,10 +63,12 @@ def write_release(
     version: str = "",
     others: Sequence[Project] = (),
     filters: Mapping[str, str] | None = None,
+    decisions: str = "",
 ) -> dict:
     """Write the project's labels as they are now to an empty `folder`; returns the manifest, which is written too. With
     `others`, projects on the same data set, the labels of each stand in a folder of their own. `filters` (conditions of
-    a `Selection`) leave out the rest, as if it were not there.
+    a `Selection`) leave out the rest, as if it were not there. `decisions` names the set that units'
+    one labels come from; without it, they are what stands.
 
     `beat` is called between the parts; where the lease was lost it raises, and the folder is worth nothing.
     """
@@ -79,7 +81,9 @@ def write_release(
             name = folder_of(place, one.slug) if others else ""
             source = ChosenSource(one, dict(filters)) if filters else DatabaseSource(one)
             part = source.part() if isinstance(source, ChosenSource) else None
-            exported.append((name, one, releasing.write_export(one, folder / name, None, part=part)))
+            exported.append(
+                (name, one, releasing.write_export(one, folder / name, None, part=part, decisions=decisions))
+            )
             beat()
             write_frames(source, folder / name)
             beat()
@@ -150,7 +154,7 @@ class FreezeHandler:
             said = (release.number, release.note, lease.beat, release.version)
             others = list(release.others.order_by("slug"))
             try:
-                manifest = write_release(release.project, folder, *said, others, release.filters)
+                manifest = write_release(release.project, folder, *said, others, release.filters, release.decisions)
             except WrongChoice as error:
                 raise JobError(str(error)) from None
             archive = working / f"{file_stem(release)}.zip"

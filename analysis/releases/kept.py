@@ -34,6 +34,7 @@ def start_freezing(
     version: str = "",
     others: Sequence[Project] = (),
     filters: dict[str, str] | None = None,
+    decisions: str = "",
 ) -> Release:
     """A release with the next number, with the labels of `others` on the same data set as well; its job freezes the
     labels when a worker comes to it. SameJob where one with the same note waits for that already: it will hold the same
@@ -41,7 +42,8 @@ def start_freezing(
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
         for waiting in project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job"):
-            if set(waiting.others.all()) == set(others) and waiting.filters == (filters or {}):
+            said = set(waiting.others.all()), waiting.filters, waiting.decisions
+            if said == (set(others), filters or {}, decisions):
                 raise SameJob(waiting.job)
         if version and project.releases.filter(version=version).exists():
             raise VersionTaken(f"{project.title} already has a release {version}; choose another version")
@@ -53,6 +55,7 @@ def start_freezing(
             version=version,
             note=note,
             filters=filters or {},
+            decisions=decisions,
             job=job,
             created_by=user,
         )

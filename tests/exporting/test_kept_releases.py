@@ -7,6 +7,7 @@ import threading
 import zipfile
 from pathlib import Path
 
+import pandas
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -354,3 +355,35 @@ def test_what_is_answered_while_a_release_is_frozen_is_not_in_it(tmp_path, monke
     source = ReleaseSource(tmp_path / "release")
     assert source.everybody()["rater"].tolist() == source.rater_frame()["rater"].tolist() == [anna.pseudonym]
     assert len(source.label_frame(source.unit_frame("evidence"))) == 3
+
+
+def test_a_set_of_decisions_gives_units_their_one_label(tmp_path):
+    project = project_of(4)
+    for name in ("Anna", "Ben"):
+        rater = make_rater(project, name)
+        for item in items_of(project):
+            say(item, rater, "relevant", "supports")
+    Decision.objects.create(
+        project=project, unit=items_of(project)[0].anchor, dimension="stance", label="refutes", method="adjudicated"
+    )
+    expected = {
+        "": ["refutes", "supports", "supports", "supports"],
+        "majority": ["supports"] * 4,
+        "adjudicated": ["refutes", None, None, None],
+    }
+    for name, labels in expected.items():
+        folder = tmp_path / (name or "stands")
+        manifest = freezing.write_release(project, folder, decisions=name)
+        stances = [row["evidence_stance"] for row in Files(folder).rows("claims.jsonl")]
+        assert [None if stance == "not_applicable" else stance for stance in stances] == labels
+        table = pandas.read_parquet(folder / "data" / "labels").sort_values("id")
+        assert [label if isinstance(label, str) else None for label in table["evidence_stance"]] == labels
+        assert manifest["counts"]["decisions"] == 1 and manifest.get("decisions", "") == name
+    assert "decisions `adjudicated`" in (tmp_path / "adjudicated" / "README.md").read_text()
+    with pytest.raises(CommandError, match="no decisions that are called rule:none"):
+        call_command("release", project.slug, str(tmp_path / "none"), decisions="rule:none")
+    client = client_of(project.created_by)
+    body = {"data": json.dumps({"decisions": "rule:none"}), "content_type": "application/json"}
+    assert client.post(f"/api/v1/projects/{project.slug}/releases/", **body).status_code == 422
+    client.post(reverse("project_releases", args=[project.slug]), {"decisions": "adjudicated"})
+    assert Release.objects.get().decisions == "adjudicated"

@@ -22,6 +22,7 @@ from analysis.releases.public import write_public
 from analysis.scopes import scope_of
 from analysis.sources.release import ReleaseSource
 from analysis.sources.selection import argument_of
+from annotation.jobs.leases import JobError
 from annotation.models import Project
 from models_runtime.contracts import UnavailableError
 
@@ -40,6 +41,12 @@ class Command(BaseCommand):
             metavar="PROJECT",
             dest="others",
             help="another project on the same data set, whose labels are frozen in a folder of their own",
+        )
+        parser.add_argument(
+            "--decisions",
+            default="",
+            metavar="SET",
+            help="whose decisions give units their one label, such as rule:NAME",
         )
         for name in FILTERS:
             parser.add_argument(argument_of(name), dest=f"only_{name}", help="freeze only these labels")
@@ -100,8 +107,9 @@ class Command(BaseCommand):
         given = {name: options[f"only_{name}"] for name in FILTERS if options[f"only_{name}"]}
         try:
             filters = scope_of(rows, given).get("selection", {})
-            manifest = write_release(rows, folder, note=note, version=release_version, others=others, filters=filters)
-        except ValueError as error:
+            chosen = {"others": others, "filters": filters, "decisions": options["decisions"]}
+            manifest = write_release(rows, folder, note=note, version=release_version, **chosen)
+        except (ValueError, JobError) as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise CommandError(str(error)) from None
         if target.suffix == ".zip":

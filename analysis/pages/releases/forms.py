@@ -7,6 +7,7 @@ from analysis.scopes import scope_of
 from analysis.sources.selection import ARMS
 from analysis.sources.several import per_label
 from analysis.sources.wrong import WrongChoice
+from annotation.exports.releasing import sets_for
 from annotation.models import Project
 
 FILTERS = ("source", "label", "arm", "guidelines", "since", "until")
@@ -31,6 +32,11 @@ class ReleaseForm(forms.Form):
         label="Purpose", max_length=2000, required=False, help_text="Such as the paper, or what changed."
     )
 
+    decisions = forms.ChoiceField(
+        label="One label per unit from",
+        required=False,
+        help_text="Every decision is in the files, whichever is chosen.",
+    )
     source = forms.CharField(label="Only the source", max_length=300, required=False)
     label = forms.ChoiceField(label="Only units with the label", required=False)
     arm = forms.ChoiceField(label="Only answers of the arm", required=False)
@@ -46,6 +52,7 @@ class ReleaseForm(forms.Form):
             for one in per_label(project.type).dimensions
             for label in one.labels
         ]
+        self.fields["decisions"].choices = sets_for(project)
         self.fields["label"].choices = [("", "any"), *labels]
         self.fields["arm"].choices = [("", "any"), *((one, one) for one in ARMS)]
         self.others = {one.slug: one for one in others}

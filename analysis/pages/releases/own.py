@@ -39,7 +39,9 @@ def project_releases(request, slug):
         try:
             said = form.cleaned_data
             with_others = [project_with_labels_for(request.user, one.slug) for one in said.get("projects", ())]
-            release = start_freezing(project, request.user, said["note"], said["version"], with_others, said["filters"])
+            release = start_freezing(
+                project, request.user, said["note"], said["version"], with_others, said["filters"], said["decisions"]
+            )
         except VersionTaken as error:
             form.add_error("version", str(error))
         else:

@@ -195,6 +195,8 @@ def _labelling(manifest: dict, facts: dict) -> str:
         if texts
         else "There were no written guidelines."
     )
+    if chosen := manifest.get("decisions"):
+        lines.append(f"The one label of a unit comes from the decisions `{chosen}`.")
     for method, n in facts["decided_by"].items():
         lines.append(f"{n:,} labels by `{method}`: {METHODS.get(method, method)}.")
     if facts["checkers"]:
