@@ -165,7 +165,9 @@ def test_a_broker_that_dies_and_comes_back_costs_nothing(broker, servers, tmp_pa
     """Redis comes back empty. What workers have in hand goes on meanwhile, and webhooks are told of its end."""
     server = servers[request.node.callspec.params["broker"]]
     run = start(3000, delay_ms=8)
-    hook = Webhook.objects.create(project=run.project, url=receiver.url, events=["job.done"], secret="whsec_a")
+    hook = Webhook.objects.create(
+        project=run.project, url=receiver.url, events=["job.done"], secret="whsec_a", created_by=run.created_by
+    )
     more = {"ASSAY_CHUNK_LEASE_SECONDS": "6", "ASSAY_WEBHOOK_HOSTS": receiver.host}
     environment = worker_environment(tmp_path, server.url, **more)
     with running_worker(tmp_path, environment) as worker:
