@@ -54,7 +54,8 @@ def compute(
         mine = everything if touched else untouched(source, labels, run)
         reference = references(kind, source, "majority", units, mine)
         said = checker_codes(kind, units, source.suggestion_frame(run))
-        n_failed = source.failure_frame(run)["unit"].nunique()
+        failed = units["unit"].isin(source.failure_frame(run)["unit"]).to_numpy()
+        items.add_flag(f"failed.{run.uuid}", f"Without an answer of {run.name}", failed)
         for dimension in dimensions:
             codes, of_people = said[dimension.slug][0], reference[dimension.slug].code
             both = (codes >= 0) & (of_people >= 0)
@@ -75,7 +76,7 @@ def compute(
                     run=run.uuid,
                     **_about(run),
                     n_suggestions=int((codes >= 0).sum()),
-                    n_failed=n_failed,
+                    n_failed=int(failed.sum()),
                     n_touched=len(everything) - len(mine),
                     **_agreement(dimension, units, of_people, codes, quick=quick),
                     **_tested(test, len(by_people), quick=quick),

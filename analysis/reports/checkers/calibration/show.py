@@ -69,7 +69,7 @@ def _parts(one: CalibratedQuestion, picture: Intervals | None) -> list[Part | No
                 Column("Agreement", lambda row: row.agreement, interval=True),
                 Column("Cohen's kappa", lambda row: row.kappa, interval=True),
                 Column("Units", "agreement.n_pairable", items=lambda row: _counted(one, row)),
-                Column("Without an answer", "n_failed"),
+                Column("Without an answer", "n_failed", items=lambda row: Filter({f"failed.{row.run}": "yes"})),
             ],
             one.versions,
         ),
