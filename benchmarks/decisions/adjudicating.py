@@ -75,7 +75,7 @@ def measure(title: str, session: str, times: int) -> None:
 
     django.setup()
     from django.conf import settings
-    from django.db import connection
+    from django.db import connection, reset_queries
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
@@ -92,6 +92,7 @@ def measure(title: str, session: str, times: int) -> None:
     for name, ask in requests(client, project, items).items():
         spent = []
         for number in range(times):
+            reset_queries()
             with CaptureQueriesContext(connection) as queries:
                 clock, used = time.perf_counter(), processor.seconds()
                 reply = ask(number)
