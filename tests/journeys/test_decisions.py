@@ -84,6 +84,9 @@ def test_from_disagreement_to_a_label_for_every_pair(open_context, world):
         expect(page.locator("[data-waiting]")).to_have_text(str(left))
     by_hand = dict(Decision.objects.in_force().filter(dimension="stance").values_list("unit__key", "label"))
     assert len(by_hand) == 2
+    page.goto(f"/projects/{project.slug}/adjudication/?order=posterior")
+    page.locator("[data-item]").wait_for()
+    looked_at(page, "queue-by-posterior")
     # A rule for the rest, seen before it decides.
     page.goto(f"/projects/{project.slug}/")
     page.get_by_role("link", name="Rules").click()
