@@ -43,6 +43,7 @@ MODULES = (
     "models.retrieval",
     "models.embedding",
     "models.judging",
+    "models.million",
 )
 BENCHMARKS = {module.rpartition(".")[2]: f"benchmarks.{module}" for module in MODULES}
 

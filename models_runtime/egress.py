@@ -1,8 +1,9 @@
 """The one door for requests to addresses that users type: to public hosts only, unless the operator allows a host.
 
 A host's name is resolved once and every address that it has is looked at; the connection goes to one of these, so
-what the name says a moment later changes nothing. Redirects are not followed, proxies of the environment not used, and
-seconds and bytes of an answer are bounded. The standard library only.
+what the name says a moment later changes nothing. `post` follows no redirects, `get` a few, and looks at each hop in
+the same way. Proxies of the environment are not used, and seconds and bytes of an answer are bounded. The standard
+library only.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import ssl
 import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urldefrag, urljoin, urlsplit
 
 URL_CHARS = 500
+PAGE_URL_CHARS = 2_000
 ANSWER_BYTES = 2_000
+REDIRECTS = 5
 SECONDS = 10.0
 PORTS = {"http": 80, "https": 443}
 # Networks whose addresses carry one of the other kind in their last bytes: NAT64, and IPv4-compatible.
@@ -40,10 +43,19 @@ class Reply:
     text: str  # its beginning
 
 
-def parse_url(url: str, allowed: Collection[str] = ()) -> SplitResult:
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    status: int
+    url: str  # where it was found in the end
+    headers: Mapping[str, str]  # by names in small letters
+    body: bytes  # at most as much as was asked for, and a byte more where there is more
+    is_whole: bool  # not where the host said that there is more than it sent
+
+
+def parse_url(url: str, allowed: Collection[str] = (), chars: int = URL_CHARS) -> SplitResult:
     """The parts of an address that may be asked, as far as can be said without resolving its host's name."""
-    if len(url) > URL_CHARS or not url.isascii() or not url.isprintable() or " " in url:
-        raise AddressRefused(f"must be an address of at most {URL_CHARS} characters, without spaces and accents")
+    if len(url) > chars or not url.isascii() or not url.isprintable() or " " in url:
+        raise AddressRefused(f"must be an address of at most {chars} characters, without spaces and accents")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -55,6 +67,11 @@ def parse_url(url: str, allowed: Collection[str] = ()) -> SplitResult:
         raise AddressRefused("must not hold a name or password")
     if parts.fragment:
         raise AddressRefused("must not hold #")
+    _refuse_private_literal(parts, allowed)
+    return parts
+
+
+def _refuse_private_literal(parts: SplitResult, allowed: Collection[str]) -> None:
     literal = None
     with contextlib.suppress(ValueError):
         literal = ipaddress.ip_address(parts.hostname)
@@ -62,7 +79,19 @@ def parse_url(url: str, allowed: Collection[str] = ()) -> SplitResult:
         literal = ipaddress.ip_address("127.0.0.1")
     if literal is not None:
         _refuse_private(literal, parts, allowed)
-    return parts
+
+
+def check_public(url: str, allowed: Collection[str] = ()) -> None:
+    """AddressRefused for what is no address of a page on the public Internet, as far as it says itself. Nothing is
+    asked, so accents and `#` are as welcome as in a browser."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise AddressRefused("is no address") from None
+    if parts.scheme not in PORTS or not parts.hostname or port == 0 or url.split() != [url]:
+        raise AddressRefused("must begin with https:// or http:// and name a host, without spaces")
+    _refuse_private_literal(parts, allowed)
 
 
 def post(
@@ -70,18 +99,64 @@ def post(
 ) -> Reply:
     """The answer, whatever its status. `allowed` are hosts (`host` or `host:port`) that may have private addresses."""
     parts = parse_url(url, allowed)
+    answer, raw = _exchange("POST", parts, body, headers, allowed, seconds, ANSWER_BYTES)
+    return Reply(answer.status, raw.decode("utf-8", "replace").replace("\0", "�"))
+
+
+def get(
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    allowed: Collection[str] = (),
+    seconds: float = SECONDS,
+    most_bytes: int,
+) -> Fetched:
+    """What is at an address, whatever its status, after at most REDIRECTS redirects. `headers` go to the first host
+    alone: one of them may be a key."""
+    first = ""
+    for _ in range(REDIRECTS + 1):
+        try:
+            asked = quote(urldefrag(url).url, safe="!#$%&'()*+,/:;=?@[]~")
+            first = first or urlsplit(asked).netloc
+        except ValueError:
+            raise AddressRefused("is no address") from None
+        parts = parse_url(asked, allowed, PAGE_URL_CHARS)
+        answer, body = _exchange(
+            "GET", parts, None, headers if parts.netloc == first else {}, allowed, seconds, most_bytes + 1
+        )
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        if answer.status not in (301, 302, 303, 307, 308) or "location" not in found:
+            length = found.get("content-length", "")
+            is_whole = not length.isdecimal() or len(body) >= min(int(length[:18]), most_bytes + 1)
+            return Fetched(answer.status, asked, found, body, is_whole)
+        try:
+            url = urljoin(asked, found["location"])
+        except ValueError:
+            raise AddressRefused("leads to what is no address") from None
+    raise NoAnswer(f"{parts.hostname}: redirects more than {REDIRECTS} times")
+
+
+def _exchange(
+    method: str,
+    parts: SplitResult,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    allowed: Collection[str],
+    seconds: float,
+    most_bytes: int,
+) -> tuple[http.client.HTTPResponse, bytes]:
     connection = _Pinned(parts, resolve(parts, allowed), seconds)
     path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     watch = threading.Timer(seconds, connection.cut)
     watch.daemon = True
     watch.start()
     try:
-        connection.request("POST", path, body, dict(headers))
+        connection.request(method, path, body, dict(headers))
         answer = connection.getresponse()
-        text = answer.read(ANSWER_BYTES).decode("utf-8", "replace")
+        raw = answer.read(most_bytes)
         if connection.is_cut:
             raise TimeoutError
-        return Reply(answer.status, text.replace("\0", "�"))
+        return answer, raw
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = "no answer in time" if connection.is_cut else str(error) or type(error).__name__
         raise NoAnswer(f"{parts.hostname}: {reason}"[:300]) from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .building import Entry
 from .checkers import aspect_alignment, embedding, fake, lexical, llm, nli, trained
+from .evidence import pipeline as evidence
 from .extractors import fake as fake_extractor
 from .extractors import llm as llm_extractor
 from .extractors import sentences
@@ -37,5 +38,5 @@ TABLE: tuple[Entry, ...] = (
     *(answer_probabilities, perplexity, answer_probabilities_server, perplexity_server),
     *(text_baselines, icat, icat_server, masked, masked_server),
     *(sentences, fake_extractor, llm_extractor),
-    *(bm25, dense, hybrid, grounding),
+    *(bm25, dense, hybrid, evidence, grounding),
 )

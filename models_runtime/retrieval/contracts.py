@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,27 +11,35 @@ from ..contracts import PredictionError, Usage
 
 @dataclass(frozen=True, slots=True)
 class Document:
+    """`source` says where it is from: `url`, `publisher`, `date` (ISO 8601), `title`, `is_gold` (true, false, or the
+    ids of the queries that it is gold for), `retrieved_at`, and what else its corpus knows."""
+
     id: str
     text: str
+    source: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a document: code points, end exclusive, `text == document.text[start:end]`."""
+    """A stretch of a document: code points, end exclusive, `text == document.text[start:end]`. `source` is the
+    document's, with the `sha256` of its text."""
 
     document: str
     start: int
     end: int
     text: str
+    source: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to find passages for. `documents` names those that may be searched; None means all of the index."""
+    """What to find passages for. `documents` names those that may be searched; None means all of the index. `about` is
+    what else is known: `key`, and of a claim `claimant`, `date` (ISO 8601) and `source`."""
 
     id: str
     text: str
     documents: frozenset[str] | None = None
+    about: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,7 @@ class Ranking:
     expanded: str = ""
     error: PredictionError | None = None
     usage: Usage | None = None
+    steps: tuple[Mapping[str, Any], ...] = ()  # of a pipeline: what each step took in, gave and dropped
 
 
 class Retriever(Protocol):

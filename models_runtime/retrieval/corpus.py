@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -20,6 +21,7 @@ class Corpus:
         self.chunker = chunker
         self.ids: list[str] = []
         self._texts: list[str] = []
+        self._sources: dict[int, Mapping[str, Any]] = {}
         self._places: dict[str, int] = {}
         self._first = array("q", [0])  # document d has the passages first[d] to first[d + 1]
         self._document, self._start, self._end = array("q"), array("q"), array("q")
@@ -38,6 +40,8 @@ class Corpus:
         place = self._places[document.id] = len(self.ids)
         self.ids.append(document.id)
         self._texts.append(text)
+        if document.source:
+            self._sources[place] = document.source
         for start, end in self.chunker.cut(text):
             self._document.append(place)
             self._start.append(start)
@@ -55,7 +59,22 @@ class Corpus:
         return self._texts[self._document[place]][self._start[place] : self._end[place]]
 
     def passage(self, place: int) -> Passage:
-        return Passage(self.ids[self._document[place]], self._start[place], self._end[place], self.text(place))
+        return Passage(
+            self.ids[self._document[place]],
+            self._start[place],
+            self._end[place],
+            self.text(place),
+            self.source(self._document[place]),
+        )
+
+    def document(self, key: str) -> Document:
+        place = self._places[key]
+        return Document(key, self._texts[place], self.source(place))
+
+    def source(self, place: int) -> Mapping[str, Any]:
+        """Of the document at this place among the documents."""
+        digest = hashlib.sha256(self._texts[place].encode()).hexdigest()
+        return {**self._sources.get(place, {}), "sha256": digest}
 
     def key(self, place: int) -> tuple[str, int]:
         """What equal scores are ordered by."""

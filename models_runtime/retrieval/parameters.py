@@ -6,6 +6,7 @@ from ..checkers.embedding import PACKAGED_MODEL
 from ..contracts import ParameterInfo, ScoreInfo
 from ..loading.parameters import DEVICE, TOKEN_BUDGET
 from .chunkers import CHUNKERS
+from .vectors import KINDS
 
 CHUNKS = (
     ParameterInfo(
@@ -42,6 +43,17 @@ DENSE = (
     ),
     ParameterInfo(
         "passage_prefix", "Passage prefix", "str", "", hint="Text that it expects before a passage: “passage: ”."
+    ),
+    ParameterInfo(
+        "vector_index",
+        "Index of vectors",
+        "str",
+        "auto",
+        choices=KINDS,
+        hint="exact: every passage is compared. ivf, hnsw: approximate. auto: exact below 200,000 passages, ivf above.",
+    ),
+    ParameterInfo(
+        "probes", "Lists searched of an approximate index", "int", 0, 0, 100_000, hint="0: a number that suits it."
     ),
 )  # fmt: skip
 RERANKING = (

@@ -5,6 +5,7 @@ from several by reciprocal rank fusion, and is ordered anew by a reranker where 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..contracts import CheckerInfo, InputError, PredictionError
@@ -37,6 +38,12 @@ class StagedRetriever:
     def slice_at_least(self) -> int:
         """How many queries one call should have, so that a server is kept busy."""
         return self.expansion.server.slice_at_least if self.expansion else 1
+
+    def keep_in(self, folder: Path) -> None:
+        """Vectors lie below this folder from the next index on, and what is there already is not computed again."""
+        for stage in self.stages:
+            if hasattr(stage, "keep_in"):
+                stage.keep_in(folder)
 
     def index(self, documents: Iterable[Document]) -> None:
         """Documents are taken one at a time, as they come. InputError names one that cannot be read or comes twice;

@@ -1,8 +1,9 @@
 """Facts and aspects of a long answer, as ICAT has them: which of its atomic claims are supported, and which aspects of
 the question the supported ones deal with (Samarinas et al. 2025, arXiv:2501.03545, section 3).
 
-1. Every atomic claim is looked up in the passages of the question (`grounding`): a claim is supported if one of those
-   ranked first entails it.
+1. Every atomic claim is looked up in evidence of its own, such as a retrieval for it found, or else in the passages of
+   the question (`grounding`): a claim is supported if one of those ranked first entails it. Where others have evidence
+   and a claim has nothing to look in, it is not supported.
 2. The supported claims are aligned with the aspects: by a checker that says of each claim and aspect whether the claim
    covers the aspect (`icat`), or by a language model that is shown all claims and all aspects at once (`icat-server`).
 3. An aspect is covered if a supported claim deals with it. What an unsupported claim deals with counts for nothing.
@@ -14,9 +15,9 @@ the question the supported ones deal with (Samarinas et al. 2025, arXiv:2501.035
 | claims_covering | supported claims that deal with this aspect |
 | covered | 1 where there is one |
 
-The first three are the answer's, and the same for all of its aspects. An answer without atomic claims, or a question
-without passages, has no scores but a failure that says so. Where one claim cannot be judged, none of the answer's
-aspects has scores, since its shares would be of something else.
+The first three are the answer's, and the same for all of its aspects. An answer without atomic claims, or without any
+text to look them up in, has no scores but a failure that says so. Where one claim cannot be judged, none of the
+answer's aspects has scores, since its shares would be of something else.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ INFO = CheckerInfo(
     version="1",
     kind="icat",
     title="Facts and aspects (ICAT)",
-    summary="Tells which atomic claims of the answer the question's passages support, and which aspects "
-    "the supported ones deal with. The answers need atomic claims, and the questions passages.",
+    summary="Tells which atomic claims of the answer their evidence or the question's passages support, and which "
+    "aspects the supported ones deal with. The answers need atomic claims, and these or the questions evidence.",
     roles=(),
     needs="cpu",
     packages=(*grounding.INFO.packages, SENTENCE_TRANSFORMERS, MINILM),
@@ -89,6 +90,7 @@ class AnswerAspects:
     aspects: tuple[str, ...]
     claims: tuple[str, ...]
     sources: tuple[str, ...]
+    claim_sources: tuple[tuple[str, ...], ...] = ()  # of each claim, where claims have evidence of their own
     work: list[tuple[CheckerInput, str]] = field(default_factory=list)  # with the aspect
     supported: tuple[int, ...] = ()
     covering: dict[str, set[int]] = field(default_factory=dict)
@@ -176,9 +178,10 @@ class IcatScorer:
 
     def _ground(self, answers: Sequence[AnswerAspects]) -> None:
         asked = [
-            (one, place, CheckerInput(f"{number}/{place}", {"claim": claim, "passages": one.sources}))
+            (one, place, CheckerInput(f"{number}/{place}", {"claim": claim, "passages": texts}))
             for number, one in enumerate(answers)
             for place, claim in enumerate(one.claims)
+            if (texts := (one.claim_sources[place] if one.claim_sources else ()) or one.sources)
         ]
         predictions = self.grounding.predict([item for _, _, item in asked])
         for (one, place, _), judged in zip(asked, predictions, strict=True):
@@ -188,16 +191,20 @@ class IcatScorer:
                 one.supported += (place,)
 
 
-def _read(item: CheckerInput) -> tuple[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+def _read(item: CheckerInput) -> tuple[str, tuple]:
     """The aspect, and what an answer is told from others by: the fields of `AnswerAspects` before `work`."""
     aspect = read_claim(item)
     claims, sources = _texts(item, "atomic_claims"), _texts(item, "sources")
     if not claims:
         raise InputError("no-atomic-claims", "the answer has no atomic claims; extract them first", permanent=False)
-    if not sources:
-        raise InputError("no-passages", "the question has no passages to look the claims up in", permanent=False)
+    own = item.fields.get("claim_sources", ())
+    given = item.fields.get("atomic_claims", ())
+    of_claims = tuple(tuple(own[place]) for place, text in enumerate(given) if text.strip()) if own else ()
+    if not sources and not any(of_claims):
+        message = "neither the claims nor the question have passages to look the claims up in"
+        raise InputError("no-passages", message, permanent=False)
     aspects = tuple(dict.fromkeys((*_texts(item, "aspects"), aspect)))
-    return aspect, (check_text("question", item.fields.get("question", "")), aspects, claims, sources)
+    return aspect, (check_text("question", item.fields.get("question", "")), aspects, claims, sources, of_claims)
 
 
 def _texts(item: CheckerInput, name: str) -> tuple[str, ...]:
