@@ -52,6 +52,13 @@ FORMATS: dict[str, Format] = {
         module="annotation.formats.studies.climate_fever",
         task_type="claim-evidence/three-way/1",
     ),
+    "claim-review": Format(
+        slug="claim-review",
+        title="ClaimReview (JSON-LD, Fact Check Tools API, Data Commons feed)",
+        extensions=(".json", ".jsonl"),
+        reads="Claims that fact-checkers reviewed, with their verdicts as the fact-checkers word them.",
+        module="annotation.formats.studies.claim_review",
+    ),
     "averitec": Format(
         slug="averitec",
         title="AVeriTeC",

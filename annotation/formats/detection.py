@@ -10,6 +10,7 @@ from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.beir import is_beir
+from annotation.formats.studies.claim_review import is_claim_review, list_in
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
 from annotation.formats.tools.alt_test import is_annotations
 from annotation.formats.tools.inception.reading import is_export, looks_like_document
@@ -58,6 +59,8 @@ def slug_of_object(row: dict) -> str:
     """Of a line of JSON, whose values tell more than their names."""
     if is_content(row):
         return "content"
+    if is_claim_review(row):
+        return "claim-review"
     slug = slug_of_columns(row)
     has_lists = any(isinstance(row.get(name), list) for name in ("label", "labels", "entities"))
     has_lists = has_lists or {"annotations", "annotation_approver"} <= row.keys()
@@ -74,6 +77,8 @@ def detect(source: SourceFile) -> str | None:
         packed = [entry.filename for entry in entries_of(source, also=(".xmi", ".zip", ".ser"))]
         if is_export(packed) or (not packed and looks_like_document(_head(source))):
             return "inception"
+        if not packed and list_in(_head(source)):
+            return "claim-review"
         if is_config(source):
             return "label-studio"
         names = [entry.filename for entry in entries_of(source)] or [source.label]

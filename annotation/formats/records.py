@@ -32,7 +32,7 @@ class QuestionRecord:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRecord:
-    """A passage under a claim or a question: exactly one of the two parents is set."""
+    """A passage about a claim, a question, an atomic claim or an aspect: exactly one of the parents is set."""
 
     key: str
     text: str
@@ -44,6 +44,8 @@ class EvidenceRecord:
     is_gold: bool | None = None
     rank: int | None = None
     metadata: dict = field(default_factory=dict)
+    atomic_claim: str | None = None
+    aspect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,35 @@ def sample(name: str, row: dict, task_type: str = "", **choices) -> tuple:
     return name, row, task_type, choices
 
 
+CLAIM_REVIEW = {
+    "@type": "ClaimReview",
+    "url": "https://check.example.org/1",
+    "claimReviewed": "It is hot",
+    "datePublished": "2024-05-31",
+    "inLanguage": "en",
+    "author": {"@type": "Organization", "name": "A checker", "url": "https://check.example.org"},
+    "reviewRating": {"@type": "Rating", "ratingValue": 1, "alternateName": "False"},
+    "itemReviewed": {"@type": "Claim", "author": {"name": "Ann"}, "datePublished": "2024-05-01"},
+}
+FACT_CHECKED = {
+    "claims": [
+        {
+            "text": "It is hot",
+            "claimant": "Ann",
+            "claimDate": "2024-05-01T00:00:00Z",
+            "claimReview": [
+                {
+                    "publisher": {"name": "A checker", "site": "check.example.org"},
+                    "url": "https://check.example.org/1",
+                    "title": "Is it?",
+                    "reviewDate": "2024-05-31T00:00:00Z",
+                    "textualRating": "False",
+                    "languageCode": "en",
+                }
+            ],
+        }
+    ]
+}
 SAMPLES = {
     "druid": sample("druid", druid_row(0, relevant="True", evidence_stance="supports"), "claim-evidence/six-way/1"),
     "climate-fever": sample("climate-fever", CLAIM | {"evidences": [VOTED]}, "claim-evidence/three-way/1"),
@@ -166,6 +195,8 @@ SAMPLES = {
     "potato 2": sample("potato", POTATO_2),
     "argilla": sample("argilla", ARGILLA),
     "averitec": sample("averitec", AVERITEC),
+    "claim review": sample("claim-review", CLAIM_REVIEW),
+    "fact check answer": sample("claim-review", FACT_CHECKED),
     "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
     "inception": sample("inception", INCEPTION),

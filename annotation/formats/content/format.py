@@ -188,6 +188,9 @@ class _Lines(Places):
         for place, value in enumerate(values):
             taken = yield from self._object(name, value, f"{path}[{place}]", parent, parents, place)
             _only_once(ids, taken.key, taken.path)
+            if passages := _list(taken.children.get("passages"), f"{taken.path}.passages"):
+                of = {PARTS[name].kind: taken.key}
+                yield from self._objects("passages", passages, f"{taken.path}.passages", taken.key, of)
 
     def _object(
         self, name: str, value: object, path: str, parent: str, parents: dict, place: int, has_below: bool = False

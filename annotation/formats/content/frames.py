@@ -24,15 +24,15 @@ FRAMES = "frames/"
 CONTENT: dict[str, type] = {
     "claim": records.ClaimRecord,
     "question": records.QuestionRecord,
-    "evidence": records.EvidenceRecord,
     "response": records.ResponseRecord,
     "triplet": records.TripletRecord,
     "sub_sentence": records.SubSentenceRecord,
     "atomic_claim": records.AtomicClaimRecord,
     "aspect": records.AspectRecord,
+    "evidence": records.EvidenceRecord,
     "pair": records.PairRecord,
 }
-PARENTS = ("claim", "question", "evidence", "response")
+PARENTS = ("claim", "question", "evidence", "response", "atomic_claim", "aspect")
 
 
 class Frames:

@@ -159,7 +159,7 @@ PARTS: dict[str, Part] = {
         },
         ("text",),
         mark="p",
-        parents=("claim", "question"),
+        parents=("claim", "question", "atomic_claim", "aspect"),
     ),
     "aspects": _part(
         "aspect",
@@ -169,6 +169,7 @@ PARTS: dict[str, Part] = {
         ("text",),
         mark="a",
         parents=("question",),
+        children=("passages",),
         has_index=True,
     ),
     "responses": _part(
@@ -216,6 +217,7 @@ PARTS: dict[str, Part] = {
         ("text",),
         mark="c",
         parents=("response",),
+        children=("passages",),
         has_index=True,
     ),
     "pairs": _part(

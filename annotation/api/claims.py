@@ -1,0 +1,83 @@
+"""Claims that fact-checkers reviewed, for programs."""
+
+from __future__ import annotations
+
+import json
+
+from django.core.files.base import ContentFile
+from rest_framework.response import Response
+
+from annotation import access
+from annotation.api import shapes
+from annotation.api.problems import Problem, invalid
+from annotation.api.routes import Listing, Route
+from annotation.imports import uploads
+from annotation.imports.claims import choosing, collecting
+from annotation.imports.claims.views import collection_for
+
+
+class CollectionsRoute(Listing):
+    """Collections of reviewed claims."""
+
+    shape, takes, status = shapes.ClaimCollectionShape, shapes.NewClaimCollection, 202
+
+    def rows(self, request, slug):
+        return access.dataset_for(request.user, slug, edit=True).claim_collections.select_related("job")
+
+    def post(self, request, slug):
+        """Read reviews that are sent, or ask a provider for some."""
+        dataset = access.dataset_for(request.user, slug, edit=True)
+        asked = self.taken(request)
+        if bool(asked["reviews"]) == bool(asked["provider"]):
+            raise invalid("Send reviews, or name a provider", "reviews")
+        try:
+            if asked["reviews"]:
+                raw = ContentFile(json.dumps(asked["reviews"]).encode(), name="reviews.json")
+                stored = [uploads.store(request.user, dataset, raw)]
+                collection = collecting.from_files(request.user, dataset, stored)
+            else:
+                names = ("provider", "query", "language", "site", "most")
+                collection = collecting.from_provider(request.user, dataset, *(asked[name] for name in names))
+        except collecting.CollectingProblem as problem:
+            raise invalid(str(problem), "provider") from None
+        return self.given(collection, Location=f"/api/v1/claim-collections/{collection.uuid}/")
+
+
+class CollectionRoute(Route):
+    """One collection."""
+
+    shape = shapes.ClaimCollectionShape
+
+    def get(self, request, uuid):
+        return Response(self.shape(collection_for(request.user, uuid)).data)
+
+
+class ChoiceRoute(Route):
+    """Map verdicts, drop and draw: every claim gets its label, or the reason why it is left out."""
+
+    takes, gives = shapes.NewChoice, shapes.ClaimCollectionShape
+
+    def post(self, request, uuid):
+        collection = collection_for(request.user, uuid)
+        asked = self.taken(request)
+        try:
+            choosing.choose(collection, choosing.ClaimChoice.from_json({**collection.choice, **asked["choice"]}))
+            if asked["suggested"]:
+                choosing.choose(collection, choosing.with_suggestions(collection))
+        except choosing.ChoiceProblem as problem:
+            raise invalid(str(problem), "choice") from None
+        return self.given(collection)
+
+
+class PublishRoute(Route):
+    """Make the chosen claims content: a job does it."""
+
+    takes, gives, status = shapes.PublishedClaims, shapes.JobShape, 202
+
+    def post(self, request, uuid):
+        collection = collection_for(request.user, uuid)
+        try:
+            job = collecting.publish(request.user, collection, fetches=self.taken(request)["summaries"])
+        except collecting.CollectingProblem as problem:
+            raise Problem(409, str(problem)) from None
+        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")

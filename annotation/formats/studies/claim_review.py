@@ -1,0 +1,242 @@
+"""Reviews of claims by fact-checkers, in schema.org's ClaimReview: JSON-LD as pages carry it, an answer of the Fact
+Check Tools API, and the Data Commons feed.
+
+    {"@type": "ClaimReview", "url", "claimReviewed", "datePublished", "author": {"name", "url"}, "reviewRating":
+     {"alternateName"}, "itemReviewed": {"author": {"name"}, "datePublished", …}}   alone, in a list, in @graph
+    {"claims": [{"text", "claimant", "claimDate", "claimReview": [{"publisher": {"name", "site"}, "url", "title",
+     "reviewDate", "textualRating", "languageCode"}]}], "nextPageToken"}
+    {"@type": "DataFeed", "dataFeedElement": [{"item": [{"@type": "ClaimReview", …}]}]}
+
+A claim's key is the review's address and the place of the claim in it, from 0: reviews that check several claims have
+one entry for each. The same claim of the same review again is passed over. Publisher, day of the review, title and
+language go to the metadata, and so does a day that is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import date
+from urllib.parse import urlsplit
+
+from annotation import incoming
+from annotation.formats.cells import BadCell, required_text, row_error, to_text
+from annotation.formats.files.containers import open_blobs
+from annotation.formats.files.json_streams import JsonMembers, find_bad_string
+from annotation.formats.files.streams import TextReader
+from annotation.formats.files.tables import SNIFFED_BYTES, open_table
+from annotation.formats.records import ClaimRecord, FormatError, Record, RowError
+from annotation.formats.sources import Options, SourceFile
+
+FEED, ANSWER = "dataFeedElement", "claims"
+TYPE = "ClaimReview"
+VERDICT_CHARS = 200
+KEY_CHARS = 380
+
+
+def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    """A review that cannot be read is one bad row; the others of its entry come in."""
+    seen = Reviews()
+    for blob in open_blobs(sources, options):
+        head = blob.stream.peek(SNIFFED_BYTES)
+        inside = list_in(head)
+        with ExitStack() as files:
+            if inside:
+                entries: Iterator = (
+                    (line, value)
+                    for name, line, value, _ in JsonMembers(TextReader(blob.stream), inside)
+                    if name == inside
+                )
+            else:
+                table = open_table(blob, options.limits, files)
+                if table.columns is not None:
+                    raise FormatError(f"{table.name}: is a table, not JSON of ClaimReview")
+                entries = table.rows
+            for entry in entries:
+                if isinstance(entry, RowError):
+                    yield entry
+                else:
+                    yield from records_of(entry[1], seen, blob.name, entry[0])
+
+
+def list_in(head: bytes) -> str:
+    """The list that an answer or a feed holds its reviews in; empty where the file is something else."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"{"):
+        return ""
+    if b'"dataFeedElement"' in head:
+        return FEED
+    return ANSWER if b'"claims"' in head and b'"claimReview"' in head else ""
+
+
+def is_claim_review(row: dict) -> bool:
+    """Whether an object of a JSON file looks like one of the three."""
+    kind = row.get("@type")
+    return (
+        TYPE in (kind if isinstance(kind, list) else [kind])
+        or isinstance(row.get("claimReview"), list)
+        or (isinstance(row.get(ANSWER), list) and any(isinstance(one, dict) for one in row[ANSWER]))
+        or isinstance(row.get(FEED), list)
+        or any(isinstance(one, dict) and is_claim_review(one) for one in _several(row.get("@graph")))
+    )
+
+
+class Reviews:
+    """The claims of each review that were met."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = defaultdict(list)
+
+    def key(self, url: str, text: str) -> str | None:
+        """None for a claim that stands there twice."""
+        mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        texts = self._texts[url]
+        if mark in texts:
+            return None
+        texts.append(mark)
+        shown = (
+            url if len(url) <= KEY_CHARS else f"{url[: KEY_CHARS - 17]}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
+        )
+        return f"{shown}#{len(texts) - 1}"
+
+
+def records_of(
+    value: object, seen: Reviews, name: str = "", line: int | None = None
+) -> Iterator[ClaimRecord | RowError]:
+    """The claims of one entry: a review, a claim of an answer, an element of a feed, or a list of such."""
+    for review in _reviews(value):
+        try:
+            if bad := find_bad_string(review):
+                raise BadCell(bad[0], bad[1], incoming.BAD_CHARACTER)
+            record = _record(review, seen)
+        except BadCell as problem:
+            yield row_error(name, line, problem)
+        else:
+            if record is not None:
+                yield record
+
+
+def _reviews(value: object, depth: int = 0) -> Iterator[dict]:
+    """Reviews as one flat object each: `claim` and `review` of it."""
+    if depth > 6:
+        return
+    for one in _several(value):
+        if not isinstance(one, dict):
+            yield {"wrong": one}
+        elif isinstance(one.get("claimReview"), list):
+            for review in one["claimReview"]:
+                yield _of_answer(one, review if isinstance(review, dict) else {})
+        elif TYPE in _several(one.get("@type")):
+            yield _of_json_ld(one)
+        elif inner := next((one[key] for key in ("@graph", "item", FEED, ANSWER) if one.get(key)), None):
+            yield from _reviews(inner, depth + 1)
+        elif depth == 0:
+            yield {"wrong": one}
+
+
+def _of_answer(claim: dict, review: dict) -> dict:
+    publisher = _object(review.get("publisher"))
+    return {
+        "text": claim.get("text"),
+        "claimant": claim.get("claimant"),
+        "day": claim.get("claimDate"),
+        "url": review.get("url"),
+        "verdict": review.get("textualRating"),
+        "publisher": publisher.get("name"),
+        "site": publisher.get("site"),
+        "reviewed": review.get("reviewDate"),
+        "title": review.get("title"),
+        "language": review.get("languageCode"),
+    }
+
+
+def _of_json_ld(review: dict) -> dict:
+    about, author, rating = (_object(review.get(name)) for name in ("itemReviewed", "author", "reviewRating"))
+    appeared = _object(about.get("firstAppearance")) or _object(about.get("appearance"))
+    return {
+        "text": review.get("claimReviewed"),
+        "claimant": _object(about.get("author")).get("name"),
+        "day": about.get("datePublished") or appeared.get("datePublished"),
+        "url": review.get("url"),
+        "verdict": rating.get("alternateName") or rating.get("name") or rating.get("ratingValue"),
+        "publisher": author.get("name"),
+        "site": author.get("url"),
+        "reviewed": review.get("datePublished"),
+        "title": review.get("headline") or review.get("name"),
+        "language": review.get("inLanguage"),
+        "summary": review.get("reviewBody") or review.get("description"),
+    }
+
+
+def _record(review: dict, seen: Reviews) -> ClaimRecord | None:
+    if "wrong" in review:
+        raise BadCell("", review["wrong"], "is no ClaimReview, no claim with reviews and no list of them")
+    text = required_text(review["text"], "claim").strip()
+    url = required_text(review["url"], "url").strip()
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        host = ""
+    if not url.startswith(("https://", "http://")) or not host or url.split() != [url]:
+        raise BadCell("url", url, "is no address of a page")
+    verdict = review["verdict"]
+    verdict = to_text(str(verdict) if isinstance(verdict, int | float) else verdict, "verdict").strip()
+    if len(verdict) > VERDICT_CHARS:
+        raise BadCell("verdict", verdict, f"has {len(verdict):,} characters; at most {VERDICT_CHARS} are stored")
+    metadata = {
+        name: str(value).strip()
+        for name in ("publisher", "title", "language", "summary")
+        if isinstance(value := review.get(name), str) and value.strip()
+    }
+    site = review.get("site")
+    metadata["site"] = _site(site) if isinstance(site, str) and _site(site) else host.removeprefix("www.")
+    days = {}
+    for name, said in (("claim_date", review["day"]), ("review_date", review["reviewed"])):
+        days[name] = _day(said)
+        if days[name] is None and said not in (None, ""):
+            metadata[name] = str(said)[:100]
+    if days["review_date"]:
+        metadata["review_date"] = days["review_date"].isoformat()
+    key = seen.key(url, text)
+    if key is None:
+        return None
+    claimant = review["claimant"]
+    return ClaimRecord(
+        key,
+        text,
+        claimant=to_text(claimant if isinstance(claimant, str) else None, "claimant").strip(),
+        date=days["claim_date"],
+        source=url,
+        verdict=verdict,
+        metadata=metadata,
+    )
+
+
+def _site(said: str) -> str:
+    try:
+        host = urlsplit(said if "//" in said else f"//{said}").hostname or ""
+    except ValueError:
+        return ""
+    return host.removeprefix("www.")
+
+
+def _day(said: object) -> date | None:
+    """The day of a date or of an instant; a year or a month alone is none."""
+    try:
+        return incoming.day(said.strip()[:10]) if isinstance(said, str) else None
+    except incoming.Refused:
+        return None
+
+
+def _several(value: object) -> list:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _object(value: object) -> dict:
+    """The first object of what may be a list."""
+    found = next((one for one in _several(value) if isinstance(one, dict)), None)
+    if found is None and isinstance(value, str):
+        return {"name": value}
+    return found or {}

@@ -1,0 +1,101 @@
+"""Collecting claims in the browser: files or a provider, then what is mapped, dropped and drawn."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django import forms
+
+from annotation.imports.claims import collecting
+from annotation.imports.claims.choosing import MOST_CLAIMS, ChoiceProblem, ClaimChoice, VerdictRow, same_verdict
+from annotation.imports.forms import ManyFilesField
+from annotation.models import ClaimCollection
+
+
+class CollectForm(forms.Form):
+    files = ManyFilesField(
+        label="Files",
+        required=False,
+        help_text="ClaimReview as JSON-LD, an answer of the Fact Check Tools API, or the Data Commons feed.",
+    )
+
+    def __init__(self, data=None, files=None) -> None:
+        super().__init__(data, files)
+        if names := collecting.provider_names():
+            self.fields["provider"] = forms.ChoiceField(
+                label="Or ask", required=False, choices=[("", "nobody"), *((name, name) for name in names)]
+            )
+            self.fields["query"] = forms.CharField(label="About", required=False, max_length=500)
+            self.fields["site"] = forms.CharField(
+                label="Reviewed by the site", required=False, max_length=200, help_text="Such as politifact.com."
+            )
+            self.fields["language"] = forms.CharField(
+                label="Language", required=False, max_length=20, initial="en", help_text="Such as en or pt-BR."
+            )
+            self.fields["most"] = forms.IntegerField(
+                label="Most claims", min_value=1, max_value=MOST_CLAIMS, initial=1000, required=False
+            )
+
+    def clean(self) -> dict:
+        given = super().clean()
+        if not given.get("files") and not given.get("provider"):
+            self.add_error("files", "Choose a file" + (" or a provider" if "provider" in self.fields else ""))
+        return given
+
+
+class ChoiceForm(forms.Form):
+    drop_words = forms.CharField(
+        label="Drop claims that mention",
+        required=False,
+        max_length=4000,
+        help_text="Words with a comma between them, with and without an s at the end. DRUID drops photos and videos.",
+    )
+    drop_undated = forms.BooleanField(label="Drop claims without a date", required=False)
+    near = forms.FloatField(
+        label="Same claim from",
+        min_value=0.5,
+        max_value=1,
+        help_text="Share of words that two claims have in common (Jaccard); 1 drops exact duplicates only.",
+        widget=forms.NumberInput(attrs={"step": "0.01"}),
+    )
+    size = forms.IntegerField(
+        label="Claims to draw",
+        required=False,
+        min_value=0,
+        max_value=MOST_CLAIMS,
+        help_text="Evenly over publishers, then verdicts, then the time before and after the day below. Empty: all.",
+    )
+    seed = forms.IntegerField(label="Random seed", min_value=0, max_value=2**31 - 1)
+    split_day = forms.DateField(label="Before and from", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, collection: ClaimCollection, data=None) -> None:
+        choice = ClaimChoice.from_json(collection.choice)
+        initial = choice.as_json() | {"drop_words": ", ".join(choice.drop_words), "size": choice.size or None}
+        super().__init__(data, initial=initial)
+
+    def choice(self, rows: list[VerdictRow]) -> ClaimChoice:
+        """ChoiceProblem for what cannot be chosen. Labels that the page does not send stay as they are."""
+        given = self.cleaned_data
+        verdicts: dict[str, dict[str, str]] = {}
+        for row in rows:
+            verdicts.setdefault(row.site, {})[row.verdict] = self.data.get(field_of(row), row.label)
+        return ClaimChoice.from_json(
+            {
+                "verdicts": verdicts,
+                "drop_words": [one.strip() for one in given["drop_words"].split(",") if one.strip()],
+                "drop_undated": given["drop_undated"],
+                "near": given["near"],
+                "size": given["size"] or 0,
+                "seed": given["seed"],
+                "split_day": given["split_day"].isoformat() if given["split_day"] else "",
+            }
+        )
+
+
+def field_of(row: VerdictRow) -> str:
+    """What the field of a verdict's label is called."""
+    mark = hashlib.sha256(f"{row.site}\n{same_verdict(row.verdict)}".encode()).hexdigest()
+    return f"verdict-{mark[:16]}"
+
+
+__all__ = ["ChoiceForm", "ChoiceProblem", "CollectForm", "field_of"]

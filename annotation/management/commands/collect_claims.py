@@ -1,0 +1,121 @@
+"""Collect claims that fact-checkers reviewed, choose some, and publish them with their gold evidence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.imports import uploads
+from annotation.imports.claims import choosing, collecting
+from annotation.jobs import lifecycle
+from annotation.models import ClaimCollection, Dataset, Job, User
+
+
+class Command(BaseCommand):
+    help = (
+        "Collect reviewed claims from ClaimReview files or a provider, and say which verdicts have no label. With "
+        "--publish the chosen claims become content, with the reviews' summaries as gold evidence."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("dataset", help="the data set's address")
+        parser.add_argument("files", nargs="*", type=Path, help="JSON-LD, an answer of the API, or a feed")
+        parser.add_argument("--provider", default="", help="a provider of claims that the site has")
+        parser.add_argument("--query", default="", help="what the claims are about")
+        parser.add_argument("--site", default="", help="the publisher's site")
+        parser.add_argument("--language", default="")
+        parser.add_argument("--most", type=int, default=1000)
+        parser.add_argument(
+            "--choice", type=Path, metavar="FILE", help="JSON: verdicts, drop_words, drop_undated, near, size, seed, …"
+        )
+        parser.add_argument("--suggested", action="store_true", help="take over what is suggested for other verdicts")
+        parser.add_argument("--size", type=int, help="draw so many claims")
+        parser.add_argument("--seed", type=int)
+        parser.add_argument("--publish", action="store_true")
+        parser.add_argument("--without-summaries", action="store_true", help="fetch no gold evidence")
+        parser.add_argument("--user", help="e-mail address of the owner; default: the data set's owner")
+
+    def handle(self, *, dataset: str, **options) -> None:
+        found = Dataset.objects.filter(slug=dataset).select_related("owner").first()
+        if found is None:
+            raise CommandError(f"There is no data set {dataset!r}")
+        email = options["user"]
+        user = User.objects.filter(email__iexact=email, is_active=True).first() if email else found.owner
+        if user is None:
+            raise CommandError(f"There is no account with the address {email}")
+        choice = self._choice(options)
+        collection = self._collected(found, user, options)
+        try:
+            counts = choosing.choose(collection, choosing.ClaimChoice.from_json(collection.choice | choice))
+            if options["suggested"]:
+                counts = choosing.choose(collection, choosing.with_suggestions(collection))
+        except choosing.ChoiceProblem as problem:
+            raise CommandError(str(problem)) from None
+        for reason, number in sorted(counts.items()):
+            self.stdout.write(f"  {reason or 'chosen'}: {number}")
+        for row in choosing.verdict_rows(collection):
+            if not row.label:
+                suggested = f", suggested {row.suggested}" if row.suggested else ""
+                self.stdout.write(f"  no label: {row.site}, {row.verdict!r}, {row.number}{suggested}")
+        if options["publish"]:
+            self._publish(user, collection, fetches=not options["without_summaries"])
+
+    def _choice(self, options: dict) -> dict:
+        choice = {}
+        if options["choice"]:
+            try:
+                choice = json.loads(options["choice"].read_text("utf-8"), object_pairs_hook=_once)
+            except (OSError, ValueError) as error:
+                raise CommandError(f"{options['choice']}: {error}") from None
+            if not isinstance(choice, dict):
+                raise CommandError(f"{options['choice']}: is no JSON object")
+        return choice | {name: options[name] for name in ("size", "seed") if options[name] is not None}
+
+    def _collected(self, dataset: Dataset, user: User, options: dict) -> ClaimCollection:
+        if bool(options["files"]) == bool(options["provider"]):
+            raise CommandError("Name files, or a provider")
+        try:
+            if options["files"]:
+                stored = []
+                for path in options["files"]:
+                    with path.open("rb") as file:
+                        stored.append(uploads.store(user, dataset, File(file, path.name)))
+                collection = collecting.from_files(user, dataset, stored, wake_workers=False)
+            else:
+                asked = (options[name] for name in ("provider", "query", "language", "site", "most"))
+                collection = collecting.from_provider(user, dataset, *asked, wake_workers=False)
+        except (OSError, uploads.UploadError, collecting.CollectingProblem) as problem:
+            raise CommandError(str(problem)) from None
+        job = lifecycle.run_here(collection.job)
+        if job.state != Job.State.DONE:
+            raise CommandError(f"Collecting is {job.state}: {job.message or 'a worker is working on it'}")
+        collection.refresh_from_db()
+        self.stdout.write(f"Collection {collection.uuid}: {job.result['claims']} claims")
+        for told in collection.bad_rows.get("first", ()):
+            self.stdout.write(f"  bad row: {told}")
+        return collection
+
+    def _publish(self, user: User, collection: ClaimCollection, *, fetches: bool) -> None:
+        try:
+            job = lifecycle.run_here(collecting.publish(user, collection, fetches=fetches, wake_workers=False))
+        except collecting.CollectingProblem as problem:
+            raise CommandError(str(problem)) from None
+        if job.state != Job.State.DONE:
+            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
+        made = {kind: counts.get("created", 0) for kind, counts in job.result["content"].items()}
+        self.stdout.write(
+            f"Published: {made.get('claim', 0)} new claims, {made.get('evidence', 0)} summaries, "
+            f"{job.result['without_summary']} reviews that could not be read"
+        )
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """A verdict that stands there twice would silently count once."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"maps {next(name for name in names if names.count(name) > 1)!r} twice")
+    return found
