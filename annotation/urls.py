@@ -5,6 +5,7 @@ from annotation.decisions import desk_views as adjudication
 from annotation.decisions import views as items
 from annotation.exports import views as exports
 from annotation.imports import views as imports
+from annotation.imports.claims import views as claims
 from annotation.imports.pairs import views as pairs
 from annotation.jobs import views as jobs
 from annotation.machines.drafts import views as drafts
@@ -24,6 +25,7 @@ urlpatterns = [
     *adjudication.urlpatterns,
     *datasets.urlpatterns,
     *imports.urlpatterns,
+    *claims.urlpatterns,
     *pairs.urlpatterns,
     *jobs.urlpatterns,
     *labelling.urlpatterns,

@@ -13,6 +13,7 @@ from config.environment import Environment, needs_key
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
 from models_runtime import outside
+from models_runtime.evidence import providers
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
 from models_runtime.loading import allowed_models
@@ -302,6 +303,10 @@ WEBHOOK_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_WEBHOOK_HOST
 # The hub that releases are published to, and hosts that this may reach although their addresses are private.
 HUB = env.text("ASSAY_HUB", "https://huggingface.co").rstrip("/")
 HUB_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_HUB_HOSTS"))
+# The same for pages that searches find.
+PAGE_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_PAGE_HOSTS"))
+# Read again where they are asked, as endpoints are.
+SEARCH_PROVIDERS = env.parsed(providers.VARIABLE, {}, providers.parse_providers)
 # Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
 # Checkers from outside; their modules are imported here, so that a slip in one is told at start.

@@ -29,6 +29,7 @@ BELOW_ROOMS = (
 RUNTIME_OF_EDGES = ("models_runtime.contracts", "models_runtime.egress", "models_runtime.registry")
 RUNTIME_OF_ROOMS = (
     *RUNTIME_OF_EDGES,
+    "models_runtime.evidence",
     "models_runtime.extractors.contracts",
     "models_runtime.failures",
     "models_runtime.loading.batching",
@@ -44,6 +45,7 @@ ALLOWED = {
         "annotation",
         "models_runtime.loading.allowed_models",
         "models_runtime.contracts",
+        "models_runtime.evidence.providers",
         "models_runtime.llm.endpoints",
         "models_runtime.outside",
         "models_runtime.registry",

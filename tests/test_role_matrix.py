@@ -36,6 +36,7 @@ PLACES = (
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
     ("account/tokens/", "uuid:uuid", lambda world: world.token.uuid),
     ("api/v1/runs/", "uuid:uuid", lambda world: world.run.uuid),
+    ("api/v1/retrievals/", "uuid:uuid", lambda world: world.retrieval.uuid),
     ("api/v1/datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("artifacts/", "uuid:uuid", lambda world: world.artifact.uuid),
     ("runs/", "uuid:uuid", lambda world: world.run.uuid),
@@ -47,6 +48,8 @@ PLACES = (
     ("imports/", "uuid:uuid", lambda world: world.import_job.uuid),
     ("pairs/", "uuid:uuid", lambda world: world.pairs_job.uuid),
     ("releases/", "uuid:uuid", lambda world: world.release.uuid),
+    ("claims/", "uuid:uuid", lambda world: world.collection.uuid),
+    ("api/v1/claim-collections/", "uuid:uuid", lambda world: world.collection.uuid),
     ("", "uuid:uuid", lambda world: world.job.uuid),
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
@@ -308,6 +311,34 @@ TABLE = {
     "api/v1/projects/<slug:slug>/trainings/": (
         (401, 404, 403, 403, 200, 404, 200),
         (401, 404, 403, 403, 409, 404, 409),
+    ),
+    "api/v1/datasets/<slug:slug>/claim-collections/": (
+        (401, 404, 404, 404, 200, 404, 200),
+        (401, 404, 404, 404, 422, 404, 422),
+    ),
+    "api/v1/claim-collections/<uuid:uuid>/": (
+        (401, 404, 404, 404, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/claim-collections/<uuid:uuid>/choice/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 404, 404, 200, 404, 200),
+    ),
+    "api/v1/claim-collections/<uuid:uuid>/publish/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 404, 404, 409, 404, 409),
+    ),
+    "api/v1/projects/<slug:slug>/retrievals/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/retrievals/<uuid:uuid>/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/retrievals/<uuid:uuid>/publish/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 422, 404, 422),
     ),
     "api/v1/runs/<uuid:uuid>/": (
         (401, 404, 403, 403, 200, 404, 200),
@@ -678,6 +709,22 @@ TABLE = {
         (302, 404, 404, 404, 200, 404, 200),
         (302, 404, 404, 404, 200, 404, 200),
     ),
+    "datasets/<slug:slug>/claims/": (
+        (302, 404, 404, 404, 200, 404, 200),
+        (302, 404, 404, 404, 200, 404, 200),
+    ),
+    "claims/<uuid:uuid>/": (
+        (302, 404, 404, 404, 200, 404, 200),
+        (302, 404, 404, 404, 200, 404, 200),
+    ),
+    "claims/<uuid:uuid>/publish/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 404, 404, 422, 404, 422),
+    ),
+    "claims/<uuid:uuid>/claims.csv": (
+        (302, 404, 404, 404, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
     "pairs/<uuid:uuid>/": (
         (302, 404, 404, 404, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
@@ -787,6 +834,10 @@ TABLE = {
         (302, 405, 405, 405, 405, 405, 405),
     ),
     "retrieval/<uuid:uuid>/jsonl/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "retrieval/<uuid:uuid>/web/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
     ),

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.sources.project import published
 from annotation.datasets.kinds import KIND_NAMED, PIECE_SET
-from annotation.models import Evidence
+from annotation.models import EVIDENCE_PARENTS, Evidence
 
 NUMBERS = ("number", "gold_number")
 
@@ -35,8 +35,8 @@ def content_frame(dataset_id: int, kind: str) -> pd.DataFrame:
     if content.has_sets:
         frame[PIECE_SET] = [name or None for name in frame[PIECE_SET]]
     if content.model is Evidence:
-        # As pages number passages: below their claim or question, in the order of rank.
-        parent = [frame["claim"].fillna(""), frame["question"].fillna("")]
+        # As pages number passages: below what they are about, in the order of rank.
+        parent = [frame[name].fillna("") for name in EVIDENCE_PARENTS]
         frame["number"] = frame.groupby(parent).cumcount() + 1
         gold = frame["is_gold"].eq(True).fillna(False).astype(bool)
         frame["gold_number"] = frame[gold].groupby([part[gold] for part in parent]).cumcount() + 1

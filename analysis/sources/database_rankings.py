@@ -30,14 +30,20 @@ def retrievals_of(project: Project) -> list[Retrieval]:
 
 def query_frame(retrieval: Retrieval) -> pd.DataFrame:
     rows = QueryRanking.objects.filter(run__uuid=retrieval.uuid)
-    values = rows.values_list(f"{retrieval.asks}__key", "text", "expanded", "reason")
-    return _frame(values, QUERY_COLUMNS, ["query"])
+    values = rows.values_list(f"{retrieval.asks}__key", "text", "expanded", "reason", "steps")
+    return _without_empty(_frame(values, QUERY_COLUMNS, ["query"]), "steps")
 
 
 def ranking_frame(retrieval: Retrieval) -> pd.DataFrame:
     rows = RankedPassage.objects.filter(ranking__run__uuid=retrieval.uuid, rank__lte=PASSAGES)
-    columns = ("rank", "document", "evidence__key", "start", "end", "score", "text")
-    return _frame(rows.values_list(f"ranking__{retrieval.asks}__key", *columns), RANKING_COLUMNS, ["query", "rank"])
+    columns = ("rank", "document", "evidence__key", "start", "end", "score", "text", "source")
+    found = _frame(rows.values_list(f"ranking__{retrieval.asks}__key", *columns), RANKING_COLUMNS, ["query", "rank"])
+    return _without_empty(found, "source")
+
+
+def _without_empty(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """What says nothing is missing, so that releases of earlier retrievals stay as they were."""
+    return frame.assign(**{column: pd.Series([value or None for value in frame[column]], dtype=object)})
 
 
 def _frame(rows, columns: tuple[str, ...], order: list[str]) -> pd.DataFrame:

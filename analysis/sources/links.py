@@ -33,11 +33,17 @@ def _of_response(path: str, *, is_piece: bool = False, **links: tuple[str, ...])
 ORIGINS = {
     UnitKind.CLAIM: Origin(("unit__claim__key",), "unit__claim__source", links={"claim": ("unit__claim__key",)}),
     UnitKind.EVIDENCE: Origin(
-        ("unit__evidence__claim__key", "unit__evidence__question__key"),
+        (
+            "unit__evidence__claim__key",
+            "unit__evidence__question__key",
+            "unit__evidence__atomic_claim__response__question__key",
+            "unit__evidence__atomic_claim__response__claim__key",
+            "unit__evidence__aspect__question__key",
+        ),
         "unit__evidence__claim__source",
         links={
             "claim": ("unit__evidence__claim__key",),
-            "question": ("unit__evidence__question__key",),
+            "question": ("unit__evidence__question__key", "unit__evidence__aspect__question__key"),
             "evidence": ("unit__key",),
         },
     ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-QUERY_COLUMNS = ("query", "text", "expanded", "reason")
-RANKING_COLUMNS = ("query", "rank", "document", "evidence", "start", "end", "score", "text")
+QUERY_COLUMNS = ("query", "text", "expanded", "reason", "steps")
+RANKING_COLUMNS = ("query", "rank", "document", "evidence", "start", "end", "score", "text", "source")
 # No figure looks further down a ranking, so frames and releases hold no more of each query.
 PASSAGES = 10
 # Where is searched: all evidence of the data set, or each query's own; other names are corpora of the site.
@@ -15,8 +15,8 @@ OWN, EACH = "own", "each"
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A finished retrieval. `asks` is what is searched for (claim, question, atomic_claim), `top` how many passages of
-    each query were kept."""
+    """A finished retrieval. `asks` is what is searched for (claim, question, atomic_claim, aspect), `top` how many
+    passages of each query were kept."""
 
     uuid: str
     retriever: str

@@ -13,12 +13,13 @@ from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
 from annotation.api.uploading import IntoRun
 from annotation.machines.prompts import versions
+from annotation.machines.retrieval import publishing, retrieving
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
 from annotation.machines.training.forms import TrainingForm
-from annotation.models import Job, Project, Score, Suggestion, TrainedModel
+from annotation.models import Job, Project, RetrievalRun, Score, Suggestion, TrainedModel
 from annotation.work import showing
 from annotation.work.label_access import API, labels_served
 
@@ -104,6 +105,57 @@ class PromptRoute(Route):
         asked = self.taken(request)
         run = versions.start(version, request.user, asked["part"], asked["parameters"])
         return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
+
+
+class RetrievalsRoute(Listing):
+    """Retrievals: rankings of passages, and the evidence pipeline."""
+
+    shape, takes, status = shapes.RetrievalShape, shapes.NewRetrieval, 202
+    filters = {"retriever": QueryFilter("retriever"), "state": QueryFilter("job__state", Job.State.values)}
+
+    def rows(self, request, slug):
+        return access.project_for(request.user, slug, RESEARCHER).retrieval_runs.select_related("job")
+
+    def post(self, request, slug):
+        """Start one. A preset fills in parameters; those that are given come before it."""
+        project = access.project_for(request.user, slug, RESEARCHER)
+        asked = self.taken(request)
+        wanted = retrieving.RetrievalRequest(
+            asked["retriever"],
+            asked["asks"],
+            asked["corpus"],
+            asked["top"],
+            asked["parameters"],
+            asked["replays"],
+        ).with_preset(asked["preset"] or "")
+        run = retrieving.start(project, request.user, wanted, asked["queue"], again=asked["again"])
+        return self.given(run, Location=f"/api/v1/retrievals/{run.uuid}/")
+
+
+class RetrievalDetailRoute(Route):
+    """One retrieval."""
+
+    shape = shapes.RetrievalShape
+
+    def get(self, request, uuid):
+        return Response(self.shape(access.run_for(request.user, uuid, RetrievalRun)).data)
+
+
+class RetrievalPublishRoute(Route):
+    """Publish the best passages of a retrieval as evidence: a job does it."""
+
+    takes, gives, status = shapes.PublishedPassages, shapes.JobShape, 202
+
+    def post(self, request, uuid):
+        run = access.run_for(request.user, uuid, RetrievalRun)
+        if not access.may_edit_dataset(request.user, run.project.dataset):
+            raise PermissionDenied("You need permission to change the data set")
+        asked = self.taken(request)
+        try:
+            job = publishing.start(request.user, run, asked["top"], asked["context"])
+        except publishing.PublishingProblem as problem:
+            raise Problem(409, str(problem)) from None
+        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 MANY_RUNS = 50

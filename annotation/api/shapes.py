@@ -9,8 +9,10 @@ from rest_framework import serializers as s
 
 from annotation import access, incoming
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
+from annotation.imports.claims import choosing, collecting
 from annotation.machines.prompts.splitting import PARTS
 from annotation.machines.prompts.versions import difference
+from annotation.machines.retrieval.retrieving import ASKED, PRESETS, TOP_LIMIT
 from annotation.machines.runs.forms import TEXT_LENGTH
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
 from annotation.machines.runs.starting import QUEUES
@@ -473,6 +475,98 @@ class NewPrompt(Shape):
 class NewTrial(Shape):
     part = s.ChoiceField(list(PARTS))
     parameters = s.DictField(default=dict)
+
+
+class ClaimCollectionShape(Shape):
+    """`counts`: how many claims are chosen, and were dropped for which reason; `unmapped`: verdicts without a label."""
+
+    uuid = s.UUIDField()
+    source = s.DictField()
+    choice = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    job = s.UUIDField(source="job.uuid")
+    bad_rows = s.DictField()
+    counts = s.SerializerMethodField()
+    unmapped = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_counts(self, collection) -> dict[str, int]:
+        return {reason or "chosen": number for reason, number in collecting.counts_of(collection)}
+
+    def get_unmapped(self, collection) -> list[dict]:
+        rows = choosing.verdict_rows(collection)
+        return [
+            {"site": row.site, "verdict": row.verdict, "number": row.number, "suggested": row.suggested}
+            for row in rows
+            if not row.label
+        ]
+
+
+class NewClaimCollection(Shape):
+    """Either `reviews` (ClaimReview objects, or claims of the Fact Check Tools API) or a `provider` and what to ask."""
+
+    reviews = s.ListField(child=s.DictField(), max_length=5000, default=list)
+    provider = s.CharField(max_length=40, allow_blank=True, default="")
+    query = s.CharField(max_length=500, allow_blank=True, default="")
+    language = s.CharField(max_length=20, allow_blank=True, default="")
+    site = s.CharField(max_length=200, allow_blank=True, default="")
+    most = s.IntegerField(min_value=1, max_value=choosing.MOST_CLAIMS, default=1000)
+
+
+class NewChoice(Shape):
+    """What is left out stays as it is."""
+
+    choice = s.DictField(default=dict, help_text="verdicts, drop_words, drop_undated, near, size, seed, split_day")
+    suggested = s.BooleanField(default=False, help_text="Take over what is suggested for verdicts without a label.")
+
+
+class PublishedClaims(Shape):
+    summaries = s.BooleanField(default=True, help_text="Fetch each review's own summary as gold evidence.")
+
+
+class RetrievalShape(Shape):
+    """`numbers` and `steps` come when the run is done."""
+
+    uuid = s.UUIDField()
+    retriever = s.CharField()
+    version = s.CharField()
+    asks = s.CharField()
+    corpus = s.CharField()
+    top = s.IntegerField()
+    parameters = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    job = s.UUIDField(source="job.uuid")
+    numbers = s.SerializerMethodField()
+    steps = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        names = ("answered", "empty", "passages", "failed")
+        return {name: run.job.result[name] for name in names if name in run.job.result}
+
+    def get_steps(self, run) -> list[dict]:
+        return run.job.result.get("steps", [])
+
+
+class NewRetrieval(Shape):
+    retriever = s.CharField(max_length=80)
+    preset = s.ChoiceField(sorted(PRESETS), required=False, allow_null=True, default=None, help_text="Of `evidence`.")
+    asks = s.ChoiceField(list(ASKED))
+    corpus = s.CharField(max_length=80, default="own")
+    top = s.IntegerField(min_value=1, max_value=TOP_LIMIT, required=False, allow_null=True, default=None)
+    parameters = s.DictField(default=dict)
+    replays = s.CharField(max_length=40, allow_blank=True, default="", help_text="A run that asked the web before.")
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+
+
+class PublishedPassages(Shape):
+    top = s.IntegerField(min_value=1, max_value=TOP_LIMIT)
+    context = s.CharField(max_length=80, allow_blank=True, default="", help_text="For questions that were judged.")
 
 
 class SuggestionShape(Shape):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import datasets, docs, exports, jobs, machines, people, projects, steering, uploading, webhooks, work
+from . import claims, datasets, docs, exports, jobs, machines, people, projects, steering, uploading, webhooks, work
 
 urlpatterns = [
     path("schema/", docs.SchemaRoute.as_view(), name="api_schema"),
@@ -49,6 +49,13 @@ urlpatterns = [
     path("projects/<slug:slug>/scores/", machines.ScoresRoute.as_view(), name="api_scores"),
     path("projects/<slug:slug>/trainings/", machines.TrainingsRoute.as_view(), name="api_trainings"),
     path("trainings/<uuid:uuid>/", machines.TrainingDetailRoute.as_view(), name="api_training"),
+    path("datasets/<slug:slug>/claim-collections/", claims.CollectionsRoute.as_view(), name="api_claim_collections"),
+    path("claim-collections/<uuid:uuid>/", claims.CollectionRoute.as_view(), name="api_claim_collection"),
+    path("claim-collections/<uuid:uuid>/choice/", claims.ChoiceRoute.as_view(), name="api_claim_choice"),
+    path("claim-collections/<uuid:uuid>/publish/", claims.PublishRoute.as_view(), name="api_claims_publish"),
+    path("projects/<slug:slug>/retrievals/", machines.RetrievalsRoute.as_view(), name="api_retrievals"),
+    path("retrievals/<uuid:uuid>/", machines.RetrievalDetailRoute.as_view(), name="api_retrieval"),
+    path("retrievals/<uuid:uuid>/publish/", machines.RetrievalPublishRoute.as_view(), name="api_retrieval_publish"),
     path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
     path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),
     path("projects/<slug:slug>/webhooks/", webhooks.WebhooksRoute.as_view(), name="api_webhooks"),

@@ -41,7 +41,7 @@ from annotation.models import (
     UnitKind,
 )
 
-PARENTS = ("claim", "question", "evidence", "response")
+PARENTS = ("claim", "question", "evidence", "response", "atomic_claim", "aspect")
 INTEGER_LIMIT = 2**31
 PIECE_SET = "piece_set"
 
@@ -83,12 +83,12 @@ def _names(record: type) -> tuple[str, ...]:
 KINDS: tuple[Kind, ...] = (
     Kind("claim", ClaimRecord, Claim, UnitKind.CLAIM),
     Kind("question", QuestionRecord, Question, UnitKind.QUESTION),
-    Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",), is_beside_documents=True),
     Kind("response", ResponseRecord, Response, UnitKind.RESPONSE),
     Kind("triplet", TripletRecord, Triplet, UnitKind.TRIPLET, shown_with=("response",)),
     Kind("sub_sentence", SubSentenceRecord, SubSentence, UnitKind.SUB_SENTENCE, shown_with=("response",)),
     Kind("atomic_claim", AtomicClaimRecord, AtomicClaim, UnitKind.ATOMIC_CLAIM),
     Kind("aspect", AspectRecord, Aspect, UnitKind.ASPECT, shown_with=("question",)),
+    Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",), is_beside_documents=True),
     Kind("pair", PairRecord, Pair, UnitKind.PAIR, follows_parents=False),
 )
 KIND_OF_RECORD = {kind.record: kind for kind in KINDS}

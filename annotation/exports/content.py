@@ -39,7 +39,12 @@ HOLDS: dict[str, dict[str, str]] = {
     UnitKind.CLAIM: {"claim": "claim"},
     UnitKind.QUESTION: {"question": "question"},
     UnitKind.ASPECT: {"question": "aspect__question"},
-    UnitKind.EVIDENCE: {"evidence": "evidence"},
+    UnitKind.EVIDENCE: {
+        "evidence": "evidence",
+        "atomic_claim": "evidence__atomic_claim",
+        "response": "evidence__atomic_claim__response",
+        "aspect": "evidence__aspect",
+    },
     UnitKind.RESPONSE: {"response": "response"},
     **{piece: {"response": f"{piece}__response"} for piece in PIECES},
     UnitKind.RESPONSE_ASPECT: {"response": "response"},
@@ -85,8 +90,11 @@ class _Batch:
 
     def lines(self, item: ExportedItem) -> Iterator[dict]:
         of_response = self._root(item.anchor, "response")
-        roots = (self._root(item.anchor, content) for content in (*ROOTS, "evidence"))
+        roots = (self._root(item.anchor, content) for content in (*ROOTS, "evidence", "aspect"))
         root = next(filter(None, roots), of_response)
+        if self.kind.anchor_kind == UnitKind.EVIDENCE and (below := self._below_piece(item, root)):
+            yield below
+            return
         response, pair = self._record(item.anchor, "response"), self._record(item.anchor, "pair")
         responses = [self._response(item, response)] if response else []
         if of_response != root and responses:
@@ -95,6 +103,18 @@ class _Batch:
             responses = []
         pairs = [self._labelled(item, UnitKind.PAIR, pair)] if pair else []
         yield self._line(item, root, responses=responses, pairs=pairs)
+
+    def _below_piece(self, item: ExportedItem, root: Root | None) -> dict | None:
+        """The line of evidence about an atomic claim or an aspect: it stands below that, and nothing else does."""
+        evidence = self._labelled(item, UnitKind.EVIDENCE, self._record(item.anchor, "evidence"))
+        of_root = as_object(root.record) if root else None
+        if aspect := self._record(item.anchor, "aspect"):
+            return line_object(of_root, aspects=[as_object(aspect) | {"passages": [evidence]}])
+        if claim := self._record(item.anchor, "atomic_claim"):
+            pieces = {"atomic_claims": [as_object(claim) | {"passages": [evidence]}]}
+            response = as_object(self._record(item.anchor, "response")) | pieces
+            return line_object(of_root, root.kind, responses=[response])
+        return None
 
     def _line(self, item: ExportedItem, root: Root | None, **lists: list[dict]) -> dict:
         if root is None:
@@ -147,10 +167,12 @@ class _Batch:
 def _kinds_by_path(holds: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Every path from a unit to a row that a line shows, with the kind of the row."""
     for content, path in holds.items():
-        if content != "evidence":
+        if content != "evidence" or path == "evidence":
             yield path, content
         if content in ("evidence", "response"):
             yield from ((f"{path}__{root}", root) for root in ROOTS)
+        if content == "aspect":
+            yield f"{path}__question", "question"
 
 
 def _on_units(units: set[int], kinds: dict[str, str]) -> dict[int, dict[str, tuple[int, Record]]]:

@@ -47,9 +47,9 @@ def _druid_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dict]:
 
 
 def _fits_druid(project: Project) -> bool:
-    """Whether all evidence has a claim: DRUID knows no questions."""
+    """Whether all evidence is about a claim: DRUID knows nothing else."""
     evidence = Evidence.objects.published().filter(dataset=project.dataset_id)
-    return not evidence.filter(question__isnull=False).exists()
+    return not evidence.filter(claim=None).exists()
 
 
 def _druid_file(source: Path, target: Path) -> int:

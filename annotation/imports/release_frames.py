@@ -236,11 +236,19 @@ class _Frames:
             keys = dict(found.values_list("key", "pk"))
             queries = [one for one in self.frames.rows("queries") if one["retrieval"] == row["uuid"]]
             ids = reserve_ids(QueryRanking, len(queries))
-            columns = ["id", "run_id", f"{asks}_id", "text", "expanded", "reason"]
+            columns = ["id", "run_id", f"{asks}_id", "text", "expanded", "reason", "steps"]
             bulk_insert(
                 QueryRanking,
                 [
-                    (pk, run.pk, keys[one["query"]], one["text"], one.get("expanded", ""), one.get("reason", ""))
+                    (
+                        pk,
+                        run.pk,
+                        keys[one["query"]],
+                        one["text"],
+                        one.get("expanded", ""),
+                        one.get("reason", ""),
+                        one.get("steps", []),
+                    )
                     for pk, one in zip(ids, queries, strict=True)
                 ],
                 columns,
@@ -252,11 +260,16 @@ class _Frames:
             bulk_insert(
                 RankedPassage,
                 [
-                    (of_query[one["query"]], evidence_ids.get(one.get("evidence")), *(one[name] for name in names))
+                    (
+                        of_query[one["query"]],
+                        evidence_ids.get(one.get("evidence")),
+                        one.get("source", {}),
+                        *(one[name] for name in names),
+                    )
                     for one in self.frames.rows("rankings")
                     if one["retrieval"] == row["uuid"]
                 ],
-                ["ranking_id", "evidence_id", *names],
+                ["ranking_id", "evidence_id", "source", *names],
             )
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access import job_for
 from annotation.jobs import lifecycle
 from annotation.jobs.queries import progress_of
-from annotation.models import Job
+from annotation.models import ClaimCollection, Job
 
 # Kinds of jobs that have a page of their own, which shows the progress, too: its name, and what its address is made of.
 OWN_PAGES = {
@@ -24,6 +24,8 @@ OWN_PAGES = {
     Job.Kind.RETRIEVAL: ("retrieval_detail", attrgetter("retrieval_run.uuid")),
     Job.Kind.RULE: ("rule_job", attrgetter("uuid")),
     Job.Kind.PASSAGES: ("retrieval_detail", lambda job: job.parameters["run"]),
+    Job.Kind.CLAIMS: ("claims_detail", lambda job: ClaimCollection.objects.get(job=job).uuid),
+    Job.Kind.CHOSEN_CLAIMS: ("claims_detail", lambda job: job.parameters["collection"]),
 }
 
 

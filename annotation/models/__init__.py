@@ -1,6 +1,8 @@
 """Every table: content, work, judgements, suggestions, jobs. What each holds is said in its own module."""
 
+from .claims import ClaimCollection, CollectedClaim
 from .content import (
+    EVIDENCE_PARENTS,
     PIECE_LINKS,
     Aspect,
     AtomicClaim,
@@ -33,7 +35,7 @@ from .projects import (
     Rater,
 )
 from .prompts import HeldOutPart, PromptVersion
-from .rankings import QueryRanking, RankedPassage, RetrievalRun
+from .rankings import QueryRanking, RankedPassage, RetrievalRun, WebAnswer
 from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .tokens import ApiToken, StoredAnswer
@@ -42,6 +44,7 @@ from .webhooks import Webhook, WebhookDelivery
 from .work import Assignment, Item, ItemUnit
 
 __all__ = [
+    "EVIDENCE_PARENTS",
     "Annotation",
     "ApiToken",
     "Artifact",
@@ -105,4 +108,7 @@ __all__ = [
     "Webhook",
     "WebhookDelivery",
     "set_name",
+    "WebAnswer",
+    "ClaimCollection",
+    "CollectedClaim",
 ]

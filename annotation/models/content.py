@@ -125,11 +125,27 @@ class OfClaimOrQuestion(Content):
 
 class EvidenceQuerySet(PublishedQuerySet):
     def in_order(self):
-        """As people, checkers and exports see the passages of one question or claim: `passage-1` is the same to all."""
-        return self.order_by("question_id", "claim_id", F("rank").asc(nulls_last=True), "id")
+        """As people, checkers and exports see the passages of one parent: `passage-1` is the same to all."""
+        parents = ("question_id", "claim_id", "atomic_claim_id", "aspect_id")
+        return self.order_by(*parents, F("rank").asc(nulls_last=True), "id")
 
 
-class Evidence(OfClaimOrQuestion):
+# What evidence is about, as its links are called.
+EVIDENCE_PARENTS = ("claim", "question", "atomic_claim", "aspect")
+
+
+def exactly_one_of(links: tuple[str, ...]) -> Q:
+    found = Q()
+    for one in links:
+        found |= Q(**{f"{link}__isnull": link != one for link in links})
+    return found
+
+
+class Evidence(Content):
+    claim = models.ForeignKey(Claim, on_delete=models.PROTECT, null=True)
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, null=True)
+    atomic_claim = models.ForeignKey("annotation.AtomicClaim", on_delete=models.PROTECT, null=True)
+    aspect = models.ForeignKey("annotation.Aspect", on_delete=models.PROTECT, null=True)
     text = models.TextField()
     url = models.TextField(blank=True)
     publisher = models.TextField(blank=True)
@@ -138,6 +154,17 @@ class Evidence(OfClaimOrQuestion):
     rank = models.IntegerField(null=True)
 
     objects = EvidenceQuerySet.as_manager()
+
+    class Meta(Content.Meta):
+        constraints = [
+            *Content.Meta.constraints,
+            models.CheckConstraint(condition=exactly_one_of(EVIDENCE_PARENTS), name="evidence_has_one_parent"),
+        ]
+
+    @property
+    def parent(self):
+        """What it is about."""
+        return self.claim or self.question or self.atomic_claim or self.aspect
 
 
 class Response(OfClaimOrQuestion):

@@ -24,6 +24,8 @@ class Job(models.Model):
         DRAFTS = "drafts"  # accepted drafts become content and items
         RETRIEVAL = "retrieval"  # rankings of passages
         PASSAGES = "passages"  # the best of a ranking become evidence and items
+        CLAIMS = "claims"  # reviews of claims are read
+        CHOSEN_CLAIMS = "chosen-claims"  # those that were chosen become claims, with their gold evidence
         REPORT = "report"
         EXPORT = "export"
         RULE = "rule"  # a preview of a rule's decisions, or the decisions

@@ -57,10 +57,12 @@ def harbour(tmp_path: Path, *, evidence: tuple = EVIDENCE, **options) -> Project
     return make_project(bring_in(tmp_path, *lines), **({"overlap": 1} | options))
 
 
-def corpus(tmp_path: Path, settings, name: str = "papers", rows: tuple = EVIDENCE) -> Path:
+def corpus(tmp_path: Path, settings, name: str = "papers", rows: tuple = EVIDENCE, **source) -> Path:
     """A corpus of the site, of documents that belong to no claim."""
     path = tmp_path / f"{name}.jsonl"
-    path.write_text("\n".join(json.dumps({"id": key, "text": text}) for _, key, text, _ in rows), encoding="utf-8")
+    path.write_text(
+        "\n".join(json.dumps({"id": key, "text": text} | source) for _, key, text, _ in rows), encoding="utf-8"
+    )
     settings.CORPORA = {**settings.CORPORA, name: path}
     return path
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from django.core import checks
 
-from annotation.machines.retrieval.documents import Hashed, read_corpus
+from annotation.machines.retrieval.corpora import BadLines, read_corpus
+from annotation.machines.retrieval.documents import Hashed
 from config.corpora import parse_corpora
 from models_runtime.retrieval.contracts import Document
 
@@ -93,3 +94,68 @@ def test_the_hash_tells_apart_what_runs_together():
 
     assert of(Document("a", "bc")) != of(Document("ab", "c"))
     assert of(Document("a", "b"), Document("c", "d")) != of(Document("c", "d"), Document("a", "b"))
+
+
+KNOWN = {
+    "url": "https://example.org/ä#1",
+    "publisher": "The Example",
+    "date": "2020-01-02",
+    "title": "T",
+    "retrieved_at": "2021-01-01T00:00:00Z",
+}
+
+
+def test_bad_lines_are_told_each_with_its_line_and_the_others_are_documents(tmp_path):
+    lines = [
+        {"id": "a", "text": "x", "is_gold": ["ice"], "unknown": 1, **KNOWN},
+        {"text": "without an id"},
+        {"id": "b", "text": "y", "date": "2020-01-02", "published": "2020-01-03"},
+        {"id": "c", "text": "y", "url": "http://10.0.0.7/secret"},
+        {"id": "d", "text": "y", "url": "http://localhost:8000/"},
+        {"id": "e", "text": "y", "date": "January"},
+        {"id": "f", "text": "y", "is_gold": "yes"},
+        {"id": "g", "text": "y", "url": ["https://example.org"]},
+        {"id": "h", "text": "z", "date": "2020-01-02", "published": "2020-01-02", "gold": False},
+    ]
+    twice = '{"id": "i", "text": "y", "date": "2020-01-02", "date": "2020-01-02"}'
+    path = tmp_path / "c.jsonl"
+    path.write_text("\n".join([*map(json.dumps, lines), twice]))
+    bad = BadLines()
+    found = list(read_corpus(path, bad))
+    assert [(document.id, document.source) for document in found] == [
+        ("a", KNOWN | {"is_gold": ["ice"]}),
+        ("h", {"date": "2020-01-02", "is_gold": False}),
+    ]
+    assert bad.count == len(bad.first) == 8
+    for told, (place, words) in zip(
+        bad.first,
+        [
+            ("line 2", 'must have an "id"'),
+            ("line 3", "two dates, 2020-01-02 and 2020-01-03"),
+            ("line 4", "leads to 10.0.0.7, which is not on the public Internet"),
+            ("line 5", "leads to 127.0.0.1"),
+            ("line 6", "must be a day such as 2024-05-31"),
+            ("line 7", "neither true, false nor a list"),
+            ("line 8", '"url" that is not a text'),
+            ("line 10", "gives 'date' twice"),
+        ],
+        strict=True,
+    ):
+        assert told.startswith(f"{place}: ") and words in told, told
+
+
+def test_a_folder_is_a_corpus_of_its_files(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/two.txt").write_bytes(b"Zwei\r\nZeilen")
+    (tmp_path / "b/one.txt").write_bytes(b"\xff")
+    (tmp_path / "a.jsonl").write_text('{"id": "x", "text": "One."}\n{"id": 1}')
+    (tmp_path / "page.html").write_text(
+        "<html><head><title>Perch</title></head><body><article><p>Perch has become a rare sight in the lake, and "
+        "catches have fallen by half since 1990.</p></article></body></html>"
+    )
+    (tmp_path / "left.bin").write_bytes(b"\0")
+    bad = BadLines()
+    found = {document.id: document for document in read_corpus(tmp_path, bad)}
+    assert list(found) == ["x", "b/two.txt", "page.html"] and found["b/two.txt"].text == "Zwei\nZeilen"
+    assert found["page.html"].text.startswith("Perch has become") and found["page.html"].source["title"] == "Perch"
+    assert bad.first == ['a.jsonl, line 2: must be an object with "id" and "text"', "b/one.txt: is not UTF-8"]

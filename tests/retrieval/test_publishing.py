@@ -1,7 +1,11 @@
 """Passages of a run become evidence and pages of work: what is made, what is left out, what is never altered."""
 
+import hashlib
+import json
+
 import pytest
 
+from annotation.exports.releasing import write_export
 from annotation.jobs import lifecycle
 from annotation.machines.retrieval import index, publishing
 from annotation.machines.retrieval.publishing import PublishingProblem, passage_key
@@ -45,15 +49,18 @@ def test_passages_become_evidence_with_where_they_come_from_and_pages_of_work(wi
     light = made[passage_key("light", run, 1)]
     [_, _, words, _] = EVIDENCE[4]
     assert (light.text, light.rank, light.is_gold, light.url) == (words, 1, None, "")
-    score = run.rankings.get(claim__key="light").passages.get(rank=1).score
+    passage = run.rankings.get(claim__key="light").passages.get(rank=1)
     assert light.metadata == {
         "retrieval": {
             "run": str(run.uuid),
             "corpus": "papers",
-            "score": score,
+            "score": passage.score,
+            "scores": {"bm25": passage.score},
             "document": "light/a",
             "start": 0,
             "end": len(words),
+            "sha256": hashlib.sha256(words.encode()).hexdigest(),
+            "retrieved_at": run.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         }
     }
     assert job.result["new_evidence"] == job.result["new_items"] == 3
@@ -90,6 +97,8 @@ def test_words_that_the_claim_has_already_are_left_out_and_counted(tmp_path):
     assert len(own) == job.result["counts"]["repeated"] and job.result["new_evidence"] == len(passages) - len(own) > 0
     other = evidence_of(run)[passage_key("ice", run, 2)]
     assert (other.url, other.publisher) == ("https://fish/b.example.org", "The Example")
+    # Gold is what is gold for this claim: what is gold for another one is known not to be.
+    assert {each.is_gold for key, each in evidence_of(run).items() if "/run-" in key} == {False}
     texts = list(Evidence.objects.published().values_list("claim__key", "text"))
     assert len(texts) == len(set(texts))
 
@@ -103,6 +112,62 @@ def test_published_copies_of_its_own_documents_are_not_searched_as_further_docum
     corpus(tmp_path, settings, rows=(("", "further", "A harbour in ice is closed.", None),))
     assert publish(search(project, corpus="papers", top=1, parameters=WHOLE), top=1).result["new_evidence"] > 0
     assert search(project, top=5, parameters=WHOLE).provenance["documents"] > len(EVIDENCE)
+
+
+SOURCE = {
+    "url": "https://example.org/1",
+    "publisher": "The Example",
+    "date": "2020-01-02",
+    "is_gold": ["light"],
+    "title": "A tower",
+    "retrieved_at": "2021-01-01T00:00:00Z",
+}
+
+
+def test_where_a_document_is_from_travels_from_the_corpus_to_the_evidence(tmp_path, settings):
+    corpus(tmp_path, settings, **SOURCE)
+    run = search(harbour(tmp_path, evidence=()), corpus="papers", top=1, parameters=WHOLE)
+    publish(run, top=1)
+    made = {each.claim.key: each for each in evidence_of(run).values()}
+    light = made["light"]
+    assert (light.url, light.publisher, str(light.date), light.rank) == (
+        "https://example.org/1",
+        "The Example",
+        "2020-01-02",
+        1,
+    )
+    assert {claim: each.is_gold for claim, each in made.items()} == {"ice": False, "fish": False, "light": True}
+    trace = light.metadata["retrieval"]
+    assert trace["title"] == "A tower" and trace["retrieved_at"] == "2021-01-01T00:00:00Z" and trace["score"] > 0
+
+
+def test_atomic_claims_and_aspects_get_evidence_of_their_own_which_goes_out_and_comes_in_again(tmp_path, settings):
+    corpus(tmp_path, settings)
+    line = {
+        "question": {"id": "q", "text": "What about the harbour?"},
+        "aspects": [{"id": "q/a", "text": "the ice in the harbour"}],
+        "responses": [
+            {
+                "id": "q/r",
+                "text": "Ice closed it. The lighthouse is from 1856.",
+                "atomic_claims": [
+                    {"id": "q/r/c0", "text": "Ice closed the harbour in January."},
+                    {"id": "q/r/c1", "text": "The tower with its lamp is from 1856."},
+                ],
+            }
+        ],
+    }
+    dataset = bring_in(tmp_path, line)
+    project = make_project(dataset, "claim-evidence/six-way/1", overlap=1)
+    for asks in ("atomic_claim", "aspect"):
+        publish(search(project, asks=asks, corpus="papers", top=1, parameters=WHOLE), top=1)
+    found = {each.parent.key: each.text for each in Evidence.objects.published().filter(dataset=dataset)}
+    assert found.keys() == {"q/a", "q/r/c0", "q/r/c1"} and found["q/r/c1"] == EVIDENCE[4][2]
+    assert Item.objects.filter(project=project).count() == 3
+    write_export(project, tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out/content.jsonl").read_text().splitlines()]
+    again = bring_in(tmp_path, *lines)
+    assert {each.parent.key: each.text for each in Evidence.objects.published().filter(dataset=again)} == found
 
 
 def test_the_same_words_twice_in_one_ranking_are_published_once(tmp_path, settings):
@@ -143,6 +208,14 @@ def test_questions_get_new_pages_with_the_passages_and_judged_ones_stay(tmp_path
     assert judged.superseded_at is None and judged.evidence_set.count() == 1
     active = Item.objects.filter(project=project, state="active")
     assert set(active.values_list("anchor__question", flat=True)) == {judged.pk, other.pk}
+    beside = publishing.start(run.created_by, run, 1, "papers", wake_workers=False)
+    assert lifecycle.run_here(beside).state == "done"
+    context = Question.objects.published().get(key=f"{judged.key}/context-papers")
+    assert (context.text, context.metadata["context"]) == (judged.text, {"name": "papers", "question": judged.key})
+    assert context.evidence_set.count() == 1 and judged.evidence_set.count() == 1
+    assert Item.objects.filter(project=project, state="active", anchor__question=context).exists()
+    with pytest.raises(PublishingProblem, match="no / and no line breaks"):
+        publishing.start(run.created_by, run, 1, "a/b")
     again = publish(run, top=1)  # the other one says the same as what was searched for, though it is a new version
     assert again.result["new_evidence"] == 0 and again.result["counts"].get("replaced", 0) == 0
 
@@ -169,9 +242,6 @@ def test_what_cannot_be_published_says_why(without_evidence, tmp_path):
         publishing.start(run.created_by, run, 1)
     run.job.state = "running"
     with pytest.raises(PublishingProblem, match="Only a run that is done"):
-        publishing.start(run.created_by, run, 1)
-    run.asks = "atomic_claim"
-    with pytest.raises(PublishingProblem, match="atomic claims have none of their own"):
         publishing.start(run.created_by, run, 1)
 
 

@@ -291,15 +291,24 @@ def test_a_corpus_of_the_site_is_searched(tmp_path, settings):
     assert not RankedPassage.objects.exclude(evidence=None).exists() and run.job.result["gold"] is None
 
 
-def test_a_corpus_that_cannot_be_read_says_where(tmp_path, settings):
-    corpus(tmp_path, settings).write_text('{"id": "a", "text": "x"}\nnonsense')
+def test_bad_lines_of_a_corpus_are_told_and_the_others_searched(tmp_path, settings):
+    corpus(tmp_path, settings).write_text("nonsense")
     run = start(harbour(tmp_path, evidence=()), corpus="papers")
     job = lifecycle.run_here(run.job)
-    assert job.message.startswith("The corpus papers, line 2: is not JSON") and job.state == "failed"
+    assert job.state == "failed" and job.message.startswith(
+        "There is no document with a text to search in: 1 bad lines"
+    )
+    assert "line 1: is not JSON" in job.message and not QueryRanking.objects.exists()
     corpus(tmp_path, settings).write_text("\n")
     lifecycle.resume(job)
     assert lifecycle.run_here(job).message == "There is no document with a text to search in"
-    assert not QueryRanking.objects.exists()
+    corpus(tmp_path, settings).write_text('{"id": "a", "text": "ice"}\nnonsense')
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).state == "done"
+    run.refresh_from_db()
+    assert (
+        run.provenance["bad_lines"]["number"] == 1 and "line 2: is not JSON" in run.provenance["bad_lines"]["first"][0]
+    )
 
 
 def test_a_corpus_that_is_not_on_the_workers_machine(tmp_path, settings):

@@ -10,12 +10,23 @@ from analysis.models import Release
 from analysis.rules.asking import start_rule
 from analysis.rules.running import run_rule
 from annotation.access import assignment_for
+from annotation.imports.claims.choosing import ClaimChoice
 from annotation.imports.importing import FileChoices, ImportRequest
 from annotation.imports.pairs.pairing import PairRequest
 from annotation.imports.rows import Findings
 from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction
-from annotation.models import Artifact, ExtractionRun, Job, Membership, Project, Response, TrainedModel, User
+from annotation.models import (
+    Artifact,
+    ClaimCollection,
+    ExtractionRun,
+    Job,
+    Membership,
+    Project,
+    Response,
+    TrainedModel,
+    User,
+)
 from annotation.projects import invitations, label_sets, tokens
 from annotation.task_types import task_type
 from annotation.webhooks import delivering, events
@@ -109,6 +120,27 @@ def make_world(items: int = 3) -> SimpleNamespace:
         parameters=PairRequest(segmenter="sentencizer").as_json() | {"is_dry_run": True},
         result=Findings().as_json() | PAIRS_FOUND,
     )
+    collection = ClaimCollection.objects.create(
+        dataset=dataset,
+        source={"kind": "files", "files": {}},
+        choice=ClaimChoice().as_json(),
+        created_by=people["researcher"],
+        job=Job.objects.create(
+            kind=Job.Kind.CLAIMS,
+            state=Job.State.DONE,
+            dataset=dataset,
+            created_by=people["researcher"],
+            finished_at=timezone.now(),
+        ),
+    )
+    collection.claims.create(
+        key="https://check.example.org/1#0",
+        text="The harbour froze over.",
+        url="https://check.example.org/1",
+        site="check.example.org",
+        verdict="Four Pinocchios",
+        dropped="verdict is not mapped",
+    )
     trained_model = TrainedModel.objects.create(
         project=project,
         job=Job.objects.create(
@@ -142,6 +174,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         import_job=import_job,
         pairs_job=pairs_job,
         rule_job=rule_job,
+        collection=collection,
         artifact=artifact,
         release=make_release(project, people["researcher"]),
         trained_model=trained_model,

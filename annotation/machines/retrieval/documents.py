@@ -6,19 +6,18 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from annotation import incoming
 from annotation.jobs.lifecycle import JobError
+from annotation.machines.retrieval import corpora
+from annotation.machines.retrieval.corpora import BadLines
 from annotation.machines.retrieval.retrieving import ASKED, EACH, OWN
-from annotation.models import ContentBatch, Evidence, RankedPassage, RetrievalRun
+from annotation.models import ContentBatch, Evidence, RetrievalRun
 from models_runtime.retrieval.contracts import Document
 
 AT_ONCE = 2000
-ID_LENGTH = RankedPassage._meta.get_field("document").max_length
 
 
 def evidence_of(run: RetrievalRun) -> QuerySet[Evidence]:
@@ -36,90 +35,61 @@ def searches_evidence(run: RetrievalRun) -> bool:
     return run.corpus in (OWN, EACH)
 
 
-def documents_of(run: RetrievalRun) -> Iterator[Document]:
-    """All of them, streamed in a fixed order. JobError, with the line, for a corpus that cannot be read."""
-    return _of_data_set(run) if searches_evidence(run) else _of_corpus(run.corpus)
+def documents_of(run: RetrievalRun, bad: BadLines) -> Iterator[Document]:
+    """All of them, streamed in a fixed order; `bad` collects what a corpus holds that is no document. JobError for a
+    corpus that cannot be read."""
+    return _of_data_set(run) if searches_evidence(run) else _of_corpus(run.corpus, bad)
 
 
 def _of_data_set(run: RetrievalRun) -> Iterator[Document]:
     last = 0
+    columns = ("url", "publisher", "date", "is_gold", "claim__key", "question__key")
     while True:
         rows = evidence_of(run).filter(pk__gt=last).order_by("pk")
-        rows = list(rows.values_list("pk", "key", "text", "metadata__retrieval__corpus")[:AT_ONCE])
+        rows = list(rows.values_list("pk", "key", "text", "metadata__retrieval__corpus", *columns)[:AT_ONCE])
         if not rows:
             return
         last = rows[-1][0]
-        for _, key, text, found_in in rows:
+        for _, key, text, found_in, *source in rows:
             # Passages that were published from this data set's own documents are there already.
             is_copy = run.corpus == OWN and found_in in (OWN, EACH)
             if text.strip() and not is_copy:
-                yield Document(key, text)
+                yield Document(key, text, _source_of(*source))
 
 
-def _of_corpus(name: str) -> Iterator[Document]:
+def _source_of(url: str, publisher: str, day, is_gold: bool | None, claim: str | None, question: str | None) -> dict:
+    said = {"url": url, "publisher": publisher, "date": day.isoformat() if day else ""}
+    found: dict[str, object] = {name: value for name, value in said.items() if value}
+    if is_gold is not None:
+        # Gold is what is gold for a claim or question: under another one it is known not to be.
+        parent = claim if claim is not None else question
+        found["is_gold"] = [parent] if is_gold and parent is not None else False
+    return found
+
+
+def _of_corpus(name: str, bad: BadLines) -> Iterator[Document]:
     path = settings.CORPORA.get(name)
     if path is None:
         raise JobError(f"This worker has no corpus {name!r}: ASSAY_CORPORA must name it for the workers, too")
     try:
-        yield from read_corpus(path)
+        yield from corpora.read_corpus(path, bad)
     except OSError as error:
         raise JobError(f"The corpus {name} cannot be read on this worker's machine: {error}") from error
-    except ValueError as error:
-        raise JobError(f"The corpus {name}, {error}") from error
-
-
-def read_corpus(path: Path) -> Iterator[Document]:
-    """One document a line, `{"id": ..., "text": ...}`; other keys are left aside, and so are documents without words.
-    Windows' line ends become plain ones. ValueError with the line for anything else, an id given twice included."""
-    seen: set[str] = set()
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                document = _document(line)
-                if document.id in seen:
-                    raise ValueError(f"the id {document.id!r} stands on an earlier line, too")
-            except ValueError as error:
-                raise ValueError(f"line {number}: {error}") from None
-            seen.add(document.id)
-            if document.text.strip():
-                yield document
-
-
-def _document(line: bytes) -> Document:
-    try:
-        row = json.loads(line)
-    except UnicodeDecodeError:
-        raise ValueError("is not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error.msg}") from None
-    except (ValueError, RecursionError):
-        raise ValueError("is not JSON that can be read: nested too deep, or a number of thousands of digits") from None
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise ValueError('must be an object with "id" and "text"')
-    found = row.get("id")
-    if isinstance(found, bool) or not isinstance(found, str | int) or not str(found).strip():
-        raise ValueError('must have an "id" that is a text or a whole number')
-    if len(str(found)) > ID_LENGTH:
-        raise ValueError(f"has an id of {len(str(found)):,} characters; at most {ID_LENGTH} are stored")
-    text = row["text"].replace("\r\n", "\n")
-    if not incoming.is_storable(text + str(found)):
-        raise ValueError("holds a NUL character or half of a surrogate pair, which no database stores")
-    return Document(str(found), text)
 
 
 class Hashed:
-    """Passes documents on and hashes them: `digest` is that of all that went by, in their order."""
+    """Passes documents on and hashes them: `digest` is that of all that went by, in their order. With `sources` what
+    they say of themselves counts, too: nothing else holds what a corpus says."""
 
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = documents
+    def __init__(self, documents: Iterable[Document], *, sources: bool = False) -> None:
+        self._documents, self._sources = documents, sources
         self._hash = hashlib.sha256()
         self.count = 0
 
     def __iter__(self) -> Iterator[Document]:
         for document in self._documents:
-            self._hash.update(json.dumps([document.id, document.text]).encode() + b"\n")
+            known = [document.source] if self._sources and document.source else []
+            self._hash.update(json.dumps([document.id, document.text, *known], sort_keys=True).encode() + b"\n")
             self.count += 1
             yield document
 

@@ -9,8 +9,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from django.conf import settings
+
 from annotation.jobs.lifecycle import JobError, Lease
-from annotation.machines.retrieval.documents import Hashed, documents_of
+from annotation.machines.retrieval.corpora import BadLines
+from annotation.machines.retrieval.documents import Hashed, documents_of, searches_evidence
+from annotation.machines.retrieval.retrieving import searches_web, web_providers
+from annotation.machines.retrieval.web import RunMemory
 from annotation.models import Job, RetrievalRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, UnavailableError
@@ -18,6 +23,8 @@ from models_runtime.retrieval.contracts import Document, Retriever
 
 BEAT_EVERY = 200
 TOLD_SECONDS = 2.0
+# Below the data directory: vectors of passages, which all processes of the machine share.
+VECTORS = "vectors"
 
 
 @dataclass(slots=True)
@@ -28,6 +35,7 @@ class Index:
     documents: int
     provenance: dict
     runs: set[int] = field(default_factory=set)  # that are known to search these documents
+    is_web: bool = False
 
 
 _kept: Index | None = None
@@ -43,7 +51,7 @@ def index_for(run: RetrievalRun, lease: Lease) -> tuple[Index, float]:
         if _kept is not None and _kept.made_by == made_by:
             if run.pk in _kept.runs:
                 return _kept, 0.0
-            if _hash_of(run, lease) == _kept.corpus_hash:
+            if not _kept.is_web and not searches_web(run) and _hash_of(run, lease) == _kept.corpus_hash:
                 _kept.runs.add(run.pk)
                 _refuse_other_documents(run, _kept.corpus_hash)
                 return _kept, 0.0
@@ -64,13 +72,21 @@ def forget() -> None:
 
 
 def _build(run: RetrievalRun, lease: Lease, made_by: tuple[str, str, str]) -> Index:
-    hashed = Hashed(documents_of(run))
+    if searches_web(run):
+        return _open_web(run, made_by)
+    bad = BadLines()
+    hashed = Hashed(documents_of(run, bad), sources=not searches_evidence(run))
     try:
         retriever = registry.load_retriever(run.retriever, run.parameters)
+        if hasattr(retriever, "keep_in"):
+            retriever.keep_in(settings.DATA_DIR / VECTORS)
         retriever.index(_told(hashed, run, lease))
         if not hashed.count:
-            raise JobError("There is no document with a text to search in")
+            told = f": {bad.count:,} bad lines, the first of them {bad.first[0]}" if bad.count else ""
+            raise JobError(f"There is no document with a text to search in{told}")
         described = retriever.describe()
+        if bad.count:
+            described = described | {"bad_lines": {"number": bad.count, "first": bad.first}}
     except UnavailableError:
         raise  # tried again later, unlike what would be the same then
     except CheckerError as error:
@@ -79,6 +95,19 @@ def _build(run: RetrievalRun, lease: Lease, made_by: tuple[str, str, str]) -> In
     Job.objects.filter(pk=run.job_id).update(message="")
     # As the database gives it back, where tuples have become lists.
     return Index(retriever, made_by, hashed.digest, hashed.count, json.loads(json.dumps(described)))
+
+
+def _open_web(run: RetrievalRun, made_by: tuple[str, str, str]) -> Index:
+    """What is asked of the web belongs to its run, so nothing is indexed and nothing shared."""
+    try:
+        retriever = registry.load_retriever(run.retriever, run.parameters)
+        retriever.search_web(web_providers(run), RunMemory(run), settings.PAGE_HOSTS)
+        described = retriever.describe()
+    except UnavailableError:
+        raise
+    except CheckerError as error:
+        raise JobError(str(error)) from error
+    return Index(retriever, made_by, "", 0, json.loads(json.dumps(described)), is_web=True)
 
 
 def _told(documents: Hashed, run: RetrievalRun, lease: Lease) -> Iterator[Document]:
@@ -95,7 +124,7 @@ def _told(documents: Hashed, run: RetrievalRun, lease: Lease) -> Iterator[Docume
 
 
 def _hash_of(run: RetrievalRun, lease: Lease) -> str:
-    hashed = Hashed(documents_of(run))
+    hashed = Hashed(documents_of(run, BadLines()), sources=not searches_evidence(run))
     for _ in hashed:
         if hashed.count % BEAT_EVERY == 1:
             lease.beat()

@@ -12,10 +12,11 @@ from django.db.models import Count, F
 from annotation.jobs import lifecycle
 from annotation.machines.retrieval.documents import evidence_ids, evidence_of, own_documents, searches_evidence
 from annotation.machines.retrieval.index import Index, index_for
+from annotation.machines.retrieval.queries.steps import sum_steps
 from annotation.machines.retrieval.retrieving import EACH, queries_of
 from annotation.machines.runs import predicting, workers
 from annotation.machines.runs.reuse import CIRCUMSTANCES
-from annotation.machines.runs.storing import storable
+from annotation.machines.runs.storing import storable, storable_json
 from annotation.models import Chunk, Job, Project, QueryRanking, RankedPassage, RetrievalRun
 from models_runtime.contracts import Prediction, PredictionError, Usage
 from models_runtime.retrieval.contracts import PassageHit, Query, Ranking, Retriever
@@ -47,7 +48,7 @@ class RetrievalHandler:
         _check_identity(run, index.provenance)
         rows = queries_of(run, chunk.payload["queries"])
         own = own_documents(run, rows) if run.corpus == EACH else {}
-        queries = [Query(str(row.pk), row.text, own.get(row.pk)) for row in rows]
+        queries = [Query(str(row.pk), row.text, own.get(row.pk), about(row)) for row in rows]
         found = predicting.predict(_Searching(index.retriever, run.top), queries, lease, measures_time=measures_time)
         rankings = {int(ranking.id): checked(ranking, run.top) for ranking in map(_as_ranking, found)}
         documents = evidence_ids(run, (hit.passage.document for each in rankings.values() for hit in each.hits))
@@ -63,13 +64,20 @@ class RetrievalHandler:
         run = RetrievalRun.objects.select_related("project").get(job=job)
         # Reports that were made without it are stale now.
         Project.objects.filter(pk=run.project_id).update(label_version=F("label_version") + 1)
-        return summary(run)
+        return summary(run) | ({"steps": sums} if (sums := sum_steps(run)) else {})
 
     def clean_up(self, job: Job) -> None:
         """What was stored stays, and the run goes on from there when it is resumed."""
 
 
 HANDLER = RetrievalHandler()
+
+
+def about(row) -> dict[str, str]:
+    """What a query is known by beside its words."""
+    day = getattr(row, "date", None)
+    known = {name: getattr(row, name, "") for name in ("key", "claimant", "source")}
+    return known | {"date": day.isoformat() if day else ""}
 
 
 def _as_ranking(answer: Ranking | Prediction) -> Ranking:
@@ -96,7 +104,9 @@ def _problem_of(hit: PassageHit) -> str:
     passage = hit.passage
     if not all(map(math.isfinite, [hit.score, *hit.scores.values()])):
         return f"a score of the passage at rank {hit.rank} is not finite"
-    if not 0 <= passage.start <= passage.end or passage.end - passage.start != len(passage.text):
+    # What was joined of several stretches is longer or shorter than from the first to the last.
+    is_stretch = "pieces" in passage.source or passage.end - passage.start == len(passage.text)
+    if not 0 <= passage.start <= passage.end or not is_stretch:
         return f"the passage at rank {hit.rank} is not the stretch that it says"
     return ""
 
@@ -142,6 +152,7 @@ def _store(
             reason=ranking.error.reason[:80] if ranking.error else "",
             message=storable(ranking.error.message)[:2000] if ranking.error else "",
             is_permanent=bool(ranking.error and ranking.error.permanent),
+            steps=storable_json(list(ranking.steps)),
             **{column: query_id},
         )
         for query_id, ranking in rankings.items()
@@ -159,6 +170,7 @@ def _store(
                 start=hit.passage.start,
                 end=hit.passage.end,
                 text=hit.passage.text,
+                source=storable_json(dict(hit.passage.source)),
             )
             for query_id, ranking in rankings.items()
             for hit in ranking.hits

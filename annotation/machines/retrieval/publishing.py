@@ -1,22 +1,24 @@
-"""The best passages of a retrieval run become evidence of its claims or questions, and pages of work.
+"""The best passages of a retrieval run become evidence of what was searched for, and pages of work.
 
 The key of a passage comes from the claim, the run and the rank, so publishing again changes nothing, and publishing
 more of each ranking only adds. Its metadata trace it: `retrieval` has run and corpus, score, the document and the place
-in it (code points). Words that the claim has as evidence already are left out; so is everything for a question that was
-judged with the passages that it had, since another passage would alter what was judged.
+in it (code points), hash and time. Words that the claim has as evidence already are left out. A question that was
+judged with the passages that it had keeps these, since another passage would alter what was judged: the new ones form
+a context beside it where one is named, which is a question of its own with the same words.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.db.models import F
 
-from annotation.datasets.kinds import KIND_NAMED
-from annotation.formats.records import EvidenceRecord
+from annotation import incoming
+from annotation.datasets.kinds import KIND_NAMED, uses_of
+from annotation.formats.records import EvidenceRecord, QuestionRecord
 from annotation.imports import importing
 from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import KEEP
@@ -40,21 +42,19 @@ from annotation.models import (
     Job,
     Project,
     QueryRanking,
+    Question,
     RankedPassage,
     RetrievalRun,
     UnitKind,
     User,
 )
 
-# What passages can be evidence of. An atomic claim has no evidence of its own.
-PARENTS = ("claim", "question")
+CONTEXT, CONTEXT_CHARS = "context", 80
 RANKINGS_AT_ONCE = 200
 
 
 def why_not(run: RetrievalRun) -> str:
     """Why nothing of this run can be published; empty where something can."""
-    if run.asks not in PARENTS:
-        return "Passages become evidence of claims and questions; atomic claims have none of their own"
     if run.job.state != Job.State.DONE:
         return "Only a run that is done can be published"
     if run.project.state in (Project.State.PREPARING, Project.State.CLOSED):
@@ -62,12 +62,16 @@ def why_not(run: RetrievalRun) -> str:
     return ""
 
 
-def start(user: User, run: RetrievalRun, top: int, *, wake_workers: bool = True) -> Job:
-    """Store the job. PublishingProblem where it cannot be done, or the data set's content is being changed already."""
+def start(user: User, run: RetrievalRun, top: int, context: str = "", *, wake_workers: bool = True) -> Job:
+    """Store the job. PublishingProblem where it cannot be done, or the data set's content is being changed already.
+
+    `context` names what the passages form beside questions that were judged already."""
     if reason := why_not(run):
         raise PublishingProblem(reason)
     if not 1 <= top <= min(run.top, TOP_LIMIT):
         raise PublishingProblem(f"This run has at most {run.top} passages of each query; publish from 1 to {run.top}")
+    if "/" in context or context != context.strip() or not context.isprintable() or len(context) > CONTEXT_CHARS:
+        raise PublishingProblem(f"A context's name has at most {CONTEXT_CHARS} characters, no / and no line breaks")
     dataset = run.project.dataset
     try:
         importing.refuse_second(dataset)
@@ -79,9 +83,13 @@ def start(user: User, run: RetrievalRun, top: int, *, wake_workers: bool = True)
         chunks=[({}, 0)],
         project=run.project,
         dataset=dataset,
-        parameters={"run": str(run.uuid), "top": top},
+        parameters={"run": str(run.uuid), "top": top} | ({CONTEXT: context} if context else {}),
         wake_workers=wake_workers,
     )
+
+
+def context_key(question: str, context: str) -> str:
+    return f"{question}/{CONTEXT}-{context}"
 
 
 def passage_key(parent: str, run: RetrievalRun, rank: int) -> str:
@@ -95,9 +103,10 @@ class Passages:
 
     run: RetrievalRun
     top: int
+    context: str = ""
     counts: Counter = field(default_factory=Counter)
 
-    def records(self, on_progress=lambda done: None) -> Iterator[EvidenceRecord]:
+    def records(self, on_progress=lambda done: None) -> Iterator[EvidenceRecord | QuestionRecord]:
         """`on_progress` hears how many rankings were looked at, and may raise to stop."""
         link = f"{self.run.asks}_id"
         last, done = 0, 0
@@ -114,11 +123,13 @@ class Passages:
             done += len(rankings)
             on_progress(done)
 
-    def _of(self, rankings: list[QueryRanking]) -> Iterator[EvidenceRecord]:
+    def _of(self, rankings: list[QueryRanking]) -> Iterator[EvidenceRecord | QuestionRecord]:
         asks = self.run.asks
         parents = {ranking.pk: getattr(ranking, asks) for ranking in rankings}
         same = self._unchanged({parents[ranking.pk].key: ranking.text for ranking in rankings})
-        texts = self._texts_of(same.values())
+        contexts = self._contexts(same) if self.context and asks == "question" else {}
+        texts = self._texts_of({*same.values(), *(pk for _, pk in contexts.values() if pk is not None)})
+        with_gold = self._with_gold(same.values())
         passages = defaultdict(list)
         found = RankedPassage.objects.filter(ranking__in=rankings, rank__lte=self.top).select_related("evidence")
         for passage in found.order_by("ranking_id", "rank"):
@@ -130,20 +141,51 @@ class Passages:
                 self.counts["replaced"] += 1
                 continue
             self.counts["without_passages"] += not passages[ranking.pk]
+            below, owner = parent, same[parent]
+            if parent in contexts and passages[ranking.pk]:
+                question, beside = contexts[parent]
+                self.counts["contexts"] += 1
+                # Its id where it is there already; a new one has no texts yet.
+                below, owner = question.key, beside if beside is not None else -owner
+                yield question
             for passage in passages[ranking.pk]:
-                key = passage_key(parent, self.run, passage.rank)
+                key = passage_key(below, self.run, passage.rank)
                 # Also by an earlier passage of this ranking.
-                if texts[same[parent]].setdefault(passage.text, key) != key:
+                if texts[owner].setdefault(passage.text, key) != key:
                     self.counts["repeated"] += 1
                     continue
                 self.counts["passages"] += 1
-                yield self._record(passage, key, parent)
+                yield self._record(passage, key, parent, below, same[parent] in with_gold)
 
     def _unchanged(self, texts: dict[str, str]) -> dict[str, int]:
         """Ids of the newest versions, by key, of those claims or questions that still say what was searched for."""
         model = KIND_NAMED[self.run.asks].model
         rows = model.objects.published().filter(dataset=self.run.project.dataset_id, key__in=list(texts))
         return {key: pk for key, pk, text in rows.values_list("key", "pk", "text") if text == texts[key]}
+
+    def _contexts(self, same: dict[str, int]) -> dict[str, tuple[QuestionRecord, int | None]]:
+        """By key of a question that was judged: the question that stands beside it, and its id where it is there."""
+        judged = {pk for _, pk in uses_of(("question", pk) for pk in same.values()).judged}
+        rows = Question.objects.filter(pk__in=judged)
+        records = {
+            row.key: QuestionRecord(
+                context_key(row.key, self.context),
+                row.text,
+                row.date,
+                tuple(row.answers),
+                {**row.metadata, CONTEXT: {"name": self.context, "question": row.key}},
+            )
+            for row in rows
+        }
+        keys = [record.key for record in records.values()]
+        there = Question.objects.published().filter(dataset=self.run.project.dataset_id, key__in=keys)
+        ids = dict(there.values_list("key", "pk"))
+        return {key: (record, ids.get(record.key)) for key, record in records.items()}
+
+    def _with_gold(self, parents: Iterable[int]) -> set[int]:
+        link = f"{self.run.asks}_id"
+        rows = Evidence.objects.published().filter(is_gold=True, **{f"{link}__in": list(parents)})
+        return set(rows.values_list(link, flat=True))
 
     def _texts_of(self, parents) -> dict[int, dict[str, str]]:
         """By claim or question the texts of its evidence, with the key of each."""
@@ -154,34 +196,56 @@ class Passages:
             found[parent].setdefault(text, key)
         return found
 
-    def _record(self, passage: RankedPassage, key: str, parent: str) -> EvidenceRecord:
-        source = passage.evidence
+    def _record(self, passage: RankedPassage, key: str, parent: str, below: str, has_gold: bool) -> EvidenceRecord:
+        """`below` is the parent, or the question that is a context of it. Where its gold evidence is known, what does
+        not say that it is gold is not."""
+        known = passage.evidence
+        # A run of before that was noted has the sources of evidence only.
+        source = passage.source or (
+            {"url": known.url, "publisher": known.publisher, "date": known.date} if known is not None else {}
+        )
+        day = source.get("date")
         return EvidenceRecord(
             key,
             passage.text,
-            **{self.run.asks: parent},
-            url=source.url if source else "",
-            publisher=source.publisher if source else "",
-            date=source.date if source else None,
+            **{self.run.asks: below},
+            url=source.get("url", ""),
+            publisher=source.get("publisher", ""),
+            date=incoming.day(day) if isinstance(day, str) and day else day or None,
+            is_gold=_is_gold(source.get("is_gold", False if has_gold and passage.source else None), parent),
             rank=passage.rank,
-            metadata={
-                "retrieval": {
-                    "run": str(self.run.uuid),
-                    "corpus": self.run.corpus,
-                    "score": passage.score,
-                    "document": passage.document,
-                    "start": passage.start,
-                    "end": passage.end,
-                }
-            },
+            metadata={"retrieval": self._trace(passage)},
         )
+
+    def _trace(self, passage: RankedPassage) -> dict:
+        found = {
+            "run": str(self.run.uuid),
+            "corpus": self.run.corpus,
+            "score": passage.score,
+            "document": passage.document,
+            "start": passage.start,
+            "end": passage.end,
+        }
+        if passage.source:
+            shown = ("url", "publisher", "date", "is_gold")
+            found |= {name: value for name, value in passage.source.items() if name not in shown}
+            found |= {"scores": passage.scores}
+            found.setdefault("retrieved_at", self.run.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"))
+        return found
+
+
+def _is_gold(mark: object, parent: str) -> bool | None:
+    """What a source says of itself, for this claim or question."""
+    if isinstance(mark, list):
+        return parent in mark
+    return mark if isinstance(mark, bool) else None
 
 
 class PassagePublishingHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         job = Job.objects.select_related("dataset").get(pk=chunk.job_id)
         run = _run_of(job)
-        passages = Passages(run, job.parameters["top"])
+        passages = Passages(run, job.parameters["top"], job.parameters.get(CONTEXT, ""))
         total = run.rankings.filter(reason="").count()
         try:
             batch = open_batch(job, lease)
@@ -201,7 +265,7 @@ class PassagePublishingHandler:
     def finish(self, job: Job, lease: Lease) -> dict:
         job = Job.objects.select_related("dataset", "project").get(pk=job.pk)
         publish_staged(job, KEEP, lease)
-        if job.project.type.anchor_kind == UnitKind.EVIDENCE:
+        if job.project.type.anchor_kind in (UnitKind.EVIDENCE, UnitKind.QUESTION):
             make_items(job.project, lease)
         job.refresh_from_db(fields=["result"])
         return job.result | _published(job)

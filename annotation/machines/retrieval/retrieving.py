@@ -7,16 +7,20 @@ build the index an hour apart search the same, and a hash of what they read prov
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 
+from annotation import incoming
+from annotation.machines.retrieval.web import REPLAYS
 from annotation.machines.runs import starting
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
 from annotation.models import (
+    Aspect,
     AtomicClaim,
     Claim,
     ContentBatch,
@@ -27,14 +31,22 @@ from annotation.models import (
     Question,
     RetrievalRun,
     User,
+    WebAnswer,
 )
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
+from models_runtime.evidence import providers
+from models_runtime.evidence.presets import PRESETS as PRESETS
 
+PIPELINE = "evidence"
 CHUNK_SIZE = 256
-TOP_LIMIT = 1000
+TOP, TOP_LIMIT = 10, 1000
 # Where is searched: all evidence of the data set, or each query's own; other names are corpora of the site.
 OWN, EACH = "own", "each"
+# The web, by the search providers that follow, with a plus between them.
+WEB = "web:"
+# Queries of a chunk where the web is asked: it takes seconds for each.
+WEB_CHUNK_SIZE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,7 @@ ASKED: dict[str, QueryKind] = {
         lambda row: (row.response.claim_id, row.response.question_id),
         links=("response",),
     ),
+    "aspect": QueryKind(Aspect, "Aspects", lambda row: (None, row.question_id)),
 }
 
 
@@ -66,8 +79,19 @@ class RetrievalRequest:
     retriever: str
     asks: str
     corpus: str = OWN
-    top: int = 10
+    top: int | None = TOP
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    replays: str = ""  # id of a run whose answers of the web are used again, and nothing is asked
+
+    def with_preset(self, name: str) -> RetrievalRequest:
+        """What is given comes before what the preset says. RunError for a preset that there is not."""
+        if name and self.retriever != PIPELINE:
+            raise RunError(f"Presets are for {PIPELINE}")
+        if name and name not in PRESETS:
+            raise RunError(f"There is no preset {name!r}; available: {', '.join(PRESETS)}")
+        known = PRESETS[name].parameters if name else {}
+        usual = PRESETS[name].top if name else TOP
+        return replace(self, top=usual if self.top is None else self.top, parameters={**known, **self.parameters})
 
 
 def retrievers() -> tuple[CheckerInfo, ...]:
@@ -92,7 +116,29 @@ def has_evidence(dataset: Dataset) -> bool:
 def corpora_for(dataset: Dataset) -> dict[str, str]:
     """Where one can search for this data set: value of `RetrievalRun.corpus` -> words for it."""
     own = {OWN: "All evidence of the data set", EACH: "Each query's own passages only, to rank them anew"}
-    return (own if has_evidence(dataset) else {}) | {name: f"The corpus {name}" for name in settings.CORPORA}
+    corpora = {name: f"The corpus {name}" for name in settings.CORPORA}
+    return (own if has_evidence(dataset) else {}) | corpora | web_choices()
+
+
+def web_choices() -> dict[str, str]:
+    names = providers.names()
+    found = {f"{WEB}{name}": f"The web, by {name}" for name in names}
+    together = WEB + "+".join(names)
+    return found | ({together: f"The web, by {' and '.join(names)}"} if len(names) > 1 else {})
+
+
+def searches_web(run: RetrievalRun) -> bool:
+    return run.corpus.startswith(WEB)
+
+
+def web_providers(run: RetrievalRun) -> list[str]:
+    return run.corpus.removeprefix(WEB).split("+")
+
+
+def replayable(project: Project) -> models.QuerySet:
+    """Runs that asked the web, newest first."""
+    asked = WebAnswer.objects.filter(run=models.OuterRef("pk"))
+    return project.retrieval_runs.filter(models.Exists(asked)).select_related("job").order_by("-pk")
 
 
 def start(
@@ -108,6 +154,7 @@ def start(
 
     What only the worker can know, such as a missing model, fails the job.
     """
+    request = request.with_preset("")
     dataset = project.dataset
     info = _info(request)
     parameters = registry.complete_parameters(info, request.parameters)
@@ -126,13 +173,15 @@ def start(
         created_by=user,
     )
     asked = [request.asks, request.corpus, request.top, query_ids, _stand_of(dataset, request.corpus)]
+    if request.replays:
+        asked.append(request.replays)
     return starting.store_run(
         run,
         Job.Kind.RETRIEVAL,
         queue=starting.chosen_queue(info, queue),
-        chunks=_chunks(query_ids),
+        chunks=_chunks(query_ids, WEB_CHUNK_SIZE if searches_web(run) else CHUNK_SIZE),
         asked={"asked_sha256": starting.digest_of(asked)},
-        noted={"queries": len(query_ids)},
+        noted={"queries": len(query_ids)} | ({REPLAYS: request.replays} if request.replays else {}),
         again=again,
         wake_workers=wake_workers,
     )
@@ -154,11 +203,25 @@ def _check(project: Project, request: RetrievalRequest) -> None:
         raise RunError(f"What is searched for is one of {', '.join(ASKED)}, not {request.asks!r}")
     if not 1 <= request.top <= TOP_LIMIT:
         raise RunError(f"A query gets from 1 to {TOP_LIMIT} passages")
+    if request.replays:
+        if not request.corpus.startswith(WEB):
+            raise RunError("Only what was asked of the web can be replayed")
+        if not _is_replayable(project, request.replays):
+            raise RunError(f"There is no run {request.replays!r} of this project that asked the web")
+    if request.corpus.startswith(WEB) and request.retriever != PIPELINE:
+        raise RunError("Retrievers rank documents; for the web take the evidence pipeline")
     corpora = corpora_for(project.dataset)
     if request.corpus not in corpora:
         if request.corpus in (OWN, EACH):
             raise RunError("The data set has no evidence to search in; import some, or search a corpus")
         raise RunError(f"There is no corpus {request.corpus!r} here; available: {', '.join(corpora) or 'none'}")
+
+
+def _is_replayable(project: Project, uuid: str) -> bool:
+    try:
+        return replayable(project).filter(uuid=incoming.uuid_of(uuid)).exists()
+    except incoming.Refused:
+        return False
 
 
 def _stand_of(dataset: Dataset, corpus: str) -> list:
@@ -167,21 +230,27 @@ def _stand_of(dataset: Dataset, corpus: str) -> list:
     if corpus in (OWN, EACH):
         published = ContentBatch.objects.filter(dataset=dataset, state=ContentBatch.State.PUBLISHED)
         return list(published.order_by("-published_at", "-pk").values_list("pk", flat=True)[:1])
+    if corpus.startswith(WEB):
+        return []
     path = settings.CORPORA[corpus]
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
     try:
-        found = path.stat()
+        found = [(str(file), file.stat()) for file in files]
     except OSError:
         return [str(path)]
-    return [str(path), found.st_size, found.st_mtime_ns]
+    stand = [[name, stat.st_size, stat.st_mtime_ns] for name, stat in found]
+    return stand[0] if files == [path] else [str(path), starting.digest_of(stand)]
 
 
-def _chunks(query_ids: list[int]) -> Iterator[tuple[dict, int]]:
-    return starting.chunks_of("queries", query_ids, CHUNK_SIZE)
+def _chunks(query_ids: list[int], size: int = CHUNK_SIZE) -> Iterator[tuple[dict, int]]:
+    return starting.chunks_of("queries", query_ids, size)
 
 
 def retry_failures(run: RetrievalRun, *, include_permanent: bool = False) -> int:
     """See `starting.retry`."""
-    return starting.retry(run, f"{run.asks}_id", _chunks, include_permanent=include_permanent)
+    size = WEB_CHUNK_SIZE if searches_web(run) else CHUNK_SIZE
+    chunks = partial(_chunks, size=size)
+    return starting.retry(run, f"{run.asks}_id", chunks, include_permanent=include_permanent)
 
 
 def queries_of(run: RetrievalRun, query_ids: Iterable[int]) -> list:

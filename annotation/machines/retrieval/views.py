@@ -16,6 +16,7 @@ from annotation.machines.retrieval import publishing, retrieving
 from annotation.machines.retrieval.forms import PublishPassagesForm
 from annotation.machines.retrieval.queries import files
 from annotation.machines.retrieval.queries import rankings as queries
+from annotation.machines.retrieval.queries.steps import steps_of
 from annotation.machines.runs.queries.runs import facts_of
 from annotation.machines.runs.views.shared import render_run, start_chosen, to_run
 from annotation.models import Job, RetrievalRun
@@ -30,9 +31,17 @@ def project_retrieval(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
     asked, corpora = retrieving.can_be_asked(project.dataset), retrieving.corpora_for(project.dataset)
     infos = {info.slug: info for info in retrieving.retrievers()}
-    run, entries = start_chosen(request, "retriever", project, infos, asked=asked, corpora=corpora)
+    preset = request.GET.get("preset", "")
+    if preset and preset not in retrieving.PRESETS:
+        raise Http404("No such preset")
+    choices = {"asked": asked, "corpora": corpora, "replayable": retrieving.replayable(project)[:LISTED]}
+    run, entries = start_chosen(request, "retriever", project, infos, **choices, preset=preset)
     if run:
         return to_run(run)
+    for entry in entries:
+        if entry["info"].slug == retrieving.PIPELINE:
+            entry["is_open"] |= bool(preset)
+            entry["presets"], entry["preset"] = retrieving.PRESETS, retrieving.PRESETS.get(preset)
     context = {
         "project": project,
         "rows": [(run, *queries.words_for(run)) for run in queries.runs_of(project)[:LISTED]],
@@ -73,6 +82,9 @@ def parts_of(request, run: RetrievalRun) -> dict:
         "search": search,
         "query": urlencode({name: value for name, value in (("search", search), ("other", _address(other))) if value}),
         "page": page,
+        "steps": steps_of(run),
+        "searches_web": retrieving.searches_web(run),
+        "bad_lines": run.provenance.get("bad_lines"),
         "rows": queries.rows_of(run, list(page.object_list), other),
         "publishings": published,
         "publishing": progress_of(published[0]) if published and published[0].state != Job.State.DONE else None,
@@ -123,6 +135,14 @@ def retrieval_jsonl(request, uuid):
     return _download(files.json_lines(run), run, "jsonl", "application/jsonl; charset=utf-8")
 
 
+@login_required
+@require_safe
+def retrieval_web(request, uuid):
+    """What the run asked of the web, and what was answered."""
+    run = run_for(request.user, uuid, RetrievalRun)
+    return _download(files.web_lines(run), run, "web.jsonl", "application/jsonl; charset=utf-8")
+
+
 def _download(lines, run: RetrievalRun, ending: str, media_type: str) -> StreamingHttpResponse:
     response = StreamingHttpResponse(lines, content_type=media_type)
     name = f"{run.project.slug}-{run.retriever}-{run.uuid.hex[:8]}.{ending}"
@@ -141,7 +161,7 @@ def retrieval_publish(request, uuid):
     form = PublishPassagesForm(run, request.POST)
     if form.is_valid():
         try:
-            publishing.start(request.user, run, form.cleaned_data["top"])
+            publishing.start(request.user, run, form.cleaned_data["top"], form.cleaned_data.get("context", ""))
             return to_run(run)
         except publishing.PublishingProblem as problem:
             form.add_error(None, str(problem))
@@ -153,5 +173,6 @@ urlpatterns = [
     path("retrieval/<uuid:uuid>/ranking/", retrieval_ranking, name="retrieval_ranking"),
     path("retrieval/<uuid:uuid>/trec/", retrieval_trec, name="retrieval_trec"),
     path("retrieval/<uuid:uuid>/jsonl/", retrieval_jsonl, name="retrieval_jsonl"),
+    path("retrieval/<uuid:uuid>/web/", retrieval_web, name="retrieval_web"),
     path("retrieval/<uuid:uuid>/publish/", retrieval_publish, name="retrieval_publish"),
 ]

@@ -6,12 +6,12 @@ The reasons for each choice are in docs/checkers.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
 
-from annotation.models import Aspect, AtomicClaim, Evidence, Question, Unit
+from annotation.models import EVIDENCE_PARENTS, Aspect, AtomicClaim, Evidence, Question, Unit
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.work.queries.contents import PASSAGE, PASSAGES
 from models_runtime.contracts import CheckerInput, LabelSpace
@@ -42,18 +42,18 @@ class Reader:
 
 
 def _of_evidence(unit: Unit, passages: tuple[str, ...]) -> Fields:
-    parent = unit.evidence.claim or unit.evidence.question
-    return {"claim": parent.text, "evidence": unit.evidence.text}
+    return {"claim": unit.evidence.parent.text, "evidence": unit.evidence.text}
 
 
 def _origin_of_evidence(unit: Unit) -> dict[str, str]:
     """Texts, empty where unknown; days as in ISO 8601."""
-    evidence, parent = unit.evidence, unit.evidence.claim or unit.evidence.question
+    evidence = unit.evidence
+    day = getattr(evidence.parent, "date", None)
     return {
         "url": evidence.url,
         "publisher": evidence.publisher,
         "evidence_date": evidence.date.isoformat() if evidence.date else "",
-        "claim_date": parent.date.isoformat() if parent.date else "",
+        "claim_date": day.isoformat() if day else "",
         "is_gold": {True: "yes", False: "no", None: ""}[evidence.is_gold],
     }
 
@@ -82,7 +82,7 @@ def _of_response_aspect(unit: Unit, passages: tuple[str, ...]) -> Fields:
 
 def _beside_answers(units: list[Unit]) -> dict[int, Fields]:
     """All aspects of the question that are in the unit's set, the answer's atomic claims of the set of that name (or
-    without a set, where the data set has none in it), and the passages of the question."""
+    without a set, where the data set has none in it), the passages of the question, and each claim's own evidence."""
     found = {}
     for piece_set in {unit.aspect.piece_set for unit in units}:
         found |= _beside_set([unit for unit in units if unit.aspect.piece_set == piece_set], piece_set)
@@ -95,17 +95,27 @@ def _beside_set(units: list[Unit], piece_set: str) -> dict[int, Fields]:
     of_claims = piece_set if of_claims.filter(piece_set=piece_set).exists() else ""
     aspects = Aspect.objects.filter(question__in=questions, piece_set=piece_set).order_by("index", "id")
     aspects = _texts_by(aspects, "question_id")
-    claims = AtomicClaim.objects.filter(response__in=responses, piece_set=of_claims).order_by("index", "id")
-    claims = _texts_by(claims, "response_id")
+    rows = AtomicClaim.objects.published().filter(response__in=responses, piece_set=of_claims).order_by("index", "id")
+    claims = defaultdict(list)
+    for response, pk, text in rows.values_list("response_id", "pk", "text"):
+        claims[response].append((pk, text))
     passages = _texts_by(Evidence.objects.filter(question__in=questions).in_order(), "question_id")
+    of_claim = _texts_by(Evidence.objects.filter(atomic_claim__response__in=responses).in_order(), "atomic_claim_id")
     return {
         unit.pk: {
             "aspects": aspects.get(unit.response.question_id, ()),
-            "atomic_claims": claims.get(unit.response_id, ()),
+            "atomic_claims": tuple(text for _, text in claims.get(unit.response_id, ())),
             "sources": passages.get(unit.response.question_id, ()),
+            # Each claim's own evidence, in the order of the claims; the question's passages where it has none.
+            **_claim_sources(claims.get(unit.response_id, ()), of_claim),
         }
         for unit in units
     }
+
+
+def _claim_sources(claims: Sequence[tuple[int, str]], of_claim: dict[int, tuple[str, ...]]) -> dict[str, tuple]:
+    found = tuple(of_claim.get(pk, ()) for pk, _ in claims)
+    return {"claim_sources": found} if any(found) else {}
 
 
 def _texts_by(rows, parent: str) -> dict[int, tuple[str, ...]]:
@@ -143,7 +153,10 @@ def _of_aspect(unit: Unit, passages: tuple[str, ...]) -> Fields:
 # (what the page shows, kind of unit) -> how the input is made. What has no line here, no checker can judge.
 READERS: dict[tuple[str, str], Reader] = {
     ("evidence", "evidence"): Reader(
-        ("evidence__claim", "evidence__question"), _of_evidence, looks_in="evidence", origin=_origin_of_evidence
+        tuple(f"evidence__{parent}" for parent in EVIDENCE_PARENTS),
+        _of_evidence,
+        looks_in="evidence",
+        origin=_origin_of_evidence,
     ),
     ("pair", "pair"): Reader(("pair",), _of_pair, looks_in="premise", finds="hypothesis"),
     ("response", "triplet"): Reader(

@@ -17,7 +17,8 @@ from annotation.models import CheckerRun, Job, RunFailure, RunSample, Score, Sug
 from models_runtime.contracts import CheckerInput, LabelSpace
 
 # Says where and with what a run was computed, not what it would answer.
-CIRCUMSTANCES = ("device", "libraries", OTHER_WORKERS, REUSED_FROM, CALIBRATION)
+# What an approximate index finds is measured where it is built.
+CIRCUMSTANCES = ("device", "libraries", "recall_at_10", OTHER_WORKERS, REUSED_FROM, CALIBRATION)
 MOST_SOURCES = 10
 FINISHED = (Job.State.DONE, Job.State.FAILED, Job.State.CANCELLED)
 

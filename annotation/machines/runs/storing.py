@@ -173,3 +173,14 @@ def _kept_prompt(prompt: Any) -> tuple[Any, bool]:
 def storable(text: str) -> str:
     """Without NUL and lone surrogates, which PostgreSQL refuses; messages quote the text that failed."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+
+
+def storable_json(value: object) -> object:
+    """The same for JSON, however deep; numbers that are none become null."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return {storable(str(name)): storable_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable_json(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

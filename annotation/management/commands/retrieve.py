@@ -31,14 +31,22 @@ class Command(BaseCommand):
             "--corpus",
             default=retrieving.OWN,
             metavar="NAME",
-            help="own (default): all evidence of the data set; each: each query's own passages; or a corpus's name",
+            help="own (default): all evidence of the data set; each: each query's own passages; a corpus's name; or "
+            "web:NAME, a search provider (web:A+B for two)",
         )
-        parser.add_argument("--top", type=int, default=10, help="passages per query (default 10)")
+        parser.add_argument("--top", type=int, help="passages per query (default 10, or the preset's)")
+        parser.add_argument(
+            "--preset", choices=list(retrieving.PRESETS), help="of evidence: the steps as a paper has them"
+        )
+        parser.add_argument("--replay", default="", metavar="RUN", help="take what this run asked of the web")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument(
             "--publish", type=int, metavar="N", help="also publish the first N passages of each query as evidence"
+        )
+        parser.add_argument(
+            "--context", default="", metavar="NAME", help="questions that were judged get the passages as this context"
         )
         parser.add_argument("--trec", type=Path, metavar="FILE", help="also write the rankings to a TREC run file")
         parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
@@ -64,13 +72,15 @@ class Command(BaseCommand):
                 file.writelines(files.trec_lines(run))
             self.stdout.write(f"Written to {trec}")
         if publish is not None:
-            self._publish(person, run, publish)
+            self._publish(person, run, publish, options["context"])
 
     def _start(self, project: Project, person: User, retriever: str, options: dict, is_here: bool) -> RetrievalRun:
         asks = options["asks"] or next(iter(retrieving.can_be_asked(project.dataset)), "claim")
         try:
             parameters = read_parameters(registry.get_info(retriever), options["param"])
-            request = RetrievalRequest(retriever, asks, options["corpus"], options["top"], parameters)
+            request = RetrievalRequest(
+                retriever, asks, options["corpus"], options["top"], parameters, options["replay"]
+            ).with_preset(options["preset"] or "")
             return retrieving.start(
                 project, person, request, options["queue"], again=options["again"], wake_workers=not is_here
             )
@@ -92,15 +102,20 @@ class Command(BaseCommand):
             f"Run {run.uuid}: {job.progress_total} queries in {seconds:.1f} s, {result['failed']} failed, "
             f"{result['passages']} passages"
         )
+        for step in result.get("steps", ()):
+            dropped = ", ".join(f"{number} {why}" for why, number in step["dropped"].items())
+            self.stdout.write(
+                f"  {step['step']}: {step['took']} in, {step['gave']} out" + f" ({dropped})" * bool(dropped)
+            )
         if gold := result["gold"]:
             self.stdout.write(
                 f"  gold evidence found: {gold['found']} of {gold['gold']}, "
                 f"for {gold['hit']} of {gold['queries']} queries that have some"
             )
 
-    def _publish(self, person: User, run: RetrievalRun, top: int) -> None:
+    def _publish(self, person: User, run: RetrievalRun, top: int, context: str) -> None:
         try:
-            job = lifecycle.run_here(publishing.start(person, run, top, wake_workers=False))
+            job = lifecycle.run_here(publishing.start(person, run, top, context, wake_workers=False))
         except publishing.PublishingProblem as problem:
             raise CommandError(str(problem)) from None
         if job.state != Job.State.DONE:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from annotation.models import Evidence, Unit
+from annotation.models import EVIDENCE_PARENTS, Evidence, Unit
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class ContentColumns:
 
 
 def _evidence(row: dict) -> Contents:
-    """A piece of evidence under its claim (or, where a data set has no claims, its question)."""
+    """A piece of evidence under what it is about."""
     has_claim = row["evidence__claim__text"] is not None
-    claim = row["evidence__claim__text"] if has_claim else row["evidence__question__text"]
+    texts = (row[f"evidence__{parent}__text"] for parent in EVIDENCE_PARENTS)
+    claim = next((text for text in texts if text is not None), "")
     return Contents(
         {
             "claim": claim,
@@ -62,6 +63,8 @@ EVIDENCE = ContentColumns(
         "evidence__claim__source",
         "evidence__question__text",
         "evidence__question__date",
+        "evidence__atomic_claim__text",
+        "evidence__aspect__text",
     ),
     _evidence,
     ("claim", "evidence"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from annotation.models import Unit
+from annotation.models import EVIDENCE_PARENTS, Unit
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def _parent(row) -> str:
 
 
 def _of_evidence(unit: Unit) -> tuple[str, str]:
-    return _parent(unit.evidence), unit.evidence.text
+    return unit.evidence.parent.text, unit.evidence.text
 
 
 def _of_response(unit: Unit) -> tuple[str, str]:
@@ -53,7 +53,11 @@ def _below(name: str) -> tuple[str, ...]:
 
 WORDS: dict[str, Words] = {
     "claim": Words(("claim",), ("claim__text",), lambda unit: (unit.claim.text, "")),
-    "evidence": Words(("evidence__claim", "evidence__question"), _below("evidence"), _of_evidence),
+    "evidence": Words(
+        tuple(f"evidence__{parent}" for parent in EVIDENCE_PARENTS),
+        tuple(f"evidence__{parent}__text" for parent in EVIDENCE_PARENTS),
+        _of_evidence,
+    ),
     "question": Words(("question",), ("question__text",), lambda unit: (unit.question.text, "")),
     "response": Words(("response__claim", "response__question"), _below("response"), _of_response),
     "triplet": Words(("triplet__response",), ("triplet__head", "triplet__relation", "triplet__tail"), _of_triplet),

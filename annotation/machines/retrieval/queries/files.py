@@ -54,6 +54,8 @@ def json_lines(run: RetrievalRun) -> Iterator[str]:
             row["expanded"] = ranking.expanded
         if ranking.reason:
             row["failed"] = ranking.reason
+        if ranking.steps:
+            row["steps"] = ranking.steps
         row["passages"] = [
             {
                 "rank": passage.rank,
@@ -63,7 +65,16 @@ def json_lines(run: RetrievalRun) -> Iterator[str]:
                 "start": passage.start,
                 "end": passage.end,
                 "text": passage.text,
+                **({"source": passage.source} if passage.source else {}),
             }
             for passage in passages
         ]
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def web_lines(run: RetrievalRun) -> Iterator[str]:
+    """One search or page a line, in the order in which they were answered."""
+    for answer in run.web_answers.order_by("pk").iterator(chunk_size=RANKINGS_AT_ONCE):
+        row = {"kind": answer.kind, "asked": answer.asked, "answered_at": answer.answered_at.isoformat()}
+        row |= {"problem": answer.problem} if answer.problem else {"answer": answer.body}
         yield json.dumps(row, ensure_ascii=False) + "\n"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from django.db.models import Count, Q, QuerySet
 
 from annotation.machines.retrieval.documents import evidence_of, searches_evidence
-from annotation.machines.retrieval.retrieving import ASKED, EACH, OWN
+from annotation.machines.retrieval.retrieving import ASKED, EACH, OWN, WEB
 from annotation.models import Job, Project, QueryRanking, RankedPassage, RetrievalRun
 
 FIRST_HITS = 3
@@ -31,6 +31,8 @@ def others_of(run: RetrievalRun) -> list[RetrievalRun]:
 def words_for(run: RetrievalRun) -> tuple[str, str]:
     """What the run searches for, and where."""
     where = {OWN: "all evidence of the data set", EACH: "each query's own passages"}
+    if run.corpus.startswith(WEB):
+        return ASKED[run.asks].title.lower(), f"the web, by {run.corpus.removeprefix(WEB).replace('+', ' and ')}"
     return ASKED[run.asks].title.lower(), where.get(run.corpus, f"the corpus {run.corpus}")
 
 

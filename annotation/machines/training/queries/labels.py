@@ -27,7 +27,12 @@ from annotation.task_types import TaskType
 # tested together. The first of these that a unit has.
 _OF_RESPONSE = ("question__key", "claim__key")
 GROUPS: dict[str, tuple[str, ...]] = {
-    UnitKind.EVIDENCE: ("evidence__claim__key", "evidence__question__key"),
+    UnitKind.EVIDENCE: (
+        "evidence__claim__key",
+        "evidence__question__key",
+        "evidence__atomic_claim__response__question__key",
+        "evidence__aspect__question__key",
+    ),
     UnitKind.PAIR: (
         "pair__response__claim__key",
         "pair__evidence__claim__key",

@@ -1,0 +1,246 @@
+"""The evidence pipeline: from documents and from the web, what each step drops, and what the web answers wrongly."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation.jobs import lifecycle
+from annotation.machines.retrieval import index, publishing, retrieving
+from annotation.models import Evidence, WebAnswer
+from models_runtime.contracts import ParameterError
+from models_runtime.evidence import providers
+from models_runtime.evidence.presets import PRESETS
+from tests.factories import make_project
+from tests.retrieval.fake_web import Answer, FakeWeb, page
+from tests.retrieval.harbour import CLAIMS, bring_in, found, harbour, search, start
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DRUID = {"retriever": "evidence", "parameters": PRESETS["druid"].parameters}
+
+
+@pytest.fixture
+def web(monkeypatch, settings):
+    index.forget()
+    monkeypatch.setattr(providers, "LONGEST_WAIT", 0.01)
+    fake = FakeWeb()
+    fake.configure(monkeypatch, settings)
+    yield fake
+    fake.close()
+    index.forget()
+
+
+def claims_of_a_review(tmp_path, web, **more):
+    line = {
+        "claim": {
+            "id": "ice",
+            "text": CLAIMS["ice"],
+            "date": "2020-06-01",
+            "claimant": "A sailor",
+            "source": f"{web.url}/review",
+        }
+    }
+    return make_project(bring_in(tmp_path, line, *more.get("lines", ())), overlap=1)
+
+
+ICE = "Thick ice closed the harbour of Lindau in January, and no ship left it for three weeks."
+
+
+def test_pages_become_joined_evidence_and_every_step_says_what_it_dropped(tmp_path, web, client):
+    web.pages = {
+        "/a": page(
+            f"{ICE}\n{CLAIMS['ice']}\nTrains ran on time all winter long, said the railway in its report.\n"
+            "The harbour master measured ice of forty centimetres in the harbour.\nIce is cold.",
+            day="2021-03-02",
+            site="The Example",
+        ),
+        "/b": page(f"{ICE} So said the master of the port.\nSnow fell on the lake that week.", day="2019-02-03"),
+        "/c": page("Harbour ice in January: a chronicle of Lindau's winters since 1880.", day="2018-01-01"),
+        "/d": page("In January the harbour of Lindau was closed by ice, wrote a traveller.", day="2022-01-01"),
+        "/e": page("Ice in the harbour, once more, was seen from the lighthouse in January.", day="2022-02-01"),
+        "/review": page("The harbour was closed by ice in January, our check of the claim finds.", day="2020-07-01"),
+        "/binary": Answer(b"%PDF-1.7\0\0", "application/pdf"),
+    }
+    order = ["a", "d", "e", "review", "binary", "gone", "b", "c"]
+    web.search = lambda query: [{"url": f"{web.url}/{one}", "title": one.upper()} for one in order]
+    project = claims_of_a_review(tmp_path, web)
+    run = search(project, corpus="web:own+brave", top=4, **DRUID)
+    ranking = run.rankings.get()
+    passages = list(ranking.passages.order_by("rank"))
+    steps = {step["step"]: step for step in ranking.steps}
+    assert list(steps) == [
+        *("query", "search", "page text", "filter pages", "chunk", "filter passages", "rerank", "choose", "join"),
+    ]
+    assert (steps["search"]["took"], steps["search"]["gave"]) == (2, 8)
+    assert steps["search"]["dropped"] == {"found already": 8}
+    assert (steps["page text"]["took"], steps["page text"]["gave"]) == (8, 6)
+    told = {one["what"].rpartition("/")[2]: one["detail"] for one in steps["page text"]["first"]}
+    assert told == {"binary": "is application/pdf, no page of text", "gone": "HTTP 404"}
+    assert steps["filter passages"]["dropped"]["sentence that repeats the claim"] == 1
+    assert steps["choose"]["took"] > steps["choose"]["gave"] >= steps["join"]["gave"] == 4 == len(passages)
+    # Two of the four are older than the claim, although they are neither first nor best.
+    assert sorted(passage.source["date"] < "2020-06-01" for passage in passages) == [False, False, True, True]
+    joined = next(passage for passage in passages if passage.document.endswith("/a"))
+    first, _, rest = joined.text.partition(" [...] ")
+    assert first == ICE and "forty centimetres" in rest and CLAIMS["ice"] not in joined.text
+    assert len(joined.text.split()) <= 300 and len(joined.source["pieces"]) == joined.text.count("[...]") + 1
+    assert joined.source["search_ranks"] == {"own": 1, "brave": 1} and joined.source["publisher"] == "The Example"
+    assert joined.source["retrieved_at"] and len(joined.source["sha256"]) == 64
+
+    client.force_login(project.created_by)
+    shown = client.get(reverse("retrieval_detail", args=[run.uuid])).content.decode()
+    assert "8 found already" in shown and "Filter passages" in shown and "repeat_limit" in shown
+    of_query = client.get(reverse("retrieval_ranking", args=[run.uuid]), {"query": "ice"}).content.decode()
+    assert "is application/pdf, no page of text" in of_query
+    kept = b"".join(client.get(reverse("retrieval_web", args=[run.uuid])).streaming_content).decode()
+    assert len(kept.splitlines()) == WebAnswer.objects.filter(run=run).count() == 10
+    assert "secret-of-brave" not in kept + shown + json.dumps(run.provenance)
+
+    job = lifecycle.run_here(publishing.start(run.created_by, run, 4, wake_workers=False))
+    assert job.result["new_evidence"] == 4
+    made = Evidence.objects.published().get(url=f"{web.url}/a")
+    assert (str(made.date), made.publisher, made.is_gold) == ("2021-03-02", "The Example", None)
+
+    before = len(web.asked)
+    again = search(project, corpus="web:own+brave", top=4, replays=str(run.uuid), **DRUID)
+    assert found(again) == found(run) and len(web.asked) == before
+    filters = {"drop_fact_check": True, "drop_later": True, "pages": 0, "earlier_pages": 0, "least_words": 9}
+    strict = search(
+        project, corpus="web:own+brave", replays=str(run.uuid), top=40,
+        retriever="evidence", parameters=PRESETS["druid-plus"].parameters | filters,
+    )  # fmt: skip
+    steps = {step["step"]: step for step in strict.rankings.get().steps}
+    assert steps["filter pages"]["dropped"] == {"the fact-check itself": 1, "published after the claim": 3}
+    assert all(passage.source["date"] < "2020-06-01" for passage in strict.rankings.get().passages.all())
+    assert len(web.asked) == before
+
+
+LANGUAGES = "Eis. Glace. Ghiaccio. Hielo. Лёд. 冰. 얼음. جليد. Πάγος. बर्फ़. "
+
+
+def test_what_the_web_answers_wrongly_is_told_of_its_item_and_the_rest_goes_on(tmp_path, web):
+    big = b"<html><body><p>" + b"ice " * 12_500_000 + b"</p></body></html>"
+    web.pages = {
+        "/big": Answer(big),
+        "/half": Answer("<p>half", length=100_000),
+        "/nothing": Answer(""),
+        "/languages": page(LANGUAGES * 30),
+        "/binary": Answer(bytes(range(256)) * 40, "text/html"),
+        "/inside": Answer("", status=302, headers={"Location": "http://169.254.169.254/latest/"}),
+        "/round": Answer("", status=302, headers={"Location": "/round"}),
+        "/error": Answer("oops", status=500),
+        "/good": page(ICE),
+    }
+    answers = {
+        "five hundred": Answer("oops", status=500),
+        "html": Answer("<html>Sign in</html>"),
+        "nothing": Answer("", "application/json"),
+        "half": Answer('{"results": [{"url": "htt', "application/json", length=4_000),
+        "no results": Answer('{"error": "quota"}', "application/json"),
+    }
+    urls = [*(f"{web.url}{path}" for path in web.pages), "ftp://x", None, "http://[", 7]
+    web.search = lambda query: answers.get(query) or [{"url": url} for url in urls]
+    lines = [{"claim": {"id": text, "text": text}} for text in (*answers, "ice in the harbour")]
+    project = make_project(bring_in(tmp_path, *lines), overlap=1)
+    run = search(project, corpus="web:own", top=10, retriever="evidence", parameters={"pages": 0})
+    problems = dict(run.rankings.exclude(reason="").values_list("claim__key", "message"))
+    assert problems.keys() == answers.keys() and set(run.failures.values_list("is_permanent", flat=True)) == {False}
+    for text, words in {
+        "five hundred": "HTTP 500",
+        "html": "no JSON that can be read",
+        "nothing": "nothing",
+        "half": "half an answer",
+        "no results": "something else than results",
+    }.items():
+        assert words in problems[text]
+    good = run.rankings.get(reason="")
+    documents = {passage.document.rpartition("/")[2] for passage in good.passages.all()}
+    assert documents == {"good", "languages"}
+    steps = {step["step"]: step for step in good.steps}
+    assert steps["search"]["dropped"] == {"no address of a page": 3}
+    told = {one["what"].rpartition("/")[2]: one["detail"] for one in steps["page text"]["first"]}
+    assert told.keys() == {"big", "half", "nothing", "binary", "inside", "round", "error", "["}
+    for name, words in {
+        "big": "is larger than 5 MB",
+        "half": "ended before it was whole",
+        "nothing": "has no main text",
+        "binary": "is binary",
+        "inside": "not on the public Internet",
+        "round": "redirects more than 5 times",
+        "error": "HTTP 500",
+    }.items():
+        assert words in told[name], told
+    # Tried again, only the searches that failed are asked, and no page a second time.
+    answers.clear()
+    before = [path for path in web.asked if not path.startswith("/search")]
+    assert retrieving.retry_failures(run) == 5
+    assert lifecycle.run_here(run.job).state == "done" and not run.failures.exists()
+    assert [path for path in web.asked if not path.startswith("/search")] == before
+
+
+def test_a_refused_key_ends_the_run_and_an_asked_too_often_provider_is_waited_for(tmp_path, web):
+    project = claims_of_a_review(tmp_path, web)
+    web.search = lambda query: Answer("no", status=401)
+    job = lifecycle.run_here(start(project, corpus="web:brave", **DRUID).job)
+    assert job.state == "failed" and "refuses the key in BRAVE_KEY" in job.message
+    assert "secret" not in job.message
+    web.search = lambda query: Answer("slow down", status=429, headers={"Retry-After": "60"})
+    run = start(project, corpus="web:own", **DRUID)
+    lifecycle.work_on(run.job_id, turn_seconds=None)
+    run.job.refresh_from_db()
+    assert run.job.state != "done" and "asked too often (HTTP 429)" in run.job.waits_for
+
+
+def test_a_run_that_is_cancelled_in_any_step_goes_on_from_there_and_asks_nothing_twice(tmp_path, web, monkeypatch):
+    from models_runtime.evidence import steps
+
+    web.pages = {f"/{n}": page(f"{ICE} It was winter number {n}.") for n in range(3)}
+    web.search = lambda query: [{"url": f"{web.url}/{n}"} for n in range(3)]
+    project = claims_of_a_review(tmp_path, web)
+    run = start(project, corpus="web:own", **DRUID)
+    for name in ("chunk", "filter_passages", "choose", "join"):
+        whole = getattr(steps, name)
+
+        class Cancelled(BaseException):
+            pass
+
+        def stop(work, parameters, cancelled=Cancelled):
+            raise cancelled
+
+        with monkeypatch.context() as patched:
+            pipeline = "models_runtime.evidence.pipeline"
+            after = ("AFTER_SEARCH", "AFTER_RERANKING")
+            import importlib
+
+            module = importlib.import_module(pipeline)
+            for table in after:
+                steps_of = tuple(stop if step is whole else step for step in getattr(module, table))
+                patched.setattr(module, table, steps_of)
+            with pytest.raises(Cancelled):
+                lifecycle.run_here(run.job)
+        assert not run.rankings.exists()
+        run.job.chunks.filter(state="leased").update(lease_expires_at=run.job.created_at)
+    assert lifecycle.run_here(run.job).state == "done"
+    assert run.rankings.get().passages.count() == 3
+    assert len(web.asked) == len(set(web.asked)) == 4
+
+
+def test_documents_are_searched_with_the_same_steps_and_wrong_parameters_are_refused(tmp_path):
+    project = harbour(tmp_path)
+    run = search(project, top=2, **DRUID)
+    assert found(run)["light"][0] == "light/a" and run.provenance["documents"] == 5
+    assert {step["step"] for step in run.job.result["steps"]} > {"search", "choose", "join"}
+    for wrong, words in (
+        ({"query": "template", "query_template": "{who}"}, "{who} is none of text"),
+        ({"query": "template", "query_template": "x"}, "must hold {text}"),
+        ({"rerank": "cross-encoder"}, "name the model"),
+        ({"rerank": "search"}, "no passages to join"),
+    ):
+        with pytest.raises(ParameterError, match=words.replace("{", r"\{")):
+            from models_runtime import load_retriever
+
+            load_retriever("evidence", wrong)
+    icat = search(project, top=10, retriever="evidence", parameters=PRESETS["leakage"].parameters)
+    assert found(icat)["light"][0] == "light/a"
+    with pytest.raises(retrieving.RunError, match="take the evidence pipeline"):
+        start(project, corpus="web:own")
