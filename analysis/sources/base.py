@@ -45,6 +45,9 @@ ADJUDICATED = "adjudicated"
 class Source(Outline):
     """One project's labels as of one moment, whoever they are by."""
 
+    # The set that units' one labels come from, where a release was frozen with one; empty: what stands.
+    decisions: str = ""
+
     @property
     def asked(self) -> TaskType:
         """As people are asked. The `type` of what reports are made from has a question for each label where several may

@@ -63,8 +63,7 @@ class ReleaseSource(Source):
             raise ReleaseError(f"{path}: this Assay does not know the task type {self.task_type}") from None
         self.overlap, self.multiple_share = release["overlap"], release["multiple_share"]
         self.prefill = release["prefill"]
-        # The set that units' one labels come from; empty: what stands.
-        self.decisions: str = manifest.get("decisions", "")
+        self.decisions = manifest.get("decisions", "")
         self.piece_set = manifest.get("settings", {}).get("piece_set", "")
 
     def described(self) -> dict:

@@ -90,7 +90,7 @@ def test_nobody_labelled_anything_yet():
     run = make_suggestions(project, checker="first")
     row = of_dimension(report_of(run), "relevance")["labels"][0]
     assert row["powered"]["estimate"] is None and "fewer than two" in row["people"]["undefined"]
-    assert row["checker"]["estimate"] == 0 and "by the checker all units" in row["checker"]["interval"]["undefined"]
+    assert row["checker"]["estimate"] == 0 and "by the checker, all units" in row["checker"]["interval"]["undefined"]
 
 
 def test_a_checker_that_said_nothing_or_too_little_has_no_interval():

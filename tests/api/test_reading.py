@@ -44,7 +44,7 @@ def test_data_sets_and_their_content(program, rosa):
     assert program.read("datasets/ice/")["content"] == {"claim": 3, "evidence": 7}
     rows = program.read("datasets/ice/content/", kind="evidence", page_size=3)
     assert rows["results"][0]["columns"]["publisher"] == "The Example"
-    assert rows["results"][0]["parents"] == {"claim": "c0", "question": None}
+    assert rows["results"][0]["parents"] == {"claim": "c0", "question": None, "atomic_claim": None, "aspect": None}
     refused = problem_of(program.get("/api/v1/datasets/ice/content/"), 400)
     assert refused["detail"].startswith("kind must be one of claim, question")
 

@@ -295,7 +295,7 @@ def test_highlights_are_places_in_the_text_of_the_file(tmp_path, text, roles):
 
 @pytest.mark.parametrize(
     ("cells", "reason"),
-    [("9,12,", "not a position in the text"), ("0,1,b", "not what stands"), (",,zz", "does not stand"),
+    [("9,12,", "not a position in the text"), ("0,1,b", "differs from the text"), (",,zz", "does not occur"),
      (",,a", "more than once"), ("x,2,", "whole numbers")],
 )  # fmt: skip
 def test_highlights_that_are_not_there_are_bad_rows(tmp_path, cells, reason):

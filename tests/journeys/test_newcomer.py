@@ -184,7 +184,7 @@ def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_pa
     # The answers before the suggestions count, of which two were other ones.
     assert (labels["units with a reference label"], labels["ties, excluded"]) == ("8", "1")
     assert 1 <= int(against["Accuracy"][2]) <= 8  # where the checker found it relevant, too
-    expected = ("annotations.jsonl", "claims.jsonl", "claims.parquet", "claims.tsv", "manifest.json")
+    expected = ("annotations.jsonl", "claims.jsonl", "claims.parquet", "claims.tsv", "manifest.json", "undecided.tsv")
     assert [file.name for file in files] == [f"{slug}-{name}" for name in expected]
     again = export_from_an_empty_assay(journey, slug, tmp_path)
     for file in files:

@@ -76,4 +76,4 @@ def test_a_run_with_probabilities_that_nobody_told_is_marked(client, project, ru
 
 def test_answers_of_such_versions_are_taken_over_by_no_run():
     fallible = ("llm", "source-reference", "model-knowledge", "verdict", "masked-reference-server")
-    assert {registry.get_info(slug).version for slug in fallible} == {"2"}
+    assert "1" not in {registry.get_info(slug).version for slug in fallible}

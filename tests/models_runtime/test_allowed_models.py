@@ -96,7 +96,7 @@ def test_every_parameter_that_names_a_model_is_checked(models):
     """Those that are called or described as one, but for ids of trained checkers, which are looked up by hash."""
     for info in registry.list_infos():
         for parameter in info.parameters:
-            named = any(word in parameter.name for word in ("model", "rerank", "embeddings"))
+            named = any(word in parameter.name for word in ("model", "reranker", "embeddings"))
             if (named or "absolute path" in parameter.hint) and isinstance(parameter.default, str):
                 is_hash = (info.slug, parameter.name) == ("trained", "model")
                 assert parameter.kind == ("str" if is_hash else "model"), (info.slug, parameter.name)

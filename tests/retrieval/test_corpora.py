@@ -42,12 +42,15 @@ def test_a_file_that_is_not_here_is_a_warning_at_start(settings, tmp_path):
 def test_lines_become_documents(tmp_path):
     path = tmp_path / "c.jsonl"
     rows = [
-        {"id": "a", "text": "One\r\ntwo", "title": "left aside"},
+        {"id": "a", "text": "One\r\ntwo", "title": "kept as it is"},
         {"id": 7, "text": "Seven"},
         {"id": "e", "text": " "},
     ]
     path.write_text("\n\n".join(map(json.dumps, rows)))
-    assert list(read_corpus(path)) == [Document("a", "One\ntwo"), Document("7", "Seven")]
+    assert list(read_corpus(path)) == [
+        Document("a", "One\ntwo", source={"title": "kept as it is"}),
+        Document("7", "Seven"),
+    ]
 
 
 def test_a_large_file_is_read_line_by_line(tmp_path):

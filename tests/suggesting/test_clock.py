@@ -53,6 +53,7 @@ def test_a_clock_that_was_started_again_ends_with_its_worker(tmp_path):
     with running_worker(tmp_path, worker_environment(tmp_path, "filesystem://")) as worker:
         clock_of(worker).kill()
         wait_for(lambda: "starting it again" in worker.said(), "the clock was started again", worker)
+        wait_for(lambda: worker.said().count("The clock's process is ") == 2, "the new one was named", worker)
         clock_of(worker)
         children = children_of(worker)
         assert worker.stop() == 0

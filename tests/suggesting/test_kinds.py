@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
 SUGGESTED = tuple(description.identifier for description in TASK_TYPES if description.checkers)
 QUESTION = "When did harbour 0 freeze?"
 PASSAGES = (OTHER, GOLD)
+ASKED = "2024-05-01"  # the question's date
 # What a checker is given about the first unit with something in it.
 GIVEN = {
     "claim-evidence/six-way/1": {"claim": QUESTION, "evidence": OTHER},
@@ -27,8 +28,13 @@ GIVEN = {
     "triplets/-/1": {"claim": "The harbour of Lindau froze in January 1963", "passages": PASSAGES},
     "triplets/sub-sentences/1": {"claim": "The harbour of Lindau froze in January 1963", "passages": PASSAGES},
     "aspect-coverage/-/1": {"claim": ASPECTS[0], "evidence": ANSWER, "question": QUESTION},
-    "sufficient-context/-/1": {"claim": QUESTION, "passages": PASSAGES},
-    "answer-grade/-/1": {"claims": ("January 1963", "early 1963"), "evidence": ANSWER, "question": QUESTION},
+    "sufficient-context/-/1": {"claim": QUESTION, "passages": PASSAGES, "question_date": ASKED},
+    "answer-grade/-/1": {
+        "claims": ("January 1963", "early 1963"),
+        "evidence": ANSWER,
+        "question": QUESTION,
+        "question_date": ASKED,
+    },
     "nli/three-way/1": {"claim": "The harbour of Lindau froze.", "evidence": GOLD},
     "nli/two-way/1": {"claim": "The harbour of Lindau froze.", "evidence": GOLD},
     "nli/aspect-relevance/1": {"claim": ASPECTS[0], "evidence": QUESTION},

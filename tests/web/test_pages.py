@@ -28,6 +28,7 @@ OF_PROJECT = (
     "project_runs",
     "project_training",
     "project_prompts",
+    "project_rules",
     "project_retrieval",
     "project_exports",
     "project_releases",
@@ -62,6 +63,10 @@ OF_ONE_THING = {
     "label_set_detail": lambda world: [world.label_set.pk],
     "label_set_next": lambda world: [world.label_set.pk],
     "webhook_detail": lambda world: [world.webhook.uuid],
+    "rule_new": lambda world: [world.project.slug, "majority"],
+    "rule_job": lambda world: [world.rule_job.uuid],
+    "claims_new": lambda world: [world.dataset.slug],
+    "claims_detail": lambda world: [world.collection.uuid],
 }
 WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
@@ -83,7 +88,10 @@ ELSEWHERE = {
     "webhook_ping", "webhook_remove", "delivery_repeat",
     # tests/web/test_adjudication.py
     "adjudication", "adjudication_next", "adjudication_item", "adjudication_decide", "adjudication_undo",
-    "adjudication_reveal", "guideline_examples",
+    "adjudication_reveal", "adjudication_snapshot", "guideline_examples",
+    # tests/journeys/test_decisions.py
+    "project_rule",
+    "claims_csv", "claims_publish", "retrieval_web",
     # tests/llm/test_calibrating.py
     "prompt_detail",
 }  # fmt: skip

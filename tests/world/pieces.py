@@ -319,8 +319,8 @@ class Expected:
                 return self.rates(rest.split(", ")[1].split(":")[0], setting, row)
             case ["Checkers", "against", _]:
                 return self.of_pieces(row)
-            case ["what", "people", _]:
-                return self.confusion(re.search(r"and (\w+ 1) say", rest)[1], setting, row)
+            case ["labels", "by", "people"]:
+                return self.confusion(re.search(r"people and (\w+ 1) of", rest)[1], setting, row)
             case ["checkers", "against", _]:
                 return self.of_answers_compared(setting, row)
             case ["Do", "checkers", _]:

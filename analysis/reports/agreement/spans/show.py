@@ -20,7 +20,7 @@ from analysis.reports.common import RATERS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
-from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval
 from annotation.task_types import TaskType
 
@@ -77,10 +77,7 @@ def _set(question: HighlightedQuestion, name: str) -> Filter:
 
 
 def _outcomes(question: HighlightedQuestion) -> Table:
-    note = (
-        f"{question.n_marking} of {n_of(question.n_answers, 'answers')} {either(question.n_marking, 'has', 'have')} "
-        "highlights."
-    )
+    note = f"{question.n_marking} of {n_of(question.n_answers, 'answers')} with highlights."
     if question.n_unknown:
         note += f" Units left out because {UNKNOWN_TEXT}: {question.n_unknown}."
 

@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "evidence__claim__key",
         "evidence__question__key",
         "evidence__atomic_claim__response__question__key",
+        "evidence__atomic_claim__response__claim__key",
         "evidence__aspect__question__key",
     ),
     UnitKind.PAIR: (
