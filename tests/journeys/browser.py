@@ -112,7 +112,9 @@ def invite(page: Page, project: str, email: str) -> str:
         page.locator("form").filter(has=page.get_by_label("E-mail address")).get_by_label("Annotator")
     ).to_be_checked()
     page.get_by_role("button", name="Invite", exact=True).click()
-    return page.locator("p").filter(has=page.get_by_text(email, exact=True)).locator("+ code").inner_text()
+    link = page.locator("p").filter(has=page.get_by_text(email, exact=True)).locator("+ code")
+    expect(link).to_contain_text("://")  # all of it is there
+    return link.inner_text()
 
 
 def join(page: Page, link: str) -> None:
