@@ -7,7 +7,14 @@ import hashlib
 from django import forms
 
 from annotation.imports.claims import collecting
-from annotation.imports.claims.choosing import MOST_CLAIMS, ChoiceProblem, ClaimChoice, VerdictRow, same_verdict
+from annotation.imports.claims.choosing import (
+    MOST_CLAIMS,
+    ChoiceProblem,
+    ClaimChoice,
+    VerdictRow,
+    same_verdict,
+    verdict_rows,
+)
 from annotation.imports.forms import ManyFilesField
 from annotation.models import ClaimCollection
 
@@ -72,13 +79,28 @@ class ChoiceForm(forms.Form):
         choice = ClaimChoice.from_json(collection.choice)
         initial = choice.as_json() | {"drop_words": ", ".join(choice.drop_words), "size": choice.size or None}
         super().__init__(data, initial=initial)
+        self.rows = verdict_rows(collection)
+        for row in self.rows:
+            attrs = {"list": "verdict-labels", "autocomplete": "off", "aria-labelledby": f"{field_of(row)}-of"}
+            self.fields[field_of(row)] = forms.CharField(
+                required=False, max_length=200, initial=row.label, widget=forms.TextInput(attrs=attrs)
+            )
 
-    def choice(self, rows: list[VerdictRow]) -> ClaimChoice:
+    @property
+    def verdicts(self) -> list[tuple[VerdictRow, forms.BoundField]]:
+        return [(row, self[field_of(row)]) for row in self.rows]
+
+    @property
+    def rules(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.base_fields]
+
+    def choice(self) -> ClaimChoice:
         """ChoiceProblem for what cannot be chosen. Labels that the page does not send stay as they are."""
         given = self.cleaned_data
         verdicts: dict[str, dict[str, str]] = {}
-        for row in rows:
-            verdicts.setdefault(row.site, {})[row.verdict] = self.data.get(field_of(row), row.label)
+        for row in self.rows:
+            name = field_of(row)
+            verdicts.setdefault(row.site, {})[row.verdict] = given[name] if name in self.data else row.label
         return ClaimChoice.from_json(
             {
                 "verdicts": verdicts,
@@ -98,4 +120,4 @@ def field_of(row: VerdictRow) -> str:
     return f"verdict-{mark[:16]}"
 
 
-__all__ = ["ChoiceForm", "ChoiceProblem", "CollectForm", "field_of"]
+__all__ = ["ChoiceForm", "ChoiceProblem", "CollectForm"]

@@ -14,7 +14,7 @@ from annotation.access import dataset_for, may_edit_dataset
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.imports import uploads
 from annotation.imports.claims import choosing, collecting
-from annotation.imports.claims.forms import ChoiceForm, CollectForm, field_of
+from annotation.imports.claims.forms import ChoiceForm, CollectForm
 from annotation.imports.views import refuse_oversized
 from annotation.jobs.queries import progress_of
 from annotation.models import ClaimCollection, Job
@@ -66,7 +66,7 @@ def claims_detail(request, uuid):
     form = ChoiceForm(collection, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            choosing.choose(collection, form.choice(choosing.verdict_rows(collection)))
+            choosing.choose(collection, form.choice())
             if "suggested" in request.POST:
                 choosing.choose(collection, choosing.with_suggestions(collection))
             return redirect("claims_detail", uuid=uuid)
@@ -80,16 +80,14 @@ def _detail(request, collection: ClaimCollection, form: ChoiceForm, problem: str
     claims = collection.claims.order_by("pk").filter(dropped=reason)
     page = Paginator(claims, PER_PAGE).get_page(request.GET.get("page"))
     publishings = collecting.publishings_of(collection)
-    rows = choosing.verdict_rows(collection)
     context = {
         "collection": collection,
         "dataset": collection.dataset,
         "job": collection.job,
         "progress": progress_of(collection.job),
         "form": form,
-        "verdicts": [(field_of(row), row) for row in rows],
-        "unmapped": sum(1 for row in rows if not row.label),
-        "suggested": sum(1 for row in rows if not row.label and row.suggested),
+        "unmapped": sum(1 for row in form.rows if not row.label),
+        "suggested": sum(1 for row in form.rows if not row.label and row.suggested),
         "labels": choosing.LABELS,
         "reasons": collecting.counts_of(collection),
         "reason": reason,

@@ -62,13 +62,17 @@ class TryForm(forms.Form):
         return {name: self.cleaned_data[name] for name in CHOSEN}
 
 
+# What a form of the page says that it does. Each has a place of its own in the address, where the page opens again.
+FORMS = ("version", "held-out", "try")
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_prompts(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
     why_none = versions.why_none(project)
-    if why_none and request.method == "POST":
-        raise Http404("No prompts here")
+    if request.method == "POST" and (why_none or request.POST.get("do") not in FORMS):
+        raise Http404("No such form here")
     newest = project.prompts.order_by("-number").first()
     added, held_out, tried = _forms(request, project, newest)
     if request.method == "POST" and (answer := _done(request, project, added, held_out, tried)):
