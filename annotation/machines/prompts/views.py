@@ -3,7 +3,7 @@
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404
+from django.http import Http404, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
@@ -71,8 +71,10 @@ FORMS = ("version", "held-out", "try")
 def project_prompts(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
     why_none = versions.why_none(project)
-    if request.method == "POST" and (why_none or request.POST.get("do") not in FORMS):
-        raise Http404("No such form here")
+    if why_none and request.method == "POST":
+        raise Http404("No prompts here")
+    if request.method == "POST" and request.POST.get("do") not in FORMS:
+        return HttpResponseBadRequest(f"do is one of {', '.join(FORMS)}")
     newest = project.prompts.order_by("-number").first()
     added, held_out, tried = _forms(request, project, newest)
     if request.method == "POST" and (answer := _done(request, project, added, held_out, tried)):
