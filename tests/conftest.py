@@ -113,6 +113,14 @@ def fixed_draws(monkeypatch):
 
 
 @pytest.fixture
+def study(db):
+    """The project that rules settle, and its units."""
+    from tests.rules.test_rules import make_study
+
+    return make_study()
+
+
+@pytest.fixture
 def receiver():
     """A server on loopback that keeps what it is sent; `answer` is what it says."""
 

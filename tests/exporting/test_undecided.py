@@ -10,7 +10,6 @@ from analysis.rules.running import run_rule
 from annotation.decisions import adjudicating
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
-from tests.rules.test_rules import study  # noqa: F401
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +30,7 @@ def exported(project, folder, **options) -> tuple[dict, dict, dict]:
     return stances, why, json.loads((folder / "manifest.json").read_text())
 
 
-def test_units_without_a_label_are_listed_left_out_or_refused(study, tmp_path):  # noqa: F811
+def test_units_without_a_label_are_listed_left_out_or_refused(study, tmp_path):
     project, units = study
     stances, why, manifest = exported(project, tmp_path / "listed")
     assert {key: label for key, label in stances.items() if label} == PLAIN and len(stances) == 6
@@ -47,7 +46,7 @@ def test_units_without_a_label_are_listed_left_out_or_refused(study, tmp_path): 
     assert not list((tmp_path / "refused").iterdir())
 
 
-def test_labels_come_from_the_set_that_is_named_and_people_come_before_a_rule(study, tmp_path):  # noqa: F811
+def test_labels_come_from_the_set_that_is_named_and_people_come_before_a_rule(study, tmp_path):
     project, units = study
     run_rule(project, None, "first", "majority", {"ties": "first"})
     run_rule(project, None, "strict", "majority", {"at_least": "3"})
@@ -68,7 +67,7 @@ def test_labels_come_from_the_set_that_is_named_and_people_come_before_a_rule(st
         exported(project, tmp_path / "absent", decisions="rule:absent")
 
 
-def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tmp_path):  # noqa: F811
+def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     project, _ = study
     run_rule(project, None, "first", "majority", {"ties": "first", "question": "stance"})

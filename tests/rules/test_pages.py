@@ -8,14 +8,14 @@ from annotation.jobs import lifecycle
 from annotation.models import Decision, Job, LabelAccess, RuleRun, Shown
 from tests import factories
 from tests.kinds import answer_all, make_kind_project
-from tests.rules.test_rules import say, stands, study  # noqa: F401
+from tests.rules.test_rules import say, stands
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def researcher(study):  # noqa: F811
+def researcher(study):
     project, units = study
     return client_of(project.created_by), project, units
 

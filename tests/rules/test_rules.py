@@ -32,8 +32,7 @@ def say(project, unit, rater, comment="", **labels):
     return revision
 
 
-@pytest.fixture
-def study():
+def make_study():
     dataset = factories.make_dataset()
     units = factories.make_claim_evidence(dataset, 6)
     project = factories.make_project(dataset)
