@@ -8,6 +8,7 @@ from analysis.figures.page import Answer, Rule, first_sentence, first_that_appli
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
+from analysis.reports.common import REFERENCES
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval
 from analysis.sources.outline import GROUP
@@ -159,6 +160,19 @@ NEXT = (
 )
 
 
+def against_decisions(result: Agreement) -> str:
+    found = [question for question in result.told if question.against]
+    if not found:
+        return ""
+    title = REFERENCES[result.reference]
+    shares = [
+        f"{question.title.lower()}, {question.against.everybody.figures[0].written()} of "
+        f"{n_of(question.against.everybody.n, 'labels')}"
+        for question in found
+    ]
+    return f"Labels that equal the decision about their unit ({title[0].lower()}{title[1:]}): {'; '.join(shares)}."
+
+
 def answer(result: Agreement, picture: Intervals | None) -> Answer:
     asked = [recommended(question) for question in result.told]
     n = (
@@ -169,6 +183,7 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         n += f"; {n_of(result.n_items_without_units, 'items')} with nothing to judge"
     n = "; ".join([n, *(f"{one.question.title}: {n_of(one.question.n_labels, 'labels')}" for one in asked)])
     sentences = [first_that_applies(RULES, one) for one in asked]
+    sentences += filter(None, [against_decisions(result)])
     return Answer(
         sentences=tuple(sentences) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,

@@ -12,6 +12,7 @@ import pandas as pd
 from msgspec import UNSET
 
 from analysis.figures.items import Items
+from analysis.reports.agreement.agreement.against import DECIDED, against_decisions, with_decided
 from analysis.reports.agreement.agreement.inverse_probability import chances_of_units, selected
 from analysis.reports.agreement.agreement.parts import (
     against_chance,
@@ -26,7 +27,11 @@ from analysis.reports.agreement.agreement.parts import (
     with_closed_form,
 )
 from analysis.reports.agreement.agreement.result import (
+    COMPARED,
+    OTHER,
+    SAME,
     SIDES,
+    AgainstDecisions,
     Agreement,
     Coefficient,
     GivenLabel,
@@ -34,6 +39,7 @@ from analysis.reports.agreement.agreement.result import (
     WithUnasked,
 )
 from analysis.reports.agreement.raters import groups_among, raters_of_group
+from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import coded_labels
 from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
@@ -62,10 +68,11 @@ MOST_ANSWERS = 2000
 
 
 def compute(
-    source: Source, raters: str = "all", *, quick: bool = False, overall: bool = False
+    source: Source, raters: str = "all", reference: str = "", *, quick: bool = False, overall: bool = False
 ) -> tuple[Agreement, Items]:
-    """The agreement report. `raters` is a key of GROUPS, or names a group of a file (`raters_of_group`). `overall`: the
-    figures of each question, without those of its parts."""
+    """The agreement report. `raters` is a key of GROUPS, or names a group of a file (`raters_of_group`).
+    `reference` names a set of decisions that people's labels are compared with besides. `overall`: the figures of each
+    question, without those of its parts."""
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     everybody = source.rater_frame()
@@ -73,6 +80,8 @@ def compute(
     labels = source.label_frame(units)
     labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
     labels = with_answers(source.asked, labels)
+    if reference:
+        labels = with_decided(labels, with_derived_labels(kind, source.decision_frame(reference)))
     kind, sets = _with_sets(kind, source.asked, labels)
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
     origins = derived_from(kind) | {
@@ -82,7 +91,8 @@ def compute(
     # Versions need every revision's moment, which takes long to read: first figures come without them.
     labels = labels if overall or (quick and chances is None) else source.with_moments(labels)
     items = new_items(units, parts=("arm", "group", "version"))
-    _add_judgements(items, kind, labels)
+    _add_judgements(items, kind, labels, reference)
+    names = {pseudonym: person.name for pseudonym, person in people_of(source).items()}
     questions = []
     for dimension in dimensions_to_show(kind, labels):
         if overall:
@@ -96,7 +106,7 @@ def compute(
                 labels,
                 items,
                 quick=quick,
-                names={pseudonym: person.name for pseudonym, person in people_of(source).items()},
+                names=names,
                 origins=origins,
                 sets=sets.get(dimension.slug),
                 selected=selected(dimension, units, labels, chances, items, quick=quick),
@@ -115,6 +125,7 @@ def compute(
         n_raters=int(labels["rater"].nunique()),
         exchangeable=bool((labels["rater_kind"] == SLOT).any()),
         unanswered=unanswered(source.type, labels),
+        reference=reference,
         dimensions=questions,
     ), items
 
@@ -134,12 +145,15 @@ def _with_sets(
     return replace(kind, dimensions=tuple(dimensions)), sets
 
 
-def _add_judgements(items: Items, kind, labels: pd.DataFrame) -> None:
+def _add_judgements(items: Items, kind, labels: pd.DataFrame, reference: str) -> None:
     columns = {
         "arm": ("Suggestions were", dict(Project.Prefill.choices)),
         "group": ("By", {"imported": "raters of imported files"}),
     }
     labels = labels.assign(group=np.where(labels["rater_kind"] == MEMBER, "members", "imported"))
+    if reference:
+        same = {SAME: "the decided label", OTHER: "another label"}
+        columns[COMPARED] = (f"Against {REFERENCES[reference].lower()}", same)
     if "guideline_version" in labels:
         labels["version"] = pd.to_numeric(labels["guideline_version"]).astype("Int64")
         columns["version"] = ("Version of the guidelines", {})
@@ -168,10 +182,11 @@ def _question(
     level = dimension.level
     side = _sides(coded)
     items.add(dimension.slug, dimension.title, side, SIDES)
+    against = against_decisions(dimension, mine, units, names, quick=quick) if DECIDED in mine else None
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     if dimension.takes_number:
-        return _alone(dimension, {}, mine, side, number_figures(coded, level, quick=quick))
+        return _alone(dimension, {}, mine, side, number_figures(coded, level, quick=quick), against=against)
     of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
@@ -192,6 +207,7 @@ def _question(
         **by_source(coded, units, level, quick),
         **by_arm(coded, mine, level, quick),
         **by_version(coded, mine, level, quick),
+        against=against,
         members_against_imported=members_against_imported(coded, mine, level, quick),
         **more,
     )
@@ -240,6 +256,7 @@ def _alone(
     side: np.ndarray,
     figures: list[Coefficient],
     takes_several: bool = False,
+    against: AgainstDecisions | None = None,
 ) -> QuestionAgreement:
     """Over everybody, without parts. Of numbers it is all that there is: parts of the labels are compared by labels."""
     return QuestionAgreement(
@@ -265,6 +282,7 @@ def _alone(
         members_against_imported=None,
         with_unasked=None,
         selected=None,
+        against=against,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.reports.agreement.agreement.answer import recommended, whose
+from analysis.reports.agreement.agreement.answer import against_decisions, recommended, whose
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
@@ -30,6 +30,7 @@ def methods(result: Agreement) -> str:
         if any(question.per_label for question in asked)
         else "",
         _by_chance(asked),
+        against_decisions(result),
         "Since more judgements were requested for some items, agreement is also given on the items drawn at random for "
         "more than one judgement, and over all with each unit weighted by the inverse of its chance to get more than "
         "one (Horvitz and Thompson 1952; 1 for items asked for, the share drawn for the others)."

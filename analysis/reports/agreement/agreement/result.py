@@ -20,6 +20,9 @@ SIDES = {
     "unlabelled": "no label",
 }
 PAIRED = ("agree", "disagree")
+# The column of judgements that sets them against a set of decisions, and its values.
+COMPARED = "against"
+SAME, OTHER = "same", "other"
 
 
 class ClosedForm(Record):
@@ -162,6 +165,25 @@ class Selected(Record):
     n_chosen_and_drawn: int
 
 
+class LabelsAgainst(Record):
+    """Labels of one person, or of everybody, of units that something was decided about."""
+
+    id: str
+    name: str
+    n: int
+    n_same: int
+    figures: list[NamedFigure]
+
+
+class AgainstDecisions(Record):
+    """Labels against what was decided of their unit."""
+
+    n_units: int
+    everybody: LabelsAgainst
+    people: list[LabelsAgainst]
+    n_people_not_listed: int
+
+
 class QuestionAgreement(ReportedQuestion):
     """`takes_number`: it is answered by a number, and has no labels. `takes_several`: labels are sets, and each label
     that they are made of is a question of its own, derived from this one."""
@@ -187,6 +209,7 @@ class QuestionAgreement(ReportedQuestion):
     members_against_imported: Members | None
     with_unasked: WithUnasked | None
     selected: Selected | None
+    against: AgainstDecisions | None = None
 
 
 class Agreement(Result):
@@ -199,6 +222,7 @@ class Agreement(Result):
     exchangeable: bool
     unanswered: list[str]
     dimensions: list[QuestionAgreement]
+    reference: str = ""  # the set of decisions that people are compared with
     pooled: list[str] | UnsetType = UNSET  # groups of raters that a file named and that are taken together
 
     @property

@@ -12,19 +12,25 @@ from analysis.reports.agreement.agreement import pictures
 from analysis.reports.agreement.agreement.answer import answer
 from analysis.reports.agreement.agreement.methods import methods
 from analysis.reports.agreement.agreement.result import (
+    COMPARED,
+    OTHER,
     PAIRED,
+    SAME,
     Agreement,
     Coefficient,
+    LabelsAgainst,
     QuestionAgreement,
     RaterPair,
     WithClosedForm,
 )
-from analysis.reports.common import RATERS
+from analysis.reports.common import RATERS, REFERENCES, SetTitles
 from analysis.reports.labels.derived import DERIVED_NOTE
+from analysis.reports.options import LABELS, Option
 from analysis.reports.report import Report
 from analysis.reports.tabular import Person
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import sentences, taken_together
+from analysis.sources.outline import RULE_SET, Outline
 from analysis.sources.splits import name_split, split_heading, split_in
 
 EXCHANGEABLE = (
@@ -64,6 +70,7 @@ def _sections(result: Agreement, question: QuestionAgreement) -> list[tuple[str,
             f"{title}: by {name_split(split_in(result.made_from))}",
             [pictures.draw_sources(result, question), _by_source(result, question)],
         ),
+        (f"{title}: against decisions", _against(result, question)),
         (f"{title}: corrected for the selection of items", _selected(question)),
         (f"{title}: by arm", _by_arm(question)),
         (f"{title}: by version of the guidelines", _by_version(question)),
@@ -73,7 +80,7 @@ def _sections(result: Agreement, question: QuestionAgreement) -> list[tuple[str,
 # ---- filters ----
 
 
-def _given(question: QuestionAgreement, **more: str) -> Filter:
+def _given(question: QuestionAgreement, **more: str | tuple[str, ...]) -> Filter:
     """Units with such a label."""
     return Filter({}, ({DIMENSION: question.dimension, **more},))
 
@@ -317,6 +324,52 @@ def _pairs(question: QuestionAgreement) -> list[Part]:
     ]
 
 
+# ---- against decisions ----
+
+
+def _against(result: Agreement, question: QuestionAgreement) -> list[Part | None]:
+    if question.against is None:
+        return [Text(f"{REFERENCES[result.reference]}: none of a unit that has a label.")] if result.reference else []
+    found = question.against
+
+    def said(*which: str):
+        def wanted(row: LabelsAgainst) -> Filter:
+            of_row = {RATER: row.id} if row.id else {}
+            return _given(question, **of_row, **{COMPARED: which})
+
+        return wanted
+
+    def figure(name: str):
+        return lambda row: next(one for one in row.figures if one.name == name)
+
+    title, n = REFERENCES[result.reference], found.n_people_not_listed
+    return [
+        Table(
+            f"{question.title}: labels against {title[0].lower()}{title[1:]}",
+            [
+                Column("Annotator", lambda row: Person(row.name, row.id) if row.id else row.name),
+                Column("Labels of decided units", "n", items=said(SAME, OTHER), counts=JUDGEMENTS),
+                Column("Same label", "n_same", items=said(SAME), counts=JUDGEMENTS),
+                Column("Other label", lambda row: row.n - row.n_same, items=said(OTHER), counts=JUDGEMENTS),
+                *(Column(one.title, figure(one.name), interval=True) for one in found.everybody.figures),
+            ],
+            [found.everybody, *found.people],
+            sentences(
+                f"{n_of(found.n_units, 'units')} with a label and a decision. {_not_independent(result.reference)}",
+                f"{n_of(n, 'more people')} with fewer such labels {either(n, 'is', 'are')} not listed." if n else "",
+            ),
+        )
+    ]
+
+
+def _not_independent(reference: str) -> str:
+    if reference.startswith(RULE_SET):
+        return "The rule decided from these labels, so they agree with it more often than with an independent answer."
+    if reference == "adjudicated":
+        return "Adjudicators saw these labels and decided where they differ, so neither is independent."
+    return ""
+
+
 # ---- parts of the labels ----
 
 
@@ -441,11 +494,27 @@ def _by_version(question: QuestionAgreement) -> list[Part]:
     ]
 
 
+def _decisions_here(source: Outline) -> dict[str, str]:
+    return {"": "nothing but each other"} | {
+        name: REFERENCES[name] for name in source.references() if name != "majority"
+    }
+
+
+COMPARED_WITH = Option(
+    "reference",
+    "Compare with",
+    choices=_decisions_here,
+    known=SetTitles({"": ""} | REFERENCES),
+    default="",
+    help="decisions that each person's labels are compared with besides: adjudicated, imported or rule:NAME",
+    group=LABELS,
+    hides=lambda source: len(_decisions_here(source)) == 1,
+)
 REPORT = Report(
     "agreement",
     "Agreement between people",
     "analysis.reports.agreement.agreement.compute",
-    (RATERS,),
+    (RATERS, COMPARED_WITH),
     "Over the pairs of labels that exist. Intervals are 95 % bootstrap intervals; they resample claims (or questions) "
     "where several units come from one.",
     own_page="project_agreement",
