@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.rules.kinds import RuleError, checked
+from analysis.rules.kinds import KINDS, RuleError, checked
 from annotation.jobs.lifecycle import create_job
 from annotation.models import Job, Project, RuleRun
 
@@ -25,8 +25,8 @@ def taken(project: Project, name: str, kind: str, given: Mapping) -> dict:
 def refuse_another(project: Project, name: str, kind: str, parameters: Mapping) -> None:
     """A name stands for one rule: what differs needs another one."""
     known = RuleRun.objects.filter(project=project, name=name).order_by("-version").first()
-    # Of a rule that came with a file nobody knows what it was; whoever runs it here says so.
-    if known is not None and known.kind and (known.kind, known.parameters) != (kind, dict(parameters)):
+    # How a rule decided that came with a file may not be known here; whoever runs it says so.
+    if known is not None and known.kind in KINDS and (known.kind, known.parameters) != (kind, dict(parameters)):
         raise RuleError(
             f"Name: there is a rule {name!r} with other parameters already; run that one again, or choose another name",
             "name",

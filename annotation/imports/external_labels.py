@@ -6,7 +6,6 @@ overwritten.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -49,7 +48,6 @@ REVISION_FIELDS = (
 )
 
 
-RULE_NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{RuleRun.NAME_CHARS - 1}}}")
 # What a decision says: label, rater, note, what they had seen, when, and what a rule says besides.
 DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at", "outcome", "posterior", "rule_run_id")
 DECISION_FIELDS += ("reason", "spans", "for_guidelines")
@@ -291,7 +289,7 @@ class _Labels:
         """The method, and for a rule its run and its name. Of a run that this Assay does not know yet, the file's
         decisions are all that is known."""
         method, _, rule = record.method.partition(":")
-        if rule and method == Decision.Method.RULE and RULE_NAME.fullmatch(rule):
+        if rule and method == Decision.Method.RULE and RuleRun.is_name(rule):
             version = record.version or 1
             if (rule, version) not in self.rule_runs:
                 when = record.decided_at or timezone.now()

@@ -1,5 +1,7 @@
 """What people said. An edit is a new revision; nothing is overwritten and nothing acknowledged is dropped."""
 
+import re
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -133,6 +135,10 @@ class RuleRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}, version {self.version}"
+
+    @classmethod
+    def is_name(cls, name: str) -> bool:
+        return len(name) <= cls.NAME_CHARS and bool(re.fullmatch(r"[a-z0-9][a-z0-9-]*", name))
 
 
 class Decision(models.Model):

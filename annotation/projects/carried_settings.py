@@ -6,13 +6,15 @@ where whoever imports wants people to label: the labels that a file brings do no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 
 from django.db import transaction
 
 from annotation import incoming
-from annotation.models import Dataset, Project, User
+from annotation.formats.content.assay import instant_text
+from annotation.models import Dataset, Project, RuleRun, User
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.label_sets import save_label_set
@@ -26,8 +28,22 @@ CHOICES = {"order": Project.Order.values, "prefill": Project.Prefill.values}
 TITLE_CHARS = Project._meta.get_field("title").max_length
 
 
+RULE_CHARS = 10_000  # of a parameter, such as a table of verdicts
+
+
 class SettingsProblem(ValueError):
     """The settings of a file cannot be taken over; the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedRun:
+    """A run of a rule: what its decisions were made by. Without a kind nobody knows how it decided."""
+
+    name: str
+    version: int
+    created_at: datetime
+    kind: str
+    parameters: Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,7 @@ class CarriedSettings:
     guidelines: tuple[str, ...] = ()
     card: Mapping[str, str] = field(default_factory=dict)
     shows_decisions: bool = False
+    rules: tuple[CarriedRun, ...] = ()
 
 
 def settings_of(project: Project) -> dict:
@@ -56,7 +73,17 @@ def settings_of(project: Project) -> dict:
         "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
         **({"card": project.card} if project.card else {}),
         **({"shows_decisions": True} if project.shows_decisions else {}),
+        **({"rules": rules} if (rules := _runs_of(project)) else {}),
     }
+
+
+def _runs_of(project: Project) -> list[dict]:
+    runs = RuleRun.objects.filter(project=project).order_by("name", "version")
+    return [
+        {"name": run.name, "version": run.version, "created_at": instant_text(run.created_at)}
+        | ({"kind": run.kind, "parameters": run.parameters} if run.kind else {})
+        for run in runs.defer("left_open", "counts")
+    ]
 
 
 def parse(manifest: Mapping) -> CarriedSettings:
@@ -87,6 +114,7 @@ def parse(manifest: Mapping) -> CarriedSettings:
         guidelines=tuple(_text("guidelines", text) for text in guidelines),
         card=_card(settings_given.get("card", {})),
         shows_decisions=_truth("shows_decisions", settings_given.get("shows_decisions", False)),
+        rules=_rules(settings_given.get("rules", [])),
     )
 
 
@@ -127,6 +155,7 @@ def make_project(
             project.card = dict(settings.card)
         if settings.shows_decisions:
             update_project(project, shows_decisions=True)
+        RuleRun.objects.bulk_create(RuleRun(project=project, **asdict(run)) for run in settings.rules)
         for markdown in settings.guidelines[1:]:
             guideline_service.publish(project, user, markdown)
         for options in settings.options:
@@ -157,6 +186,45 @@ def _options(kind, manifest: Mapping) -> tuple[dict, ...]:
         except OptionsError as error:
             raise SettingsProblem(f"options_versions.{number}: {error}") from None
     return tuple(checked)
+
+
+def _rules(data: object) -> tuple[CarriedRun, ...]:
+    """Whether a kind takes its parameters shows when it is run again."""
+    found: dict[tuple[str, int], CarriedRun] = {}
+    if not isinstance(data, list):
+        raise SettingsProblem("rules: is not a list")
+    for place, one in enumerate(data):
+        try:
+            run = _run(one if isinstance(one, dict) else {})
+        except incoming.Refused as refused:
+            raise SettingsProblem(f"rules.{place}.{refused.place}: {refused}") from None
+        if (run.name, run.version) in found:
+            raise SettingsProblem(f"rules.{place}: version {run.version} of {run.name} stands there twice")
+        found[run.name, run.version] = run
+    return tuple(found.values())
+
+
+def _run(data: dict) -> CarriedRun:
+    def value(name: str, check: Callable, *limits: int):
+        try:
+            return check(data.get(name, "" if name == "kind" else None), *limits)
+        except incoming.Refused as refused:
+            raise incoming.Refused(str(refused), name) from None
+
+    name = value("name", incoming.text, RuleRun.NAME_CHARS)
+    if not RuleRun.is_name(name):
+        raise incoming.Refused("must be small letters, digits and hyphens", "name")
+    parameters = data.get("parameters", {})
+    known = parameters.values() if isinstance(parameters, dict) else [None]
+    if any(type(one) not in (str, int, float) or len(str(one)) > RULE_CHARS for one in known):
+        raise incoming.Refused("must be texts and numbers by name", "parameters")
+    return CarriedRun(
+        name,
+        value("version", incoming.whole, 1, incoming.MAX_INTEGER),
+        value("created_at", incoming.instant),
+        value("kind", incoming.text, RuleRun._meta.get_field("kind").max_length),
+        parameters,
+    )
 
 
 def _number(name: str, value: object) -> int:

@@ -20,6 +20,7 @@ from tests.world.exported import make_rich_project
 
 pytestmark = pytest.mark.django_db
 KIND = "claim-evidence/six-way/1"
+RUN = {"name": "plain", "version": 1, "created_at": "2026-01-01T00:00:00Z", "kind": "majority"}
 PLAIN = {
     "description": "Two winters.",
     "overlap": 3,
@@ -134,6 +135,12 @@ def test_manifests_from_before_there_were_settings_bring_what_they_have(project,
         ({"settings": {"multiple_share": float("nan")}}, "multiple_share: nan is not a share"),
         ({"settings": {"guidelines": "Read."}}, "guidelines: is not a list"),
         ({"settings": {"title": 3}}, "title: is not a text"),
+        ({"settings": {"rules": {}}}, "rules: is not a list"),
+        ({"settings": {"rules": [RUN, RUN]}}, "rules.1: version 1 of plain stands there twice"),
+        ({"settings": {"rules": [{}]}}, "rules.0.name: must be text"),
+        ({"settings": {"rules": [RUN | {"version": 0}]}}, "rules.0.version: must be a whole number from 1"),
+        ({"settings": {"rules": [RUN | {"created_at": "now"}]}}, "rules.0.created_at: must be a date and time"),
+        ({"settings": {"rules": [RUN | {"parameters": {"ties": ["first"]}}]}}, "rules.0.parameters: must be texts and"),
         ({"options_versions": {"2": {}}}, "options_versions: is not a JSON object with the versions 1, 2"),
         ({"options_versions": {"1": {"hidden": ["mood"]}}}, "options_versions.1: hidden.mood: is not one of"),
     ],

@@ -14,6 +14,9 @@ from tests.world import client_of
 pytestmark = pytest.mark.django_db
 
 
+WHOLE = {"question": "stance", "ties": "first", "tie_label": "", "at_least": 1}
+
+
 @pytest.fixture
 def researcher(study):
     project, units = study
@@ -108,6 +111,12 @@ def test_a_rule_that_came_with_a_file_is_run_again_under_its_name(researcher):
     assert not Job.objects.filter(kind=Job.Kind.RULE).exists()
     posted(client, f"{here}new/majority/", name="theirs", question="stance", ties="undecided", at_least="1", step="run")
     assert RuleRun.objects.get(name="theirs", version=3).kind == "majority"
+    run.kind, run.parameters, run.name = "majority", WHOLE, "known"
+    run.save()
+    page = client.get(f"{here}known/").content.decode()
+    assert "Version 2 came with a file" in page and "the first of the tied labels" in page
+    posted(client, f"{here}known/", step="run")
+    assert RuleRun.objects.get(name="known", version=3).parameters == WHOLE
     assert stands(project, "theirs")["c0/e0"] == "supports"
 
 

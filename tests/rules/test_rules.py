@@ -220,6 +220,20 @@ def test_an_export_says_which_rule_decided_and_comes_back(study, tmp_path):
     call_command("release", slug, tmp_path / "two", verbosity=0)
     for name in ("decisions.jsonl", "annotations.jsonl"):
         assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    one, two = (json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("one", "two"))
+    assert one["settings"] == two["settings"] and one["release"]["sha256"] == two["release"]["sha256"]
+    assert (
+        "Weighted by competence: question stance; model dawid-skene; minimum posterior 0.6; seed 0"
+        in (tmp_path / "two" / "README.md").read_text()
+    )
+    # The rule goes on under its name, as it decided before and no other way.
+    copy = Project.objects.get(slug=slug)
+    came = RuleRun.objects.get(project=copy, name="firm")
+    with pytest.raises(RuleError, match="with other parameters already"):
+        run_rule(copy, None, "firm", "majority", {})
+    further = run_rule(copy, None, "firm", came.kind, came.parameters)
+    [counts] = further.counts["questions"]
+    assert (further.version, counts["new"], counts["withdrawn"]) == (2, 0, 0) and counts["unchanged"] > 1
 
 
 def test_climate_fever_has_its_published_labels():

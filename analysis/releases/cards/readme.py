@@ -7,6 +7,8 @@ import yaml
 from analysis.releases.cards.citation import authors_of, title_of
 from analysis.releases.cards.facts import is_slot
 from analysis.releases.cards.tables import LABELS
+from analysis.rules.kinds import KINDS
+from analysis.sources.outline import RULE_SET
 
 # SPDX ids that the hub knows by the same name in lower case; others are named beside "other".
 HUB_LICENSES = {
@@ -198,11 +200,23 @@ def _labelling(manifest: dict, facts: dict) -> str:
     if chosen := manifest.get("decisions"):
         lines.append(f"The one label of a unit comes from the decisions `{chosen}`.")
     for method, n in facts["decided_by"].items():
-        lines.append(f"{n:,} labels by `{method}`: {METHODS.get(method, method)}.")
+        lines.append(f"{n:,} labels by `{method}`: {METHODS.get(method) or _of_rule(method, settings)}.")
     if facts["checkers"]:
         named = ", ".join(sorted({f"{one['checker']} {one['version']}" for one in facts["checkers"]}))
         lines.append(f"Automatic checkers whose answers are in the files: {named}.")
     return "## How it was labelled\n\n" + "\n".join(f"- {_cell(line)}" for line in lines) + "\n"
+
+
+def _of_rule(method: str, settings: dict) -> str:
+    """How a rule decides, as far as it is known."""
+    runs = [run for run in settings.get("rules", []) if method == f"{RULE_SET}{run['name']}"]
+    newest = max(runs, key=lambda run: run["version"], default={})
+    kind = KINDS.get(newest.get("kind"))
+    if kind is None:
+        return METHODS["rule"]
+    said = {one.title.lower(): newest["parameters"].get(one.name, one.default) for one in kind.parameters}
+    parameters = "; ".join(f"{title} {value}" for title, value in said.items() if value != "")
+    return f"version {newest['version']} of a rule, {kind.title}: {parameters}"
 
 
 def _limits(card: dict, facts: dict, filters: dict) -> str:

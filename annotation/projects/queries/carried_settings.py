@@ -32,6 +32,8 @@ def in_words(settings: CarriedSettings) -> list[tuple[str, str]]:
         words.append(("Guidelines", f"{versions}; the newest has {len(newest):,} characters"))
     if settings.card:
         words.append(("Data set card", ", ".join(PART_NAMED[name].title.lower() for name in settings.card)))
+    if settings.rules:
+        words.append(("Rules", ", ".join(dict.fromkeys(run.name for run in settings.rules))))
     return words
 
 
