@@ -13,7 +13,7 @@ from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
 from annotation.api.uploading import IntoRun
 from annotation.machines.prompts import versions
-from annotation.machines.retrieval import publishing, retrieving
+from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.uploading import LABELS, SCORES
@@ -127,9 +127,14 @@ class RetrievalsRoute(Listing):
             asked["top"],
             asked["parameters"],
             asked["replays"],
+            *_stored(asked["documents"]),
         ).with_preset(asked["preset"] or "")
         run = retrieving.start(project, request.user, wanted, asked["queue"], again=asked["again"])
         return self.given(run, Location=f"/api/v1/retrievals/{run.uuid}/")
+
+
+def _stored(documents: dict | None) -> tuple:
+    return (retrieving.DocumentGenerator.of(documents), documents["repetition"]) if documents else ()
 
 
 class RetrievalDetailRoute(Route):
@@ -153,6 +158,22 @@ class RetrievalPublishRoute(Route):
         asked = self.taken(request)
         try:
             job = publishing.start(request.user, run, asked["top"], asked["context"])
+        except publishing.PublishingProblem as problem:
+            raise Problem(409, str(problem)) from None
+        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+
+
+class RetrievalDocumentsRoute(Route):
+    """Store what a language model made up in a retrieval, and in those that repeat it, as documents of their claims."""
+
+    takes, gives, status = shapes.Nothing, shapes.JobShape, 202
+
+    def post(self, request, uuid):
+        run = access.run_for(request.user, uuid, RetrievalRun)
+        if not access.may_edit_dataset(request.user, run.project.dataset):
+            raise PermissionDenied("You need permission to change the data set")
+        try:
+            job = expansions.start(request.user, run)
         except publishing.PublishingProblem as problem:
             raise Problem(409, str(problem)) from None
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")

@@ -552,6 +552,15 @@ class RetrievalShape(Shape):
         return run.job.result.get("steps", [])
 
 
+class StoredDocuments(Shape):
+    """Of one generator, in one repetition."""
+
+    method = s.CharField(max_length=200, allow_blank=True)
+    model = s.CharField(max_length=200, allow_blank=True)
+    setting = s.CharField(max_length=200, allow_blank=True, default="")
+    repetition = s.IntegerField(default=0, min_value=-(2**31), max_value=2**31 - 1)
+
+
 class NewRetrieval(Shape):
     retriever = s.CharField(max_length=80)
     preset = s.ChoiceField(sorted(PRESETS), required=False, allow_null=True, default=None, help_text="Of `evidence`.")
@@ -560,6 +569,7 @@ class NewRetrieval(Shape):
     top = s.IntegerField(min_value=1, max_value=TOP_LIMIT, required=False, allow_null=True, default=None)
     parameters = s.DictField(default=dict)
     replays = s.CharField(max_length=40, allow_blank=True, default="", help_text="A run that asked the web before.")
+    documents = StoredDocuments(required=False, allow_null=True, default=None, help_text="Search with these.")
     queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
     again = s.BooleanField(default=False)
 

@@ -56,6 +56,9 @@ urlpatterns = [
     path("projects/<slug:slug>/retrievals/", machines.RetrievalsRoute.as_view(), name="api_retrievals"),
     path("retrievals/<uuid:uuid>/", machines.RetrievalDetailRoute.as_view(), name="api_retrieval"),
     path("retrievals/<uuid:uuid>/publish/", machines.RetrievalPublishRoute.as_view(), name="api_retrieval_publish"),
+    path(
+        "retrievals/<uuid:uuid>/documents/", machines.RetrievalDocumentsRoute.as_view(), name="api_retrieval_documents"
+    ),
     path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
     path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),
     path("projects/<slug:slug>/webhooks/", webhooks.WebhooksRoute.as_view(), name="api_webhooks"),

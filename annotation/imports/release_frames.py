@@ -236,7 +236,7 @@ class _Frames:
             keys = dict(found.values_list("key", "pk"))
             queries = [one for one in self.frames.rows("queries") if one["retrieval"] == row["uuid"]]
             ids = reserve_ids(QueryRanking, len(queries))
-            columns = ["id", "run_id", f"{asks}_id", "text", "expanded", "reason", "steps"]
+            columns = ["id", "run_id", f"{asks}_id", "text", "expanded", "reason", "steps", "made"]
             bulk_insert(
                 QueryRanking,
                 [
@@ -248,6 +248,7 @@ class _Frames:
                         one.get("expanded", ""),
                         one.get("reason", ""),
                         one.get("steps", []),
+                        [],  # it is content, where it was kept
                     )
                     for pk, one in zip(ids, queries, strict=True)
                 ],

@@ -22,6 +22,7 @@ TITLES = {
     Job.Kind.DRAFTS: "Publishing drafts",
     Job.Kind.RETRIEVAL: "Retrieval of passages",
     Job.Kind.PASSAGES: "Publishing passages",
+    Job.Kind.DOCUMENTS: "Storing generated documents",
     Job.Kind.CLAIMS: "Collecting claims",
     Job.Kind.CHOSEN_CLAIMS: "Publishing claims",
     Job.Kind.REPORT: "Report",

@@ -24,6 +24,7 @@ class Job(models.Model):
         DRAFTS = "drafts"  # accepted drafts become content and items
         RETRIEVAL = "retrieval"  # rankings of passages
         PASSAGES = "passages"  # the best of a ranking become evidence and items
+        DOCUMENTS = "documents"  # what language models made up for searches becomes documents of their claims
         CLAIMS = "claims"  # reviews of claims are read
         CHOSEN_CLAIMS = "chosen-claims"  # those that were chosen become claims, with their gold evidence
         REPORT = "report"

@@ -41,6 +41,7 @@ class QueryRanking(models.Model):
     aspect = models.ForeignKey(Aspect, on_delete=models.PROTECT, null=True, related_name="+")
     text = models.TextField()  # the query's own words at that time
     expanded = models.TextField(blank=True)  # what was searched for, where that is something else
+    made = models.JSONField(default=list)  # the documents in it that a language model made up for this search
     reason = models.CharField(max_length=80, blank=True)  # of the failure; empty where it was answered
     message = models.TextField(blank=True)
     is_permanent = models.BooleanField(default=False)

@@ -87,10 +87,13 @@ class JoinedEvidence:
 
 @dataclass(slots=True)
 class QueryWork:
-    """One query on its way. `sought` is what is searched for."""
+    """One query on its way. `sought` is what is searched for; or `expanded`, where that is something else, with the
+    documents that were `made` up for it."""
 
     query: Query
     sought: str
+    expanded: str = ""
+    made: tuple[str, ...] = ()
     pages: list[FoundPage] = field(default_factory=list)
     pieces: list[Stretch] = field(default_factory=list)
     evidence: list[JoinedEvidence] = field(default_factory=list)

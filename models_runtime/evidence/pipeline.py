@@ -25,9 +25,11 @@ from ..retrieval.parameters import (
     CHUNKS,
     COSINE,
     DENSE,
+    EXPANDED,
     FUSED,
     RERANKED,
     RERANKING,
+    STYLE,
 )
 from ..retrieval.stages import Sought
 from . import pages, providers, queries, steps
@@ -74,7 +76,8 @@ INFO = CheckerInfo(
         ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="The server for generated queries and expansions."),
         ParameterInfo("search", "Search of documents", "str", "bm25", choices=tuple(SEARCHES)),
         _EXPANSION,
-        ParameterInfo("expansion_seed", "Seed for generated passages", "int", 0, 0, 2**31 - 1),
+        STYLE,
+        *EXPANDED,
         ParameterInfo("results", "Results per search", "int", 20, 1, providers.MOST_RESULTS),
         replace(CHUNKS[0], default="paragraphs"),
         *CHUNKS[1:],
@@ -138,7 +141,7 @@ class EvidencePipeline:
 
     @property
     def slice_at_least(self) -> int:
-        return self.server.slice_at_least if self.server else 1
+        return max(one.slice_at_least if one is not None else 1 for one in (self.server, self.inner))
 
     # --- what is searched -----------------------------------------------------------------------------------------
 
@@ -189,7 +192,6 @@ class EvidencePipeline:
         errors: dict[int, PredictionError] = {}
         works: dict[int, QueryWork] = {}
         usage: dict[int, Usage] = {}
-        expanded: dict[int, str] = {}
         for number, (sought, error, cost) in enumerate(self._sought(asked)):
             if cost:
                 usage[number] = cost
@@ -199,7 +201,7 @@ class EvidencePipeline:
                 works[number] = QueryWork(asked[number], sought)
                 works[number].begin("query", 1).gave = 1
         find = self._find_on_web if self.providers else self._find_in_documents
-        find(works, errors, usage, expanded)
+        find(works, errors, usage)
         for number in [number for number in works if number in errors]:
             del works[number]
         rankings: dict[int, Ranking] = {}
@@ -217,9 +219,9 @@ class EvidencePipeline:
                 continue
             for step in AFTER_RERANKING:
                 step(work, self.parameters)
-            shown = expanded.get(number) or (work.sought if work.sought != work.query.text else "")
+            shown = work.expanded or (work.sought if work.sought != work.query.text else "")
             rankings[number] = Ranking(
-                work.query.id, self._hits(work, top), shown, usage=usage.get(number), steps=_steps(work)
+                work.query.id, self._hits(work, top), shown, usage=usage.get(number), made=work.made, steps=_steps(work)
             )
         return [
             rankings.get(number) or Ranking(query.id, error=errors[number], usage=usage.get(number))
@@ -244,7 +246,7 @@ class EvidencePipeline:
             found[number] = one
         return found
 
-    def _find_in_documents(self, works: dict[int, QueryWork], errors: dict, usage: dict, expanded: dict) -> None:
+    def _find_in_documents(self, works: dict[int, QueryWork], errors: dict, usage: dict) -> None:
         """Distinct documents of the first passages; where passages keep the order of the search, these themselves."""
         keeps, wanted = self.parameters["rerank"] == "search", self.parameters["results"]
         queries_ = [replace(work.query, text=work.sought) for work in works.values()]
@@ -255,8 +257,7 @@ class EvidencePipeline:
             if ranking.error:
                 errors[number] = ranking.error
                 continue
-            if ranking.expanded:
-                expanded[number] = ranking.expanded
+            work.expanded, work.made = ranking.expanded, ranking.made
             step = work.begin("search", 1)
             known: dict[str, FoundPage] = {}
             for hit in ranking.hits:
@@ -278,7 +279,7 @@ class EvidencePipeline:
             work.pages = list(known.values())
             step.gave = len(work.pieces) if keeps else len(work.pages)
 
-    def _find_on_web(self, works: dict[int, QueryWork], errors: dict, usage: dict, expanded: dict) -> None:
+    def _find_on_web(self, works: dict[int, QueryWork], errors: dict, usage: dict) -> None:
         for number, work in works.items():
             step, known = work.begin("search", len(self.providers)), {}
             failed: InputError | None = None

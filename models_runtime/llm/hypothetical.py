@@ -24,8 +24,18 @@ from .answers import read_text
 from .asking import Exchange, Server
 
 METHODS = ("query2doc", "hyde")
+# What a passage of HyDE is to look like, as the study of leakage adapts it to FEVER, SciFact and AVeriTeC.
+ANY = "any"
+STYLES = (ANY, "encyclopaedia", "paper", "fact-check")
 REPEATS = 5  # of the query, before the passage: so that BM25 does not drown it
 SETTINGS = {"temperature": 0.7, "top_p": 1.0, "max_tokens": 512}
+
+
+def prompt_of(method: str, style: str = ANY, own: str = "") -> prompts.Prompt:
+    """The instructions of a method, for HyDE in a style, or somebody's own in their place."""
+    if own.strip():
+        return prompts.own(own, "")
+    return prompts.shipped(method if style == ANY else f"{method}/{style}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +56,16 @@ def hypothetical_documents(
     *,
     seed: int = 0,
     settings: Mapping[str, Any] = SETTINGS,
+    prompt: prompts.Prompt | None = None,
 ) -> list[Hypothetical]:
-    """`n` passages for each query, a claim or a question, in order. A passage that is cut off at `max_tokens` counts as
-    it stands, as in the papers. ValueError for another method or an `n` below 1; UnavailableError where the server is
-    away for too long."""
+    """`n` passages for each query, a claim or a question, in order, by the method's own prompt if none is given. A
+    passage that is cut off at `max_tokens` counts as it stands, as in the papers. ValueError for another method or an
+    `n` below 1; UnavailableError where the server is away for too long."""
     if method not in METHODS:
         raise ValueError(f"there is no method {method!r}; available: {', '.join(METHODS)}")
     if n < 1:
         raise ValueError(f"{n} passages are none to search with")
-    instructions = prompts.shipped(method).instructions
+    instructions = (prompt or prompt_of(method)).instructions
 
     def ask(query: str, exchange: Exchange) -> tuple[str, ...]:
         if not check_text("query", query).strip():

@@ -77,8 +77,10 @@ def reasoned(name: str) -> Prompt:
 
 def own(instructions: str, needed: str = "$options") -> Prompt:
     """A prompt that somebody wrote for a run. ParameterError where it does not say what answers are possible (`needed`,
-    one of PLACEHOLDERS), or holds a placeholder that is not one of ours."""
+    one of PLACEHOLDERS), or holds a placeholder that is not one of ours. Nothing is needed of what asks for a text."""
     text = instructions.replace("\r\n", "\n").strip()
+    if not needed:
+        return Prompt("own", "", text)
     template, known = Template(text), PLACEHOLDERS[needed]
     if not template.is_valid() or not {f"${name}" for name in template.get_identifiers()} <= set(known):
         raise ParameterError("prompt", f"$ stands only in {', '.join(known)}; write $$ for a dollar sign")

@@ -8,6 +8,9 @@ from typing import Any, Protocol
 
 from ..contracts import PredictionError, Usage
 
+# Where the passages of an expansion come from: a language model is asked for them, or they come with the queries.
+SERVER, DOCUMENTS = "server", "documents"
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -34,12 +37,14 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class Query:
     """What to find passages for. `documents` names those that may be searched; None means all of the index. `about` is
-    what else is known: `key`, and of a claim `claimant`, `date` (ISO 8601) and `source`."""
+    what else is known: `key`, and of a claim `claimant`, `date` (ISO 8601) and `source`. `made` are passages that were
+    made up for it before, for an expansion from documents."""
 
     id: str
     text: str
     documents: frozenset[str] | None = None
     about: Mapping[str, str] = field(default_factory=dict)
+    made: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +61,15 @@ class PassageHit:
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Hits in the order of their rank; equal scores are ordered by document and start, so that a second run gives the
-    same. `expanded` is what was searched for, where that is not the query's own text (hypothetical documents)."""
+    same. `expanded` is what was searched for, where that is not the query's own text (hypothetical documents), and
+    `made` the documents in it that a language model made up for this search."""
 
     id: str
     hits: tuple[PassageHit, ...] = ()
     expanded: str = ""
     error: PredictionError | None = None
     usage: Usage | None = None
+    made: tuple[str, ...] = ()
     steps: tuple[Mapping[str, Any], ...] = ()  # of a pipeline: what each step took in, gave and dropped
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ..checkers.embedding import PACKAGED_MODEL
 from ..contracts import ParameterInfo, ScoreInfo
+from ..llm.hypothetical import ANY, STYLES
 from ..loading.parameters import DEVICE, TOKEN_BUDGET
 from .chunkers import CHUNKERS
+from .contracts import DOCUMENTS, SERVER
 from .vectors import KINDS
 
 CHUNKS = (
@@ -72,9 +74,35 @@ FUSION = (
     ParameterInfo("depth", "Passages taken from each ranking", "int", 100, 1, 10_000),
     ParameterInfo("rrf_constant", "Constant of reciprocal rank fusion", "int", 60, 0, 100_000),
 )
+EXPANDED = (
+    ParameterInfo(
+        "expansion_prompt",
+        "Prompt for generated passages",
+        "prompt",
+        "",
+        hint="Instructions of your own; the query follows in a message of its own. Empty: those of the method.",
+    ),
+    ParameterInfo("expansion_seed", "Seed for generated passages", "int", 0, 0, 2**31 - 1),
+    ParameterInfo(
+        "expansion_from",
+        "Generated passages come from",
+        "str",
+        SERVER,
+        choices=(SERVER, DOCUMENTS),
+        hint="server: the endpoint is asked. documents: those that the data set has.",
+    ),
+)
+STYLE = ParameterInfo(
+    "expansion_style",
+    "Generated passages look like",
+    "str",
+    ANY,
+    choices=STYLES,
+    hint="For hyde: an encyclopaedia (as for FEVER), a scientific paper (SciFact), a fact-check (AVeriTeC).",
+)
 _SERVED = (
     ParameterInfo("endpoint", "Endpoint", "endpoint", "", hint="The server that generates the passages."),
-    ParameterInfo("expansion_seed", "Seed for generated passages", "int", 0, 0, 2**31 - 1),
+    *EXPANDED,
 )
 QUERY2DOC = (
     ParameterInfo(
@@ -97,6 +125,7 @@ HYDE = (
         hint="hyde: the mean vector of the query and of passages that a language model generates for it.",
     ),
     ParameterInfo("expansion_passages", "Generated passages", "int", 1, 1, 64),
+    STYLE,
     *_SERVED,
 )
 BY_BM25 = ScoreInfo("bm25", "BM25", 0)

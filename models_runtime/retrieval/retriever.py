@@ -37,7 +37,7 @@ class StagedRetriever:
     @property
     def slice_at_least(self) -> int:
         """How many queries one call should have, so that a server is kept busy."""
-        return self.expansion.server.slice_at_least if self.expansion else 1
+        return self.expansion.slice_at_least if self.expansion else 1
 
     def keep_in(self, folder: Path) -> None:
         """Vectors lie below this folder from the next index on, and what is there already is not computed again."""
@@ -67,13 +67,13 @@ class StagedRetriever:
         if top < 1:
             raise ValueError(f"top is {top}; it must be at least 1")
         errors: dict[int, PredictionError] = {}
-        texts: dict[int, str] = {}
+        readable: dict[int, Query] = {}
         for number, query in enumerate(queries):
             try:
-                texts[number] = _readable(query)
+                readable[number] = _readable(query)
             except InputError as error:
                 errors[number] = PredictionError(error.reason, str(error), error.permanent)
-        expanded = self._expanded(texts)
+        expanded = self._expanded(readable)
         places: dict[frozenset[str], Any] = {}
         asked: dict[int, Sought] = {}
         for number, one in expanded.items():
@@ -88,14 +88,14 @@ class StagedRetriever:
         for number, query in enumerate(queries):
             searched = expanded.get(number, Expanded())
             hits = () if number in errors else self._hits(candidates[number][:top])
-            rankings.append(Ranking(query.id, hits, searched.shown, errors.get(number), searched.usage))
+            rankings.append(Ranking(query.id, hits, searched.shown, errors.get(number), searched.usage, searched.made))
         return rankings
 
-    def _expanded(self, texts: dict[int, str]) -> dict[int, Expanded]:
+    def _expanded(self, queries: dict[int, Query]) -> dict[int, Expanded]:
         """What is searched for instead of each query; the query itself without an expansion."""
         if self.expansion is None:
-            return {number: Expanded((text,)) for number, text in texts.items()}
-        return dict(zip(texts, self.expansion.expand(list(texts.values())), strict=True))
+            return {number: Expanded((query.text,)) for number, query in queries.items()}
+        return dict(zip(queries, self.expansion.expand(list(queries.values())), strict=True))
 
     def _allowed(self, query: Query, known: dict[frozenset[str], Any]) -> Any:
         if query.documents is None:
@@ -191,8 +191,7 @@ class StagedRetriever:
         }
 
 
-def _readable(query: Query) -> str:
-    text = check_text("query", query.text)
-    if not text.strip():
+def _readable(query: Query) -> Query:
+    if not check_text("query", query.text).strip():
         raise InputError("empty-query", "the query is empty")
-    return text
+    return query

@@ -82,7 +82,7 @@ ELSEWHERE = {
     "import_errors_md", "job_progress", "job_cancel", "job_resume", "run_progress", "extraction_progress",
     "revoke_token", "run_estimate", "run_limits", "run_retry", "run_show", "training_run", "artifact_download",
     "retrieval_progress",
-    "retrieval_retry", "retrieval_publish",
+    "retrieval_retry", "retrieval_publish", "retrieval_documents",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
     "webhook_ping", "webhook_remove", "delivery_repeat",

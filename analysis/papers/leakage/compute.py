@@ -245,8 +245,8 @@ def _notes(
     if retrieved and not any(family.generator for family in retrieved):
         notes.append(
             "No retrieval searched with a document that is judged here, so claims are split by whether any document "
-            "generated for them is matched. To split by the document that was searched with, import the expanded "
-            "queries (column “expanded”) as documents."
+            "generated for them is matched. To split by the document that was searched with, store the documents "
+            "on the page of the retrieval."
         )
     if not result.verdicts:
         notes.append("No verdicts: choose a project of claims with evidence on which the checker “verdict” was run.")

@@ -1,10 +1,13 @@
 """The forms that start a retrieval and publish its passages."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 
 from django import forms
 
 from annotation.machines.retrieval import retrieving
+from annotation.machines.retrieval.retrieving import DocumentGenerator
 from annotation.machines.runs.forms import RunForm
 from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime.contracts import CheckerInfo
@@ -24,6 +27,7 @@ class RetrievalForm(RunForm):
         asked: dict[str, int],
         corpora: dict[str, str],
         replayable: Iterable[RetrievalRun] = (),
+        generators: Mapping[DocumentGenerator, list[int]] | None = None,
         preset: str = "",
     ) -> None:
         super().__init__(info, data)
@@ -49,12 +53,50 @@ class RetrievalForm(RunForm):
             )
         if is_pipeline and preset in retrieving.PRESETS:
             self.initial = {**retrieving.PRESETS[preset].parameters, "top": retrieving.PRESETS[preset].top}
+        if "expansion" in self.fields:
+            self._ask_for_documents(generators or {})
         self.fields["again"].label = "Search again"
         self.fields["again"].help_text = "Otherwise the existing run with the same queries and documents is used."
         self.order_fields(["asks", "corpus", "replays", "top"])
 
+    def _ask_for_documents(self, generators: Mapping[DocumentGenerator, list[int]]) -> None:
+        del self.fields["expansion_from"]  # follows from the choice of documents
+        place = list(self.fields).index("expansion") + 1
+        added = {
+            "repetitions": forms.IntegerField(
+                label="Repetitions",
+                required=False,
+                initial=1,
+                min_value=1,
+                max_value=retrieving.REPETITIONS_LIMIT,
+                help_text="With an expansion: as many searches, each with passages that are generated anew, by seeds "
+                "that follow one another. Reports give their mean and its standard error.",
+            )
+        }
+        if generators:
+            titles = [
+                (json.dumps(astuple(one)), f"{one}: {len(numbers)} repetition{'s' * (len(numbers) > 1)}")
+                for one, numbers in generators.items()
+            ]
+            added["documents"] = forms.ChoiceField(
+                label="Stored documents",
+                required=False,
+                choices=[("", "none: passages are generated"), *titles],
+                help_text="Search with documents that the data set has of its claims, a search for each repetition.",
+            )
+        names = list(self.fields)
+        self.fields |= added
+        self.order_fields([*names[:place], *added, *names[place:]])
+
+    @property
+    def parameters(self) -> dict:
+        known = (one.name for one in self.info.parameters)
+        return {name: self.cleaned_data[name] for name in known if name in self.fields}
+
     def start(self, project: Project, user: User) -> MachineRun:
+        """The run that was asked for, the first of several that repeat each other."""
         given = self.cleaned_data
+        documents = DocumentGenerator(*json.loads(given["documents"])) if given.get("documents") else None
         asked = retrieving.RetrievalRequest(
             self.info.slug,
             given["asks"],
@@ -62,8 +104,10 @@ class RetrievalForm(RunForm):
             given["top"],
             parameters=self.parameters,
             replays=given.get("replays", ""),
+            documents=documents,
         )
-        return retrieving.start(project, user, asked, self.queue, again=given["again"])
+        times = given.get("repetitions") or 1
+        return retrieving.start_repeated(project, user, asked, self.queue, times=times, again=given["again"])[0]
 
 
 class PublishPassagesForm(forms.Form):

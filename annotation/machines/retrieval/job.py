@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, F
 
 from annotation.jobs import lifecycle
+from annotation.machines.retrieval import expansions
 from annotation.machines.retrieval.documents import evidence_ids, evidence_of, own_documents, searches_evidence
 from annotation.machines.retrieval.index import Index, index_for
 from annotation.machines.retrieval.queries.steps import sum_steps
@@ -48,7 +49,8 @@ class RetrievalHandler:
         _check_identity(run, index.provenance)
         rows = queries_of(run, chunk.payload["queries"])
         own = own_documents(run, rows) if run.corpus == EACH else {}
-        queries = [Query(str(row.pk), row.text, own.get(row.pk), about(row)) for row in rows]
+        made = expansions.stored_documents(run, rows)
+        queries = [Query(str(row.pk), row.text, own.get(row.pk), about(row), made.get(row.pk, ())) for row in rows]
         found = predicting.predict(_Searching(index.retriever, run.top), queries, lease, measures_time=measures_time)
         rankings = {int(ranking.id): checked(ranking, run.top) for ranking in map(_as_ranking, found)}
         documents = evidence_ids(run, (hit.passage.document for each in rankings.values() for hit in each.hits))
@@ -149,6 +151,7 @@ def _store(
             run=run,
             text=texts[query_id],
             expanded=storable(ranking.expanded),
+            made=[storable(text) for text in ranking.made],
             reason=ranking.error.reason[:80] if ranking.error else "",
             message=storable(ranking.error.message)[:2000] if ranking.error else "",
             is_permanent=bool(ranking.error and ranking.error.permanent),

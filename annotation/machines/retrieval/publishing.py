@@ -10,8 +10,9 @@ a context beside it where one is named, which is a question of its own with the 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from django.db import transaction
 from django.db.models import F
@@ -97,6 +98,13 @@ def passage_key(parent: str, run: RetrievalRun, rank: int) -> str:
     return f"{parent}/run-{run.uuid.hex[:12]}/{rank}"
 
 
+def unchanged(run: RetrievalRun, texts: dict[str, str]) -> dict[str, int]:
+    """Ids of the newest versions, by key, of those claims or questions that still say what was searched for."""
+    model = KIND_NAMED[run.asks].model
+    rows = model.objects.published().filter(dataset=run.project.dataset_id, key__in=list(texts))
+    return {key: pk for key, pk, text in rows.values_list("key", "pk", "text") if text == texts[key]}
+
+
 @dataclass(slots=True)
 class Passages:
     """One walk over a run's rankings; `counts` says afterwards what was found and what was left out."""
@@ -105,6 +113,10 @@ class Passages:
     top: int
     context: str = ""
     counts: Counter = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        return self.run.rankings.filter(reason="").count()
 
     def records(self, on_progress=lambda done: None) -> Iterator[EvidenceRecord | QuestionRecord]:
         """`on_progress` hears how many rankings were looked at, and may raise to stop."""
@@ -126,7 +138,7 @@ class Passages:
     def _of(self, rankings: list[QueryRanking]) -> Iterator[EvidenceRecord | QuestionRecord]:
         asks = self.run.asks
         parents = {ranking.pk: getattr(ranking, asks) for ranking in rankings}
-        same = self._unchanged({parents[ranking.pk].key: ranking.text for ranking in rankings})
+        same = unchanged(self.run, {parents[ranking.pk].key: ranking.text for ranking in rankings})
         contexts = self._contexts(same) if self.context and asks == "question" else {}
         texts = self._texts_of({*same.values(), *(pk for _, pk in contexts.values() if pk is not None)})
         with_gold = self._with_gold(same.values())
@@ -156,12 +168,6 @@ class Passages:
                     continue
                 self.counts["passages"] += 1
                 yield self._record(passage, key, parent, below, same[parent] in with_gold)
-
-    def _unchanged(self, texts: dict[str, str]) -> dict[str, int]:
-        """Ids of the newest versions, by key, of those claims or questions that still say what was searched for."""
-        model = KIND_NAMED[self.run.asks].model
-        rows = model.objects.published().filter(dataset=self.run.project.dataset_id, key__in=list(texts))
-        return {key: pk for key, pk, text in rows.values_list("key", "pk", "text") if text == texts[key]}
 
     def _contexts(self, same: dict[str, int]) -> dict[str, tuple[QuestionRecord, int | None]]:
         """By key of a question that was judged: the question that stands beside it, and its id where it is there."""
@@ -241,37 +247,70 @@ def _is_gold(mark: object, parent: str) -> bool | None:
     return mark if isinstance(mark, bool) else None
 
 
-class PassagePublishingHandler:
+class Walk(Protocol):
+    """Over rankings, whose parts become content."""
+
+    counts: Counter
+
+    @property
+    def total(self) -> int: ...
+
+    def records(self, on_progress: Callable[[int], None]) -> Iterator: ...
+
+
+class StagingHandler:
+    """See `jobs.Handler`: one chunk stages what a walk over rankings gives, the end publishes it."""
+
+    makes_items_of: tuple[str, ...] = ()  # kinds of anchors
+
+    def walk(self, job: Job) -> Walk:
+        raise NotImplementedError
+
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         job = Job.objects.select_related("dataset").get(pk=chunk.job_id)
-        run = _run_of(job)
-        passages = Passages(run, job.parameters["top"], job.parameters.get(CONTEXT, ""))
-        total = run.rankings.filter(reason="").count()
+        walk = self.walk(job)
+        total = walk.total
         try:
             batch = open_batch(job, lease)
         except ImportProblem as error:
             raise JobError(str(error)) from error
         content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease))
         findings = read_all(
-            passages.records(lambda done: lease.progress(done, total, "Reading rankings")), content, lease.beat
+            walk.records(lambda done: lease.progress(done, total, "Reading rankings")), content, lease.beat
         )
         result = found_in(job, findings, KEEP, "published")
         with transaction.atomic():
             Job.objects.filter(pk=job.pk).update(
-                result=result | {"counts": dict(passages.counts)}, progress_done=F("progress_total")
+                result=result | {"counts": dict(walk.counts)}, progress_done=F("progress_total")
             )
             lease.complete()
 
     def finish(self, job: Job, lease: Lease) -> dict:
         job = Job.objects.select_related("dataset", "project").get(pk=job.pk)
         publish_staged(job, KEEP, lease)
-        if job.project.type.anchor_kind in (UnitKind.EVIDENCE, UnitKind.QUESTION):
+        if job.project.type.anchor_kind in self.makes_items_of:
             make_items(job.project, lease)
         job.refresh_from_db(fields=["result"])
-        return job.result | _published(job)
+        # Counted from what is stored, so that a second attempt at the end says the same.
+        new_items = Item.objects.filter(project=job.project, anchor__batch=job.batch).count()
+        return job.result | {"new_items": new_items} | self.published(job)
+
+    def published(self, job: Job) -> dict:
+        return {}
 
     def clean_up(self, job: Job) -> None:
         take_back(job)
+
+
+class PassagePublishingHandler(StagingHandler):
+    makes_items_of = (UnitKind.EVIDENCE, UnitKind.QUESTION)
+
+    def walk(self, job: Job) -> Passages:
+        return Passages(_run_of(job), job.parameters["top"], job.parameters.get(CONTEXT, ""))
+
+    def published(self, job: Job) -> dict:
+        found = Evidence.objects.filter(batch=job.batch, version=1, metadata__retrieval__run=job.parameters["run"])
+        return {"new_evidence": found.count()}
 
 
 HANDLER = PassagePublishingHandler()
@@ -279,15 +318,6 @@ HANDLER = PassagePublishingHandler()
 
 def _run_of(job: Job) -> RetrievalRun:
     return RetrievalRun.objects.select_related("project__dataset").get(uuid=job.parameters["run"])
-
-
-def _published(job: Job) -> dict:
-    """Counted from what is stored, so that a second attempt at the end says the same."""
-    evidence = Evidence.objects.filter(batch=job.batch, version=1, metadata__retrieval__run=job.parameters["run"])
-    return {
-        "new_evidence": evidence.count(),
-        "new_items": Item.objects.filter(project=job.project, anchor__batch=job.batch).count(),
-    }
 
 
 def published_from(run: RetrievalRun) -> list[Job]:

@@ -7,7 +7,7 @@ build the index an hour apart search the same, and a hash of what they read prov
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation import incoming
+from annotation.datasets.queries import documents_of
 from annotation.machines.retrieval.web import REPLAYS
 from annotation.machines.runs import starting
 from annotation.machines.runs.starting import RunError
@@ -74,6 +75,40 @@ ASKED: dict[str, QueryKind] = {
 }
 
 
+# Of a run's job: whose stored documents it searches with. Also the value of the parameter that says so.
+DOCUMENTS = "documents"
+SEED = "expansion_seed"
+REPETITIONS_LIMIT = 32
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGenerator:
+    """What made documents up for claims: a method with its model and setting."""
+
+    method: str
+    model: str
+    setting: str = ""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> DocumentGenerator:
+        return cls(stored["method"], stored["model"], stored["setting"])
+
+    def documents(self, dataset: Dataset) -> models.QuerySet:
+        return documents_of(dataset).filter(method=self.method, model=self.model, context_setting=self.setting)
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.method, self.model, self.setting))) or "unnamed"
+
+
+def generators_in(dataset: Dataset) -> dict[DocumentGenerator, list[int]]:
+    """Who made up the documents of claims that the data set has, with the numbers of their repetitions."""
+    found: dict[DocumentGenerator, list[int]] = {}
+    columns = ("method", "model", "context_setting", "repetition")
+    for *names, repetition in documents_of(dataset).order_by(*columns).values_list(*columns).distinct():
+        found.setdefault(DocumentGenerator(*names), []).append(repetition)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalRequest:
     retriever: str
@@ -82,6 +117,8 @@ class RetrievalRequest:
     top: int | None = TOP
     parameters: Mapping[str, Any] = field(default_factory=dict)
     replays: str = ""  # id of a run whose answers of the web are used again, and nothing is asked
+    documents: DocumentGenerator | None = None  # whose stored documents are searched with, and nothing is generated
+    repetition: int = 0  # of these documents
 
     def with_preset(self, name: str) -> RetrievalRequest:
         """What is given comes before what the preset says. RunError for a preset that there is not."""
@@ -92,6 +129,26 @@ class RetrievalRequest:
         known = PRESETS[name].parameters if name else {}
         usual = PRESETS[name].top if name else TOP
         return replace(self, top=usual if self.top is None else self.top, parameters={**known, **self.parameters})
+
+    def with_documents(self) -> RetrievalRequest:
+        """The parameters say whether documents are stored ones."""
+        if self.documents is None:
+            return self
+        return replace(self, parameters={**self.parameters, "expansion_from": DOCUMENTS})
+
+    def repeated(self, times: int, dataset: Dataset) -> list[RetrievalRequest]:
+        """As often as is wanted, each with a seed of its own; with stored documents once for each repetition of them
+        that there is. RunError for a number that cannot be."""
+        if self.documents is not None:
+            stored = generators_in(dataset).get(self.documents, [self.repetition])
+            return [replace(self, repetition=one) for one in stored]
+        if not 1 <= times <= REPETITIONS_LIMIT:
+            raise RunError(f"A search is repeated from 1 to {REPETITIONS_LIMIT} times")
+        if times > 1 and self.parameters.get("expansion", "none") == "none":
+            raise RunError("A search without expansion finds the same each time; choose an expansion to repeat it")
+        seed, step = self.parameters.get(SEED, 0), self.parameters.get("expansion_passages", 1)
+        parameters = [{**self.parameters, SEED: seed + place * step} for place in range(times)] if times > 1 else [{}]
+        return [replace(self, parameters={**self.parameters, **one}) for one in parameters]
 
 
 def retrievers() -> tuple[CheckerInfo, ...]:
@@ -154,11 +211,12 @@ def start(
 
     What only the worker can know, such as a missing model, fails the job.
     """
-    request = request.with_preset("")
+    request = request.with_preset("").with_documents()
     dataset = project.dataset
     info = _info(request)
     parameters = registry.complete_parameters(info, request.parameters)
     _check(project, request)
+    _check_documents(project, request, parameters)
     query_ids = list(queries_in(dataset, request.asks).values_list("pk", flat=True))
     if not query_ids:
         raise RunError(f"The data set has no {ASKED[request.asks].title.lower()} with a text to search for")
@@ -175,16 +233,56 @@ def start(
     asked = [request.asks, request.corpus, request.top, query_ids, _stand_of(dataset, request.corpus)]
     if request.replays:
         asked.append(request.replays)
+    noted: dict[str, Any] = {REPLAYS: request.replays} if request.replays else {}
+    if request.documents:
+        noted[DOCUMENTS] = {**asdict(request.documents), "repetition": request.repetition}
+        asked.append([noted[DOCUMENTS], *_stand_of(dataset, OWN)])
     return starting.store_run(
         run,
         Job.Kind.RETRIEVAL,
         queue=starting.chosen_queue(info, queue),
         chunks=_chunks(query_ids, WEB_CHUNK_SIZE if searches_web(run) else CHUNK_SIZE),
         asked={"asked_sha256": starting.digest_of(asked)},
-        noted={"queries": len(query_ids)} | ({REPLAYS: request.replays} if request.replays else {}),
+        noted={"queries": len(query_ids)} | noted,
         again=again,
         wake_workers=wake_workers,
     )
+
+
+def start_repeated(
+    project: Project,
+    user: User,
+    request: RetrievalRequest,
+    queue: str | None = None,
+    *,
+    times: int = 1,
+    **options: bool,
+) -> list[RetrievalRun]:
+    """The runs of a search that is repeated, those that there are already included. SameRun where all of them are."""
+    found, same = [], None
+    for one in request.with_preset("").repeated(times, project.dataset):
+        try:
+            found.append(start(project, user, one, queue, **options))
+        except SameRun as exists:
+            same = exists
+            found.append(exists.run)
+    if same is not None and len(found) == 1:
+        raise same
+    return found
+
+
+def _check_documents(project: Project, request: RetrievalRequest, parameters: Mapping[str, Any]) -> None:
+    is_stored = parameters.get("expansion_from") == DOCUMENTS
+    if request.documents is None:
+        if is_stored and parameters["expansion"] != "none":
+            raise RunError("Say whose documents are searched with: name a method, model and setting")
+        return
+    if parameters.get("expansion", "none") == "none":
+        raise RunError("Choose the expansion, which says how stored documents are searched with")
+    if request.asks != "claim":
+        raise RunError("Stored documents are those of claims")
+    if request.repetition not in generators_in(project.dataset).get(request.documents, ()):
+        raise RunError(f"The data set has no documents of {request.documents}, repetition {request.repetition}")
 
 
 def _info(request: RetrievalRequest) -> CheckerInfo:

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import RESEARCHER, has_open_work, may_edit_dataset, project_for, run_for
 from annotation.jobs.queries import progress_of
-from annotation.machines.retrieval import publishing, retrieving
+from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.retrieval.forms import PublishPassagesForm
 from annotation.machines.retrieval.queries import files
 from annotation.machines.retrieval.queries import rankings as queries
@@ -35,6 +36,7 @@ def project_retrieval(request, slug):
     if preset and preset not in retrieving.PRESETS:
         raise Http404("No such preset")
     choices = {"asked": asked, "corpora": corpora, "replayable": retrieving.replayable(project)[:LISTED]}
+    choices["generators"] = retrieving.generators_in(project.dataset)
     run, entries = start_chosen(request, "retriever", project, infos, **choices, preset=preset)
     if run:
         return to_run(run)
@@ -91,7 +93,36 @@ def parts_of(request, run: RetrievalRun) -> dict:
         "may_publish": may_edit_dataset(request.user, run.project.dataset),
         "why_not": publishing.why_not(run),
         "publish_form": PublishPassagesForm(run),
+    } | _documents_of(run)
+
+
+def _documents_of(run: RetrievalRun) -> dict:
+    """What a language model made up in this run and those that repeat it, and what became of it."""
+    if not expansions.has_made(run):
+        chosen = run.job.parameters.get(retrieving.DOCUMENTS)
+        generator = {"generator": retrieving.DocumentGenerator.of(chosen)} if chosen else {}
+        return {"stored_documents": chosen and chosen | generator}
+    stored = expansions.stored_from(run)
+    return {
+        "repetitions": expansions.repetitions_of(run),
+        "storings": stored,
+        "storing": progress_of(stored[0]) if stored and stored[0].state != Job.State.DONE else None,
+        "why_no_documents": expansions.why_not(run),
     }
+
+
+@login_required
+@require_POST
+def retrieval_documents(request, uuid):
+    """What was made up for claims becomes documents of the data set."""
+    run = run_for(request.user, uuid, RetrievalRun)
+    if not may_edit_dataset(request.user, run.project.dataset):
+        raise PermissionDenied("You need permission to change the data set")
+    try:
+        expansions.start(request.user, run)
+    except publishing.PublishingProblem as problem:
+        messages.error(request, str(problem))
+    return to_run(run)
 
 
 def _address(run: RetrievalRun | None) -> str:
@@ -175,4 +206,5 @@ urlpatterns = [
     path("retrieval/<uuid:uuid>/jsonl/", retrieval_jsonl, name="retrieval_jsonl"),
     path("retrieval/<uuid:uuid>/web/", retrieval_web, name="retrieval_web"),
     path("retrieval/<uuid:uuid>/publish/", retrieval_publish, name="retrieval_publish"),
+    path("retrieval/<uuid:uuid>/documents/", retrieval_documents, name="retrieval_documents"),
 ]

@@ -1,13 +1,14 @@
 """Search passages for a project's claims or questions, in the workers or here; publish them or write them to a file."""
 
+from dataclasses import astuple
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.jobs import lifecycle
-from annotation.machines.retrieval import publishing, retrieving
+from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.retrieval.queries import files
-from annotation.machines.retrieval.retrieving import RetrievalRequest
+from annotation.machines.retrieval.retrieving import DocumentGenerator, RetrievalRequest
 from annotation.management.commands.run_checker import read_parameters
 from annotation.models import Job, Project, RetrievalRun, User
 from models_runtime import registry
@@ -38,6 +39,18 @@ class Command(BaseCommand):
         parser.add_argument(
             "--preset", choices=list(retrieving.PRESETS), help="of evidence: the steps as a paper has them"
         )
+        parser.add_argument(
+            "--repetitions", type=int, default=1, metavar="N", help="of a search with expansion, by seeds that follow"
+        )
+        parser.add_argument(
+            "--store-documents", action="store_true", help="also store what was generated as documents of the claims"
+        )
+        parser.add_argument(
+            "--documents",
+            nargs="+",
+            metavar=("METHOD", "MODEL"),
+            help="search with stored documents of this method, model and setting, once for each repetition of them",
+        )
         parser.add_argument("--replay", default="", metavar="RUN", help="take what this run asked of the web")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
@@ -61,34 +74,75 @@ class Command(BaseCommand):
             raise CommandError(f"There is no account with the address {options['user']!r}")
         if trec and not trec.resolve().parent.is_dir():
             raise CommandError(f"There is no folder {trec.resolve().parent} to write {trec.name} into")
-        is_here = options["here"] or publish is not None or trec is not None
-        run = self._start(row, person, retriever, options, is_here)
-        if not is_here:
-            self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} queries on the queue {run.job.queue}")
-            return
-        self._work_off(run)
-        if trec:
-            with trec.open("w", encoding="utf-8") as file:
-                file.writelines(files.trec_lines(run))
-            self.stdout.write(f"Written to {trec}")
-        if publish is not None:
-            self._publish(person, run, publish, options["context"])
+        is_here = options["here"] or publish is not None or trec is not None or options["store_documents"]
+        if trec and (options["repetitions"] > 1 or options["documents"]):
+            raise CommandError("--trec is for a search that is not repeated")
+        runs = self._start(row, person, retriever, options, is_here)
+        for run in runs:
+            if not is_here:
+                self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} queries on the queue {run.job.queue}")
+                continue
+            self._work_off(run)
+            if trec:
+                with trec.open("w", encoding="utf-8") as file:
+                    file.writelines(files.trec_lines(run))
+                self.stdout.write(f"Written to {trec}")
+            if publish is not None:
+                self._publish(person, run, publish, options["context"])
+        if options["store_documents"]:
+            self._store_documents(person, runs[0])
 
-    def _start(self, project: Project, person: User, retriever: str, options: dict, is_here: bool) -> RetrievalRun:
+    def _start(
+        self, project: Project, person: User, retriever: str, options: dict, is_here: bool
+    ) -> list[RetrievalRun]:
         asks = options["asks"] or next(iter(retrieving.can_be_asked(project.dataset)), "claim")
         try:
             parameters = read_parameters(registry.get_info(retriever), options["param"])
             request = RetrievalRequest(
-                retriever, asks, options["corpus"], options["top"], parameters, options["replay"]
+                retriever,
+                asks,
+                options["corpus"],
+                options["top"],
+                parameters,
+                options["replay"],
+                self._documents(project, options["documents"]),
             ).with_preset(options["preset"] or "")
-            return retrieving.start(
-                project, person, request, options["queue"], again=options["again"], wake_workers=not is_here
+            return retrieving.start_repeated(
+                project,
+                person,
+                request,
+                options["queue"],
+                times=options["repetitions"],
+                again=options["again"],
+                wake_workers=not is_here,
             )
         except retrieving.SameRun as same:
             self.stdout.write(f"{same}; --again starts another one")
-            return same.run
+            return [same.run]
         except (retrieving.RunError, CheckerError) as error:
             raise CommandError(str(error)) from None
+
+    def _documents(self, project: Project, named: list[str] | None) -> DocumentGenerator | None:
+        if not named:
+            return None
+        stored = retrieving.generators_in(project.dataset)
+        fitting = [one for one in stored if astuple(one)[: len(named)] == tuple(named)]
+        if len(fitting) != 1:
+            known = "; ".join(map(str, fitting or stored)) or "none"
+            raise CommandError(f"--documents {' '.join(named)} names {len(fitting)} of the stored documents: {known}")
+        return fitting[0]
+
+    def _store_documents(self, person: User, run: RetrievalRun) -> None:
+        try:
+            job = lifecycle.run_here(expansions.start(person, run, wake_workers=False))
+        except publishing.PublishingProblem as problem:
+            raise CommandError(str(problem)) from None
+        if job.state != Job.State.DONE:
+            raise CommandError(f"Storing documents is {job.state}: {job.message or 'a worker is working on it'}")
+        self.stdout.write(
+            f"Stored: {job.result['new_documents']} new documents of {len(job.parameters['runs'])} searches, "
+            f"{job.result['new_items']} new items"
+        )
 
     def _work_off(self, run: RetrievalRun) -> None:
         job = run.job = lifecycle.run_here(run.job)
