@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from analysis.sources.outline import groups_named
+from analysis.sources.project import ProjectOutline
 from analysis.sources.selection import ARMS, NAMES, Selection
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project, Revision
@@ -17,7 +19,8 @@ def scope_of(project: Project, given: Mapping[str, str]) -> dict:
     selection = Selection.of({name: given[name] for name in NAMES if name in given})
     if selection:
         people = project.raters.values_list("pseudonym", flat=True)
-        selection.check(project.type, lambda: set(people), lambda: ARMS)
+        groups = ProjectOutline(project).rater_groups
+        selection.check(project.type, lambda: {*people, *groups_named(groups())}, lambda: ARMS)
         _refuse_unknown_version(project, selection.guidelines)
     scope: dict = {"selection": selection.as_dict()} if selection else {}
     if number := given.get("release", ""):

@@ -23,6 +23,7 @@ from analysis.reports.metrics import REPORTS
 from analysis.reports.tabular import named
 from analysis.reports.words.methods import paragraph
 from analysis.reports.words.sentences import note_on_labels_seen
+from analysis.sources.outline import GROUP, groups_in
 from analysis.sources.selection import NAMES, argument_of
 from analysis.sources.several import per_label
 from analysis.sources.splits import name_split
@@ -104,12 +105,17 @@ def scope_context(asked: Asked) -> dict:
             for dimension in per_label(project.type).dimensions
             for label in dimension.labels
         ],
-        "scope_raters": queries.annotators_of(project)
-        .exclude(kind=Rater.Kind.SLOT)
-        .order_by("name")
-        .values_list("pseudonym", "name"),
+        "scope_raters": SimpleLazyObject(lambda: _raters(project)),
         "scope_guidelines": project.guidelines.order_by("version").values_list("version", flat=True),
     }
+
+
+def _raters(project: Project) -> list[tuple[str, str]]:
+    """Groups that files named, and everybody by name."""
+    named = queries.annotators_of(project).exclude(kind=Rater.Kind.SLOT).order_by("name")
+    rows = list(named.values_list("pseudonym", "name", "group"))
+    groups = [(f"{GROUP}{name}", f"Raters of {name}") for name in groups_in(group for *_, group in rows)]
+    return [*groups, *(row[:2] for row in rows)]
 
 
 def _splits(project, chosen: str) -> list[tuple[str, str]]:

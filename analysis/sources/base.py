@@ -33,7 +33,7 @@ ANSWER_COLUMNS = (
 EXPOSURE_COLUMNS = ("annotation", "run", "checker", "shown_at")
 ITEM_COLUMNS = ("item", "item_key", "n_units", "n_planned", "n_extra", "in_random_share")
 SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end", "own_label")
-RATER_COLUMNS = ("rater", "kind", "name")
+RATER_COLUMNS = ("rater", "kind", "name", "group")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
 ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
 DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
@@ -98,7 +98,7 @@ class Source(Outline):
     @abstractmethod
     def rater_frame(self) -> pd.DataFrame:
         """RATER_COLUMNS of whoever labelled something; `rater` is the pseudonym, and so is `name` where names are not
-        known."""
+        known; `group` is empty where a file named none."""
 
     def has_labels(self) -> bool:
         return bool(len(self.rater_frame()))

@@ -85,7 +85,7 @@ class DatabaseSource(ProjectOutline, Source):
         labels = pd.DataFrame.from_records(found, columns=list(paths))
         if not every_revision:
             labels["is_latest"] = True
-        labels["rater_kind"] = labels["rater"].map({pk: kind for pk, (_, kind, _) in self._raters.items()})
+        labels["rater_kind"] = labels["rater"].map({pk: kind for pk, (_, kind, *_) in self._raters.items()})
         labels["rater"] = labels["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
         return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
 
@@ -199,10 +199,10 @@ class DatabaseSource(ProjectOutline, Source):
         return base.in_order(frame, units, self.type)
 
     @cached_property
-    def _raters(self) -> dict[int, tuple[str, str, str]]:
+    def _raters(self) -> dict[int, tuple[str, str, str, str]]:
         rows = Rater.objects.filter(project=self.project).annotate(kind_there=Coalesce("origin_kind", "kind"))
-        rows = rows.values_list("pk", "pseudonym", "kind_there", "name")
-        return {pk: (pseudonym, kind, name) for pk, pseudonym, kind, name in rows}
+        rows = rows.values_list("pk", "pseudonym", "kind_there", "name", "group")
+        return {pk: tuple(said) for pk, *said in rows}
 
     def rater_frame(self) -> pd.DataFrame:
         return self._rater_rows(self._raters[pk] for pk in self._labelling().values_list("pk", flat=True))
@@ -211,7 +211,7 @@ class DatabaseSource(ProjectOutline, Source):
         return self._rater_rows(self._raters.values())
 
     @staticmethod
-    def _rater_rows(rows: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
+    def _rater_rows(rows: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
         return pd.DataFrame.from_records(sorted(rows), columns=list(base.RATER_COLUMNS))
 
     def decision_frame(self, method: str) -> pd.DataFrame:

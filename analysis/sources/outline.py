@@ -13,13 +13,18 @@ from annotation.task_types import TaskType
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
 
 
-# How an option names a group of raters of a file, whose names begin with the group's.
+# How an option names a group of raters of a file.
 GROUP = "group:"
 
 
-def groups_in(names: Iterable[str]) -> list[str]:
-    """The groups of raters with these names, where there are several."""
-    found = sorted({group for group, slash, _ in (name.partition("/") for name in names) if slash})
+def groups_named(groups: Iterable[str]) -> list[str]:
+    """As options and selections name them."""
+    return [f"{GROUP}{name}" for name in groups]
+
+
+def groups_in(groups: Iterable[str]) -> list[str]:
+    """The groups of raters, where there are several."""
+    found = sorted({*groups} - {""})
     return found if len(found) > 1 else []
 
 
@@ -89,8 +94,7 @@ class Outline(ABC):
         """Whether somebody who labelled has a name, and is no slot of a file."""
 
     def rater_groups(self) -> list[str]:
-        """Groups of raters that a file named, such as experts and crowd, where there are several. A release has none:
-        they are part of names."""
+        """Groups of raters that a file named, such as experts and crowd, where there are several."""
         return []
 
     @abstractmethod

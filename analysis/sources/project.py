@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from analysis.sources.outline import EXTERNAL, SLOT, Outline, Run, groups_in
+from analysis.sources.outline import SLOT, Outline, Run, groups_in
 from annotation.access import sees_labels
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.models import (
@@ -51,7 +51,7 @@ class ProjectOutline(Outline):
         return self._labelling().exclude(kind=SLOT).exists()
 
     def rater_groups(self) -> list[str]:
-        return groups_in(self._labelling().filter(kind=EXTERNAL, name__contains="/").values_list("name", flat=True))
+        return groups_in(self._labelling().order_by().values_list("group", flat=True).distinct())
 
     def _labelling(self) -> QuerySet[Rater]:
         rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)

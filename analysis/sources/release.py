@@ -16,7 +16,7 @@ from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
 from analysis.sources import base
 from analysis.sources.base import Source
 from analysis.sources.content_rows import NUMBERS, content_columns
-from analysis.sources.outline import Run
+from analysis.sources.outline import Run, groups_in
 from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
 from annotation.task_types import LabelSetError, configured, learn, task_type
 
@@ -37,6 +37,7 @@ class _Stored:
     spans: pd.DataFrame
     revisions: pd.DataFrame
     annotators: set[str]
+    groups: dict[str, str]  # of annotators who have one
 
 
 class ReleaseSource(Source):
@@ -110,6 +111,7 @@ class ReleaseSource(Source):
         everybody = self.everybody()
         kinds = dict(zip(everybody["rater"], everybody["kind"], strict=True))
         annotators: set[str] = set()
+        groups: dict[str, str] = {}
         labels: list[tuple] = []
         spans: list[tuple] = []
         revisions: list[tuple] = []
@@ -117,6 +119,8 @@ class ReleaseSource(Source):
         numbers: dict[tuple[str, str], int] = {}
         for line in self.files.rows(ANNOTATIONS):
             annotators.add(line["annotator"])
+            if "annotator_group" in line:
+                groups[line["annotator"]] = line["annotator_group"]
             if line["surplus"]:
                 continue
             item, rater, revision = line["item"], intern(line["annotator"]), line["revision"]
@@ -146,6 +150,7 @@ class ReleaseSource(Source):
             _table(marked, base.SPAN_COLUMNS),
             _table(revisions, base.REVISION_COLUMNS),
             annotators,
+            groups,
         )
 
     def _answers_of(self, latest: dict[tuple[str, str], tuple]) -> pd.DataFrame:
@@ -218,11 +223,15 @@ class ReleaseSource(Source):
 
     def rater_frame(self) -> pd.DataFrame:
         everybody = self.everybody()
-        return everybody[everybody["rater"].isin(self._stored.annotators)].reset_index(drop=True)
+        everybody = everybody[everybody["rater"].isin(self._stored.annotators)].reset_index(drop=True)
+        return everybody.assign(group=[self._stored.groups.get(rater, "") for rater in everybody["rater"]])
+
+    def rater_groups(self) -> list[str]:
+        return groups_in(self._stored.groups.values())
 
     def everybody(self) -> pd.DataFrame:
         frame = self._frame("raters", ("rater", "kind"))
-        return frame.assign(name=frame["rater"])
+        return frame.assign(name=frame["rater"], group="")
 
     def acknowledgement_frame(self) -> pd.DataFrame:
         rows = self.files.rows("frames/acknowledgements.jsonl")

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.sources import splits
 from analysis.sources.base import Source
 from analysis.sources.links import LINKS, ORIGINS
-from analysis.sources.outline import Run
+from analysis.sources.outline import GROUP, Run, groups_named
 from analysis.sources.parents import Parents, are_shared
 from analysis.sources.rankings import Retrieval
 from analysis.sources.selection import ARMS, Selection, day_of
@@ -37,7 +37,11 @@ class SelectedSource(Source):
         self.slug, self.title, self.task_type = inner.slug, inner.title, inner.task_type
         self.type, self.piece_set = per_label(inner.type), inner.piece_set
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
-        selection.check(self.type, lambda: set(inner.everybody()["rater"]), lambda: _arms_of(inner))
+        selection.check(
+            self.type,
+            lambda: {*inner.everybody()["rater"], *groups_named(inner.rater_groups())},
+            lambda: _arms_of(inner),
+        )
 
     @property
     def asked(self) -> TaskType:
@@ -135,7 +139,7 @@ class SelectedSource(Source):
         """Where rater, guideline version and time are as wanted."""
         keep, chosen = np.ones(len(rows), dtype=bool), self.selection
         if chosen.annotator:
-            keep &= (rows["rater"] == chosen.annotator).to_numpy()
+            keep &= rows["rater"].isin(self._chosen_raters).to_numpy()
         if chosen.guidelines:
             keep &= (rows["guideline_version"] == int(chosen.guidelines)).fillna(False).to_numpy(dtype=bool)
         if chosen.since or chosen.until:
@@ -147,6 +151,14 @@ class SelectedSource(Source):
             if last:
                 keep &= (when <= datetime.combine(last, time.max, UTC)).to_numpy()
         return keep
+
+    @cached_property
+    def _chosen_raters(self) -> list[str]:
+        name = self.selection.annotator
+        if not name.startswith(GROUP):
+            return [name]
+        raters = self.inner.rater_frame()
+        return raters.loc[raters["group"] == name.removeprefix(GROUP), "rater"].tolist()
 
     def answer_frame(self) -> pd.DataFrame:
         answers = self.inner.answer_frame()
@@ -201,7 +213,10 @@ class SelectedSource(Source):
         return spans.merge(labels, on=["unit", "rater", "dimension"], how="inner")
 
     def rater_frame(self) -> pd.DataFrame:
-        return self.inner.rater_frame()
+        raters = self.inner.rater_frame()
+        if not self.selection.annotator.startswith(GROUP):
+            return raters
+        return raters[raters["rater"].isin(self._chosen_raters)].reset_index(drop=True)
 
     def everybody(self) -> pd.DataFrame:
         return self.inner.everybody()

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 
 from analysis.sources import splits
+from analysis.sources.outline import GROUP
 from analysis.sources.several import per_label
 from analysis.sources.wrong import WrongChoice
 from annotation.models import Project
@@ -21,9 +22,10 @@ class Selection:
 
     `split` (``kind.column``, see `analysis.sources.splits`) puts a column of the content in the place of the source, in
     all that is given by source. `source` keeps units of one source; `label` (``dimension:label``) units that somebody
-    gave that label in the latest revision. `arm`, `annotator` (a pseudonym), `guidelines` (a version), `since` and
-    `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known are left out
-    by such a condition. An answer counts where its latest revision fits: what was replaced since does not stand for it.
+    gave that label in the latest revision. `arm`, `annotator` (a pseudonym, or `group:NAME`), `guidelines` (a version),
+    `since` and `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known
+    are left out by such a condition. An answer counts where its latest revision fits: what was replaced since does not
+    stand for it.
 
     `labels_seen` (INCLUDED) is no condition but takes one away: answers given or changed after their author had been
     served others' labels count, too (`analysis.sources.blind`).
@@ -75,7 +77,9 @@ class Selection:
             raise WrongChoice(f"arm is one of {', '.join(there) or 'none'}, not {self.arm!r}", "arm")
         if self.annotator and self.annotator not in people():
             raise WrongChoice(
-                f"annotator is the pseudonym of somebody who labels here, not {self.annotator!r}", "annotator"
+                f"annotator is the pseudonym of somebody who labels here, or {GROUP} and the name of a group, "
+                f"not {self.annotator!r}",
+                "annotator",
             )
 
     def elsewhere(self) -> Selection:

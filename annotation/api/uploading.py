@@ -23,7 +23,7 @@ from annotation.api.routes import Route
 from annotation.formats import FORMATS, detect
 from annotation.formats.records import FormatError
 from annotation.formats.tables.oddities import check_treatment
-from annotation.formats.tables.ratings import range_in
+from annotation.formats.tables.questions import range_in
 from annotation.imports import importing, uploads
 from annotation.imports.importing import FileChoices, ImportRequest, ProjectWish
 from annotation.imports.outside_runs import NAME_CHARS

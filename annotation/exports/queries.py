@@ -127,8 +127,10 @@ def exported_items(project: Project, moment: Moment, decisions: str = "") -> Ite
     if moment.part is not None:
         ids = array("q", [pk for pk in ids if pk in moment.part.items])
     raters = {
-        pk: (pseudonym, KINDS.get(kind, "person"))
-        for pk, pseudonym, kind in Rater.objects.filter(project=project).values_list("pk", "pseudonym", "kind")
+        pk: (pseudonym, KINDS.get(kind, "person"), group)
+        for pk, pseudonym, kind, group in Rater.objects.filter(project=project).values_list(
+            "pk", "pseudonym", "kind", "group"
+        )
     }
     about = Decision.objects.filter(project=project, pk__lte=moment.decision).of_set(decisions)
     only = frozenset(about.order_by().values_list("dimension", flat=True).distinct()) if decisions else frozenset()
@@ -180,7 +182,9 @@ def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]
     return sorted(found, key=decision_key)
 
 
-def _read(ids: list[int], project: Project, moment: Moment, raters: dict[int, tuple[str, str]]) -> list[ExportedItem]:
+def _read(
+    ids: list[int], project: Project, moment: Moment, raters: dict[int, tuple[str, str, str]]
+) -> list[ExportedItem]:
     """The items in the order of `ids`, in as many queries for one as for all."""
     known = {
         pk: ExportedItem(key, anchor)
@@ -266,9 +270,9 @@ def _add_decisions(
 
 
 def _record(
-    item: str, rater: tuple[str, str], judgements: tuple, said: list, task_type: str, surplus: bool
+    item: str, rater: tuple[str, str, str], judgements: tuple, said: list, task_type: str, surplus: bool
 ) -> AnnotationRecord:
-    pseudonym, kind = rater
+    pseudonym, kind, group = rater
     number, *more = said
     return AnnotationRecord(
         item=item,
@@ -278,5 +282,6 @@ def _record(
         revision=number,
         task_type=task_type,
         surplus=surplus,
+        rater_group=group,
         **dict(zip(REVISION_FIELDS[1:], more, strict=True)),
     )

@@ -178,6 +178,7 @@ class AnnotationRecord:
     metadata: dict = field(default_factory=dict)
     task_type: str = ""  # identifier, where the file says it
     surplus: bool = False  # outside the overlap that was asked for
+    rater_group: str = ""  # experts, crowd; empty where the file names none
 
 
 @dataclass(frozen=True, slots=True)

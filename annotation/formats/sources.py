@@ -49,6 +49,7 @@ class Options:
     ranges: question -> "least-most", the ends of a scale where the file does not hold all of it, for ratings.
     treat: kind of odd rows -> what to do with them (`tables.oddities`), for ratings.
     keeps_line_ends: CRLF stays in the cells of delimited text, for who counts characters as the file does.
+    plain_quotes: in tables with tabs, quotes that do not match are characters like others, as translators' tools mean.
     setting, model, dataset: RefChecker's names (the model ICAT's too) where the path does not say them or says them
         wrongly.
     per_file: source name -> {"setting" | "model" | "dataset": value}, stronger than the three above.
@@ -64,6 +65,7 @@ class Options:
     ranges: Mapping[str, str] = field(default_factory=dict)
     treat: Mapping[str, str] = field(default_factory=dict)
     keeps_line_ends: bool = False
+    plain_quotes: bool = False
     setting: str = ""
     model: str = ""
     dataset: str = ""

@@ -43,7 +43,7 @@ def likely_layout(user: User, seen: Preview) -> str:
     roles = guess_roles(apart.columns, apart.rows)
     kinds = {role.partition("/")[0] for role in roles}
     has_raters = "rater" in roles or any(role.count("/") > 1 for role in roles)
-    return RATINGS if "label" in kinds and (has_raters or "score" in kinds) else ""
+    return RATINGS if kinds & {"label", "marked"} and (has_raters or "score" in kinds) else ""
 
 
 def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tuple[SaidMapping, bool]:

@@ -117,13 +117,13 @@ class _Labels:
         decided = items.filter(item_units__unit__key__in=units).values_list("pk", flat=True)
         return sorted({*annotated, *decided})
 
-    def _rater(self, rater: str, kind: str) -> int:
+    def _rater(self, rater: str, kind: str, group: str = "") -> int:
         name = (rater, kind)
         if name not in self.raters:
-            self.raters[name] = self._find_rater(*name).pk
+            self.raters[name] = self._find_rater(*name, group).pk
         return self.raters[name]
 
-    def _find_rater(self, name: str, rater_kind: str) -> Rater:
+    def _find_rater(self, name: str, rater_kind: str, group: str) -> Rater:
         if self.names_are_pseudonyms and (known := self.project.raters.filter(pseudonym=name).first()):
             return known
         known = self.project.raters.exclude(kind=Rater.Kind.MEMBER).filter(name=name).first()
@@ -135,6 +135,7 @@ class _Labels:
             project=self.project,
             kind=RATER_KINDS[rater_kind],
             name=name,
+            group=group,
             **({"pseudonym": name} if shows_name else {}),
         )
 
@@ -155,7 +156,7 @@ class _Labels:
             item = items.get(record.item)
             if item is None:
                 raise JobError(f"The project has no page for {record.item}, which the file has labels of")
-            wanted[item, self._rater(record.rater, record.rater_kind)].append(
+            wanted[item, self._rater(record.rater, record.rater_kind, record.rater_group)].append(
                 (record, _judgements_of(record, item, units))
             )
         known = self._known(wanted)

@@ -12,7 +12,7 @@ from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import SaidMapping
 from annotation.formats.tables.oddities import LEAVE_OUT, ODDITIES, UNMAPPED
-from annotation.formats.tables.ratings import range_in
+from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE

@@ -184,6 +184,8 @@ class Rater(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="raters")
     name = models.CharField(max_length=200)  # as shown to researchers; external: as in the file
     pseudonym = models.CharField(max_length=200, default=new_pseudonym)  # what exports show
+    # Of raters of files: experts, crowd. Exports show it.
+    group = models.CharField(max_length=200, blank=True, default="", db_default="")
     # Where this annotator's search for work goes on, so that finding work does not slow down with work done.
     cursor = models.BigIntegerField(default=-1)
     cursor_epoch = models.PositiveIntegerField(default=0)

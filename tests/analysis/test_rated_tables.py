@@ -6,13 +6,14 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.models import Project
 from tests.factories import make_user
+from tests.world import client_of
 
 ROLES = {
     "id": "item", "system": "by", "document": "doc", "text": "words", "rater": "who", "label/quality": "said",
@@ -94,6 +95,7 @@ def test_groups_of_raters_are_never_pooled_silently(tmp_path, capsys):
             "decoded": f"Text {n}.",
             "expert": [{"tone": n % 4}, {"tone": n % 4}],
             "crowd": [{"tone": n % 4}, {"tone": (n * 3 + 1) % 4}, {"tone": n % 2}],
+            "length": n * 7 % 5 + n / 9,
         }
         for n in range(24)
     ]
@@ -118,6 +120,20 @@ def test_groups_of_raters_are_never_pooled_silently(tmp_path, capsys):
     assert of_file["dimensions"][0]["figures"] == json.loads(json.dumps(experts["dimensions"][0]["figures"]))
     with pytest.raises(CommandError, match="raters is one of"):
         call_command("report", str(path), "agreement", "--from-files", "--raters", "group:nobody")
+    # Every report can be made of one group: a metric is held against the experts alone.
+    alone = of_command(capsys, path, "agreement", "--only-annotator", "group:expert")
+    assert alone["dimensions"][0]["figures"] == of_file["dimensions"][0]["figures"] and "pooled" not in alone
+    scores = [one["estimate"] for group in ((), ("--only-annotator", "group:expert"))
+              for one in of_command(capsys, path, "comparison", "--run", "length", *group)["dimensions"][0]
+              ["correlations"] if one["name"] == "pearson"]  # fmt: skip
+    means = [sum(one["tone"] for one in [*row["expert"], *row["crowd"]]) / 5 for row in rows]
+    expected = [pearsonr([row["length"] for row in rows], side).statistic
+                for side in (means, [row["expert"][0]["tone"] for row in rows])]  # fmt: skip
+    assert scores == pytest.approx(expected)
+    page = client_of(rosa).get("/projects/t/agreement/", {"annotator": "group:expert"})
+    assert page.status_code == 200 and 'value="group:expert" selected' in page.content.decode()
+    with pytest.raises(CommandError, match="group: and the name of a group"):
+        call_command("report", str(path), "agreement", "--from-files", "--only-annotator", "group:nobody")
 
 
 def test_dawid_skene_takes_ratings_as_labels_and_leaves_numbers_out(tmp_path, capsys):

@@ -321,7 +321,7 @@ def test_a_release_is_read_with_the_names_that_the_server_knows(tmp_path, settin
     lifecycle.run_here(release.job)
     release.refresh_from_db()
     [row] = StoredReleaseSource(release).rater_frame().to_dict("records")
-    assert row == {"rater": anna.pseudonym, "kind": "member", "name": "Anna"}
+    assert row == {"rater": anna.pseudonym, "kind": "member", "name": "Anna", "group": ""}
 
 
 def test_two_releases_have_two_numbers_and_say_that_their_labels_are_the_same(tmp_path, settings):

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from analysis.releases import freezing
 from analysis.releases.files import zipped
+from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.decisions import adjudicating
@@ -138,6 +139,28 @@ def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path)
     assert reuse.find_answers(runs["lexical"], {}, hashes) == {}
     decided = [sorted(one.decisions.values_list("unit__key", "method", "number", "label")) for one in (project, copy)]
     assert decided[0] == decided[1]
+
+
+def test_groups_of_raters_go_out_and_come_back(tmp_path):
+    """Names stay behind, and what they began with: the group is said, and nothing else."""
+    rows = [f"{n},Text {n}.,{group},Rosa Secret {who},{(n * who) % 3}" for n in range(6)
+            for group, who in (("expert", 1), ("expert", 2), ("crowd", 1), ("crowd", 4))]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(["id,text,group,annotator,tone", *rows]))
+    make_user("owner", is_superuser=True)
+    chosen = {"format": "ratings", "dataset": "t", "project": "t", "owner": "owner@example.org", "verbosity": 0}
+    call_command("import_dataset", str(tmp_path / "t.csv"), **chosen)
+    first = freezing.write_release(Project.objects.get(slug="t"), tmp_path / "first")
+    text = (tmp_path / "first" / "annotations.jsonl").read_text()
+    assert '"annotator_group":"expert"' in text and "Rosa" not in text
+    zipped(tmp_path / "first", tmp_path / "first.zip")
+    copy = imported(tmp_path / "first.zip", "copy")
+    again = freezing.write_release(copy, tmp_path / "again")
+    assert again["release"]["sha256"] == first["release"]["sha256"]
+    report, sources = get_report("agreement"), [source_of_files(tmp_path / "first"), DatabaseSource(copy)]
+    assert [one.rater_groups() for one in sources] == [["crowd", "expert"]] * 2
+    experts = [report.compute(one, raters="group:expert") for one in sources]
+    assert experts[0]["dimensions"][0]["figures"] == experts[1]["dimensions"][0]["figures"]
+    assert experts[0]["n_raters"] == 2 and report.compute(sources[0])["pooled"] == ["crowd", "expert"]
 
 
 def test_an_old_release_comes_in_with_its_decisions_by_their_methods(tmp_path):

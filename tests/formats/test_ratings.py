@@ -138,7 +138,8 @@ def test_rows_of_nobody_are_places_or_decisions(tmp_path):
 
 def test_groups_of_raters_stay_apart(tmp_path):
     text = "id,text,annotator,group,label\n1,A b.,1,expert,good\n1,A b.,1,crowd,bad\n"
-    assert {rater for _, rater, _ in said(records(tmp_path, text))} == {"expert/1", "crowd/1"}
+    found = [one for one in records(tmp_path, text) if isinstance(one, AnnotationRecord)]
+    assert {(one.rater, one.rater_group) for one in found} == {("expert/1", "expert"), ("crowd/1", "crowd")}
 
 
 def test_labels_of_a_checker(tmp_path):
@@ -251,6 +252,60 @@ def test_what_is_known_of_a_text_is_kept_where_it_belongs(tmp_path):
     }
     [error] = [one for one in records(tmp_path, text.replace("2024-05-31", "May"), roles) if isinstance(one, RowError)]
     assert (error.line, error.column, error.cells["fold"]) == (2, "published", "test")
+
+
+MQM = """\
+system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity
+A\tn1\t1\t7\trater1\tDer Hafen blieb zu.\tThe <v>port</v> stayed shut.\tAccuracy/Mistranslation\tMajor
+A\tn1\t1\t7\trater1\tDer Hafen blieb zu.\tThe port stayed <v>shut.</v>\tFluency/Grammar\tMinor
+A\tn1\t1\t7\trater2\tDer Hafen blieb zu.\tThe port stayed shut.\tNo-error\tno-error
+A\tn1\t1\t7\trater3\tDer <v>Hafen</v> blieb zu.\tThe port stayed shut.\tAccuracy/Omission\tMajor
+B\tn1\t1\t7\trater1\tDer Hafen blieb zu.\tShut.\tNo-error\tno-error
+"""
+
+
+def test_marks_in_texts_are_highlights(tmp_path):
+    """As WMT's tables of MQM have them: a row per error, a text that is marked otherwise on each of its rows."""
+    source = table(tmp_path, MQM, "mqm.tsv")
+    rows = list(csv.DictReader(MQM.splitlines(), delimiter="\t"))
+    roles = guess_roles(list(rows[0]), rows)
+    assert roles == {
+        "system": "system", "document": "seg_id", "rater": "rater", "context": "source", "marked": "target",
+        "highlight": "severity", "row/category": "category",
+    }  # fmt: skip
+    found = list(get_format("ratings").read([source], Options(mapping=roles)))
+    assert not [one for one in found if isinstance(one, RowError)]
+    assert [(one.key, one.text) for one in found if isinstance(one, ResponseRecord)] == [
+        ("7/A", "The port stayed shut."), ("7/B", "Shut."),
+    ]  # fmt: skip
+    assert [one.text for one in found if isinstance(one, QuestionRecord)] == ["Der Hafen blieb zu."]
+    by_rater = {one.rater: one for one in found if isinstance(one, AnnotationRecord) and one.item == "7/A"}
+    [errors] = by_rater["rater1"].judgements
+    assert (errors.dimension, errors.label) == ("highlights", "marked")
+    assert [(span.start, span.end, span.quote, span.label) for span in errors.spans] == [
+        (4, 8, "port", "major"), (16, 21, "shut.", "minor"),
+    ]  # fmt: skip
+    assert by_rater["rater1"].metadata == {"row": {"category": ["Accuracy/Mistranslation", "Fluency/Grammar"]}}
+    assert [one.label for one in by_rater["rater2"].judgements] == ["none"]
+    # What is marked in the source alone is no error of the target's words, and no "none" either.
+    assert by_rater["rater3"].judgements == ()
+    assert by_rater["rater3"].metadata == {"row": {"category": ["Accuracy/Omission"], "source": [[[4, 9]]]}}
+    made = label_set_of([source], Options(mapping=roles), "x")
+    assert problems_of(made) == []
+    assert [one["title"] for one in made["questions"][0]["spans"]["own_labels"]] == ["Major", "Minor"]
+    broken = table(tmp_path, MQM.replace("port</v>", "port"), "broken.tsv")
+    [error] = [one for one in get_format("ratings").read([broken], Options(mapping=roles)) if isinstance(one, RowError)]
+    assert (error.line, error.column) == (2, "target") and "mark that is not closed" in error.reason
+
+
+def test_quotes_in_tables_with_tabs_may_be_plain_characters(tmp_path):
+    """No row is taken for a part of another one, however quotes stand at the ends of cells."""
+    cells = ['"Yes" she said', '"I came.', 'I saw."', 'A "b" c', '"one ""two"" three"', '"two\nlines"', 'b"']
+    text = "id\ttext\twho\tlabel\n" + "".join(f"{n}\t{cell}\tann\tx\n" for n, cell in enumerate(cells))
+    mapping = {"id": "id", "text": "text", "rater": "who", "label/label": "label"}
+    found = list(get_format("ratings").read([table(tmp_path, text, "t.tsv")], Options(mapping=mapping)))
+    expected = [*cells[:4], 'one "two" three', "two\nlines", 'b"']
+    assert [one.text for one in found if isinstance(one, ClaimRecord)] == expected
 
 
 def test_later_answers_are_later_revisions_whatever_the_order_of_rows(tmp_path):

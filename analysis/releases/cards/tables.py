@@ -29,6 +29,7 @@ DESCRIBED = {
     "group": "Key of the claim or question that units come in; splits never cut one",
     "unit": "Key of the unit, as in the labels' `id`",
     "annotator": "Pseudonym of whoever judged",
+    "annotator_group": "The group of raters that a file named, such as experts",
     "annotator_kind": "member, external (a person of an imported file) or slot (exchangeable places)",
     "dimension": "The question",
     "label": "The answer",
@@ -183,6 +184,8 @@ def _judgement_rows(source: Source, units) -> dict[str, list]:
     labels = source.with_moments(source.label_frame(units))
     keys = dict(zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True))
     seconds, seen = source.active_seconds(), source.labels_seen()
+    raters = source.rater_frame()
+    groups = dict(zip(raters["rater"].tolist(), raters["group"].tolist(), strict=True))
     spans = _spans(source, units)
     rows = labels[["unit", "dimension", "label", "annotation", "rater", "rater_kind", "suggestion_shown"]]
     found = list(rows.itertuples(index=False))
@@ -193,6 +196,7 @@ def _judgement_rows(source: Source, units) -> dict[str, list]:
         "unit": [keys[row.unit] for row in found],
         "annotator": [row.rater for row in found],
         "annotator_kind": [str(row.rater_kind) for row in found],
+        **({"annotator_group": [groups[row.rater] for row in found]} if any(groups.values()) else {}),
         "dimension": [row.dimension for row in found],
         "label": [row.label for row in found],
         "submitted_at": moments,

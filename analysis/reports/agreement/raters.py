@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.reports.agreement.agreement.result import GROUPS
-from analysis.sources.outline import GROUP, MEMBER, SLOT, groups_in
+from analysis.sources.outline import GROUP, MEMBER, groups_in
 
 
 def raters_of_group(raters: pd.DataFrame, group: str) -> pd.DataFrame:
     """The raters of a group: a key of GROUPS, or a group that a file names, after GROUP."""
     if group.startswith(GROUP):
-        name = f"{group.removeprefix(GROUP)}/"
-        chosen = raters[~raters["kind"].isin((MEMBER, SLOT)) & raters["name"].str.startswith(name)]
+        chosen = raters[raters["group"] == group.removeprefix(GROUP)]
         if not len(chosen):
             raise ValueError(f"there are no raters of the group {group.removeprefix(GROUP)!r}")
         return chosen
@@ -24,4 +23,4 @@ def raters_of_group(raters: pd.DataFrame, group: str) -> pd.DataFrame:
 
 def groups_among(raters: pd.DataFrame) -> list[str]:
     """The groups that are taken together where all of these raters are; none where there are not several."""
-    return groups_in(raters.loc[~raters["kind"].isin((MEMBER, SLOT)), "name"])
+    return groups_in(raters["group"])

@@ -224,7 +224,7 @@ class LongTableSource(Source):
     def rater_frame(self) -> pd.DataFrame:
         first = self._labels.drop_duplicates("rater").sort_values("rater", ignore_index=True)
         frame = first[["rater", "rater_kind"]].rename(columns={"rater_kind": "kind"})
-        return frame.assign(name=frame["rater"])
+        return frame.assign(name=frame["rater"], group="")
 
     def decision_frame(self, method: str) -> pd.DataFrame:
         return _empty(("unit", "dimension", "label"))

@@ -52,7 +52,7 @@ def guessed_roles(path: Path) -> SaidMapping | None:
         return None
     kinds = {role.partition("/")[0] for role in roles}
     says_who = kinds & {"rater", "score", "prediction"} or any(role.count("/") > 1 for role in roles)
-    return SaidMapping(RATINGS, roles) if "label" in kinds and says_who else None
+    return SaidMapping(RATINGS, roles) if kinds & {"label", "marked"} and says_who else None
 
 
 class RatedTableSource(LongTableSource):
@@ -151,7 +151,11 @@ class RatedTableSource(LongTableSource):
         return [*runs, *(Run(name, name, "", gives="scores", scores=(name,)) for name in scoring)]
 
     def rater_groups(self) -> list[str]:
-        return groups_in({row["rater"] for row in self._rows if row["rater_kind"] == PERSON})
+        return groups_in(self._read.groups.values())
+
+    def rater_frame(self) -> pd.DataFrame:
+        frame = super().rater_frame()
+        return frame.assign(group=[self._read.groups.get(rater, "") for rater in frame["rater"]])
 
     def how_to_have_runs(self) -> str:
         return f"the table {self.slug} has no column that is mapped as a score or a label of a checker"
@@ -191,6 +195,7 @@ class _Read:
     scores: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     probabilities: dict[tuple[str, str], dict] = field(default_factory=lambda: defaultdict(dict))
     latest: dict[tuple[str, str], list[dict]] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
 
     def take(self, record: object) -> None:
         match record:
@@ -215,6 +220,7 @@ class _Read:
     def _take_annotation(self, record: AnnotationRecord) -> None:
         """Revisions of one rater on one text come in their order, the last of them at the end."""
         key, who = record.item, record.rater
+        self.groups[who] = record.rater_group
         for row in self.latest.get((key, who), ()):
             row["is_latest"] = False
         rows = [_row(key, who, one.dimension, one.label, record.rater_kind) for one in record.judgements]

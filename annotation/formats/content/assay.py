@@ -35,6 +35,7 @@ from annotation.task_types.base import trimmed
 
 CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
+GROUP, GROUP_CHARS = "annotator_group", 200
 DECISION_SIGN = "method"
 OUTCOMES = ("no-answer", "dropped")  # of decisions, beside a label
 REASONS = ("guideline-unclear", "slip", "ambiguous", "bad-item")  # why an adjudicator had to decide
@@ -160,6 +161,7 @@ def _annotation(cells: dict, limit: int) -> AnnotationRecord:
         metadata={name: value for name, value in cells.items() if name not in LINE_KEYS},
         task_type=_take(cells, "task_type", str, ""),
         surplus=_take(cells, "surplus", bool, False),
+        rater_group=to_key(cells[GROUP], GROUP, GROUP_CHARS) if GROUP in cells else "",
     )
 
 
@@ -289,6 +291,7 @@ LINE_KEYS = frozenset(
         "task_type",
         "annotator",
         "annotator_kind",
+        GROUP,
         "revision",
         "shown_at",
         "submitted_at",
@@ -314,11 +317,12 @@ def instant_text(instant: datetime | None) -> str | None:
 
 def line_of(annotation: AnnotationRecord) -> str:
     """The canonical line of one revision, without line feed."""
-    # Files from before it was stored do not have it, and come out as they went in.
-    labels_seen = {} if annotation.labels_seen is None else {"labels_seen": annotation.labels_seen}
+    # Files from before these were stored do not have them, and come out as they went in.
+    more = {} if annotation.labels_seen is None else {"labels_seen": annotation.labels_seen}
+    more |= {GROUP: annotation.rater_group} if annotation.rater_group else {}
     return _ENCODE(
         annotation.metadata
-        | labels_seen
+        | more
         | {
             "item": annotation.item,
             "task_type": annotation.task_type,

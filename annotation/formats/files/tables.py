@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
@@ -45,10 +45,13 @@ def open_tables(sources: list[SourceFile], options: Options) -> Iterator[OpenTab
     """
     for blob in open_blobs(sources, options):
         with ExitStack() as files:
-            yield open_table(blob, options.limits, files, keeps_line_ends=options.keeps_line_ends)
+            kept = {name: getattr(options, name) for name in ("keeps_line_ends", "plain_quotes")}
+            yield open_table(blob, options.limits, files, **kept)
 
 
-def open_table(blob: Blob, limits: Limits, files: ExitStack, *, keeps_line_ends: bool = False) -> OpenTable:
+def open_table(
+    blob: Blob, limits: Limits, files: ExitStack, *, keeps_line_ends: bool = False, plain_quotes: bool = False
+) -> OpenTable:
     """The table in one file; `files` closes what stays open while its rows are read."""
     head = blob.stream.peek(SNIFFED_BYTES)
     if len(head) < SNIFFED_BYTES and not head.strip():
@@ -69,7 +72,7 @@ def open_table(blob: Blob, limits: Limits, files: ExitStack, *, keeps_line_ends:
         return OpenTable(blob.name, "json-lines", None, _json_line_rows(reader))
     if blob.name.lower().endswith((".json", ".jsonl", ".ndjson")):
         raise FormatError(f"{blob.name}: is not JSON: it starts with {shorten(head[:20].decode('utf-8', 'replace'))!r}")
-    return _delimited(blob.name, reader, limits)
+    return _delimited(blob.name, reader, limits, plain_quotes)
 
 
 def _spans_lines(head: bytes) -> bool:
@@ -81,7 +84,7 @@ def _spans_lines(head: bytes) -> bool:
 # --- delimited text -------------------------------------------------------------------------------------------------
 
 
-def _delimited(name: str, reader: TextReader, limits: Limits) -> OpenTable:
+def _delimited(name: str, reader: TextReader, limits: Limits, plain_quotes: bool) -> OpenTable:
     lines = reader.lines()
     first = next(lines, "")
     if "\0" in first:
@@ -93,7 +96,8 @@ def _delimited(name: str, reader: TextReader, limits: Limits) -> OpenTable:
     delimiter = _delimiter(name, first)
     marked = is_marked_header(first, delimiter)
     columns = _columns(name, next(csv.reader([first], delimiter=delimiter), []), limits)
-    rows = _delimited_rows(name, reader, lines, delimiter, columns, limits)
+    held = _HeldLines(name, lines, limits.record_bytes)
+    rows = _delimited_rows(held, reader, delimiter, columns, plain_quotes and delimiter == "\t")
     return OpenTable(name, "delimited", columns, _unescaped(rows) if marked else rows)
 
 
@@ -124,19 +128,17 @@ def listed(columns: tuple[str, ...]) -> str:
 
 
 def _delimited_rows(
-    name: str, reader: TextReader, lines: Iterator[str], delimiter: str, columns: tuple[str, ...], limits: Limits
+    held: _HeldLines, reader: TextReader, delimiter: str, columns: tuple[str, ...], plain_quotes: bool
 ) -> Iterator[Row | RowError]:
-    held = _HeldLines(name, lines, limits.record_bytes)
-    width = len(columns)
+    name, width = held.name, len(columns)
     while text := held.first_of_row():
         line = held.line
         if '"' not in text:
             # Most rows need no parser, and splitting is several times as fast.
             cells = text.removesuffix("\n").removesuffix("\r").split(delimiter)
         else:
-            # strict: a quote neither doubled nor before a delimiter is an error instead of silently other text.
             try:
-                cells = next(csv.reader(chain((text,), held), delimiter=delimiter, strict=True))
+                cells = _quoted_cells(text, held, delimiter, width if plain_quotes else 0)
             except csv.Error as error:
                 reason = f"quotes that do not match, in lines {line:,} to {held.line:,} ({error})"
                 yield RowError(name, line, "", shorten(text), reason)
@@ -152,6 +154,26 @@ def _delimited_rows(
         yield line, dict(zip(columns, cells, strict=True))
 
 
+def _quoted_cells(text: str, held: _HeldLines, delimiter: str, width: int) -> list[str]:
+    """Where a line makes no sense with quotes and is a row of `width` cells without them, they are its text."""
+
+    def is_row(line: str) -> bool:
+        return line.count(delimiter) == width - 1
+
+    start = held.line
+    more = held.until(is_row) if is_row(text) else held
+    try:
+        # strict: a quote neither doubled nor before a delimiter is an error instead of silently other text.
+        cells = next(csv.reader(chain((text,), more), delimiter=delimiter, strict=True))
+    except csv.Error:
+        if not is_row(text) or held.line != start:
+            raise
+    else:
+        if len(cells) == width or not is_row(text) or held.line != start:
+            return cells
+    return text.removesuffix("\n").removesuffix("\r").split(delimiter)
+
+
 def _first_bad(columns: tuple[str, ...], cells) -> tuple[str, object] | None:
     return next(((name, cell) for name, cell in zip(columns, cells, strict=True) if find_bad_string(cell)), None)
 
@@ -162,6 +184,7 @@ class _HeldLines:
     def __init__(self, name: str, lines: Iterator[str], limit: int):
         self.name, self.lines, self.limit = name, lines, limit
         self.size, self.start, self.line = 0, 1, 1  # the header is line 1
+        self.back = ""  # a line that was looked at, and starts a row
 
     def __iter__(self) -> _HeldLines:
         return self
@@ -171,8 +194,16 @@ class _HeldLines:
         self.size, self.start = 0, self.line + 1
         return next(self, "")
 
+    def until(self, is_row: Callable[[str], bool]) -> Iterator[str]:
+        """Lines before the next one that is a row by itself."""
+        for text in self:
+            if is_row(text):
+                self.back, self.line = text, self.line - 1
+                return
+            yield text
+
     def __next__(self) -> str:
-        text = next(self.lines)
+        text, self.back = self.back or next(self.lines), ""
         self.line += 1
         self.size += len(text)
         if self.size > self.limit:

@@ -1,7 +1,9 @@
-"""Highlights in the cells of a table: places in the judged text, quoted words, or both, with a label or without."""
+"""Highlights in the cells of a table: places in the judged text, quoted words, or both, with a label or without; or
+marks in the text itself, `so <v>be</v> it`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from annotation.formats.cells import BadCell, number_in, to_text
@@ -19,12 +21,37 @@ _KEYS = {
 }
 
 
+MARK = re.compile(r"<v>(.*?)</v>", re.S)
+
+
+def unmarked(cell: object, column: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text without its marks, and the places that they stood around."""
+    marked = cell if isinstance(cell, str) else to_text(cell, column)
+    parts, places, n_chars = [], [], 0
+    for number, part in enumerate(MARK.split(marked)):
+        if "<v>" in part or "</v>" in part:
+            raise BadCell(column, marked, "has a mark that is not closed, or stands in another one")
+        if number % 2 and part:
+            places.append((n_chars, n_chars + len(part)))
+        parts.append(part)
+        n_chars += len(part)
+    return "".join(parts), places
+
+
 def spans_of_row(mapping: Mapping[str, str], cells: dict, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:
     """The one highlight of a row whose columns tell it, with its label as it is written; none where they are empty."""
     values = {role: cells.get(mapping[role]) for role in ROLES if role in mapping}
     column = mapping.get("start") or mapping["quote"]
     if any(to_text(values.get(role), column).strip() for role in ("start", "end", "quote")):
         yield _span(values, raw, field, column)
+
+
+def spans_of_marks(
+    places: list[tuple[int, int]], mapping: Mapping[str, str], cells: dict, raw: str, field: str
+) -> Iterator[tuple[SpanRecord, str]]:
+    for start, end in places:
+        values = {"start": start, "end": end, "highlight": cells.get(mapping.get("highlight"))}
+        yield _span(values, raw, field, mapping["text"])
 
 
 def spans_in_cell(cell: object, column: str, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:

@@ -139,7 +139,7 @@ def preview(source: SourceFile, n: int = 20, options: Options | None = None) -> 
     rows: list[dict] = []
     errors: list[RowError] = []
     # The generator is held open: closing it closes the file that the rows come from.
-    with closing(open_tables([source], options or Options())) as tables:
+    with closing(open_tables([source], options or Options(plain_quotes=True))) as tables:
         table = next(tables)
         for row in islice(table.rows, n):
             if isinstance(row, RowError):

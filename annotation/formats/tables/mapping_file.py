@@ -19,7 +19,7 @@ from annotation import incoming
 from annotation.formats.files.tables import listed
 from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping import LAYOUTS, layout_of
-from annotation.formats.tables.ratings import range_in
+from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.roles import check_roles
 
 RATINGS = "ratings"

@@ -9,9 +9,8 @@ decisions where every text has one. Empty cells are missing labels. Numbers are 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,7 +29,7 @@ from annotation.formats.cells import (
 )
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.files.tables import listed, open_tables
-from annotation.formats.names import TITLE_CHARS, label_value, shown
+from annotation.formats.names import label_value
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -48,7 +47,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tables.highlights import spans_in_cell, spans_of_row
+from annotation.formats.tables.highlights import spans_in_cell, spans_of_marks, spans_of_row, unmarked
 from annotation.formats.tables.nested import base_of, unfolded
 from annotation.formats.tables.oddities import (
     IDENTICAL,
@@ -61,11 +60,11 @@ from annotation.formats.tables.oddities import (
     UNMAPPED,
     check_treatment,
 )
+from annotation.formats.tables.questions import question_of, range_in, title_of
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
 from annotation.task_types.base import number_text
 
-MOST_LABELS = 40
 MISSING_NUMBERS = ("nan", "na", "none", "null")
 # A question about highlights alone is answered whether there are any; they have labels of their own.
 HIGHLIGHTS, MARKED, NOTHING = "highlights", "marked", "none"
@@ -113,7 +112,7 @@ def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> I
 
 def _rows(sources: list[SourceFile], options: Options, has_places: bool) -> Iterator[tuple]:
     # Places are counted in the text as the file has it, so its line ends must be seen.
-    with closing(open_tables(sources, replace(options, keeps_line_ends=has_places))) as tables:
+    with closing(open_tables(sources, replace(options, keeps_line_ends=has_places, plain_quotes=True))) as tables:
         for table in tables:
             known = table.columns
             apart = {base_of(one) for one in options.mapping.values() if one not in (known or ()) and "." in one}
@@ -141,6 +140,7 @@ class _Answer:
     comment: str = ""
     at: datetime | None = None
     spans: dict[str, dict[SpanRecord, None]] = field(default_factory=dict)  # by question; a dict keeps their order
+    kept: dict[str, list] = field(default_factory=dict)  # by column, a value for each of the rows
 
 
 class RatingRows:
@@ -157,12 +157,16 @@ class RatingRows:
         }
         self.accepted = {question: labels for question, labels in options.labels.items() if labels}
         self.ranges = {question: range_in(text, question) for question, text in options.ranges.items()}
+        self.is_marked = "marked" in self.mapping
+        if self.is_marked:
+            self.mapping["text"] = self.mapping.pop("marked")
         self.mapped = frozenset(self.mapping.values())
         self.texts: dict[str, tuple[int, int]] = {}  # key -> hash of what the text is, and its first line
         self.contexts: dict[str, str] = {}
         self.labels: dict[tuple[str, str], list[_Answer]] = {}  # by key and rater: the row's answers, in their order
         self.rows: dict[int, int] = {}  # hash of a row -> its line
         self.n_unnamed: Counter = Counter()
+        self.groups: dict[str, str] = {}  # rater -> group, of those who have one
         self.first_unnamed: dict[str, dict[str, str]] = {}  # key -> labels of the first row of nobody
         self.titles: dict[str, str] = {}  # of labels and questions, where they are not stored as they stand
         self.written: dict[tuple[str, str], Counter] = {}  # question and label -> how it is written, how often
@@ -177,9 +181,9 @@ class RatingRows:
             return [(names, column) for (name, *names), column in parts if name == kind]
 
         self.of_label, self.of_score, self.of_prediction = of("label"), of("score"), of("prediction")
-        self.of_probability, self.of_spans = of("probability"), of("spans")
+        self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
-        self.has_spans = self.has_row_spans or bool(self.of_spans)
+        self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
         self.has_places = self.has_spans
         self.page = "response" if "system" in self.mapping else "pair" if "context" in self.mapping else "claim"
 
@@ -202,6 +206,9 @@ class RatingRows:
             # Questions stand in the order of the columns: a database may store the mapping in another.
             place = {column: number for number, column in enumerate(cells)}
             self.of_label.sort(key=lambda one: place.get(one[1], len(place)))
+        row, marks = cells, {}
+        if self.is_marked:
+            cells, marks = self._unmarked(cells)
         key, content = self._content(cells)
         words = hash(_said_by(content[-1]))
         known = self.texts.get(key)
@@ -212,8 +219,8 @@ class RatingRows:
                 f"is the id of another text on line {known[1]}",
             )
         checker = self.cell(cells, "checker")
-        answers = self._answers(key, cells, file, line, checker)
-        self._check_repeat(key, cells, answers, file, line)
+        answers = self._answers(key, cells, file, line, checker, marks)
+        self._check_repeat(key, row, answers, file, line)
         self._checked(key, line, cells, checker, answers)
         if not checker:
             self._say(key, cells, answers, file, line)
@@ -223,6 +230,15 @@ class RatingRows:
             return []
         self.texts[key] = words, line
         return content
+
+    def _unmarked(self, cells: dict) -> tuple[dict, dict[str, list]]:
+        """The row without marks in its texts, and the places of marks by role of their column."""
+        plain_cells, places = dict(cells), {}
+        for role in ("text", "context"):
+            if role in self.mapping:
+                column = self.mapping[role]
+                plain_cells[column], places[role] = unmarked(cells.get(column), column)
+        return plain_cells, places
 
     def _content(self, cells: dict) -> tuple[str, list[Record]]:
         """The key of the judged text, and its records; parents that came before are left out."""
@@ -272,10 +288,12 @@ class RatingRows:
         found = plain(value)
         return found.replace("\r\n", "\n") if self.has_places and isinstance(found, str) else found
 
-    def _answers(self, key: str, cells: dict, file: str, line: int, checker: str) -> dict[str, _Answer]:
+    def _answers(
+        self, key: str, cells: dict, file: str, line: int, checker: str, marks: dict[str, list]
+    ) -> dict[str, _Answer]:
         """What the row says, by rater; of nobody under the empty name, and under it what a checker says."""
         found: dict[str, _Answer] = {}
-        rater = "" if checker else "/".join(filter(None, (self.cell(cells, "group"), self.cell(cells, "rater"))))
+        rater = "" if checker else self._rater(self.cell(cells, "group"), self.cell(cells, "rater"))
         scale = self._scale(cells)
         for names, column in self.of_label:
             text = to_text(cells.get(column), column).strip()
@@ -284,18 +302,30 @@ class RatingRows:
             question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
             label = self._label(question, text, column, file, line, scale)
             if label is not None:
-                who = "/".join(names[1:]) or rater
+                who = self._rater("" if len(names) == 2 else names[1], names[-1]) if names[1:] else rater
                 found.setdefault(who, _Answer({})).labels[question] = label
         if self.has_spans and not checker:
-            self._highlight(found, rater, cells)
+            self._highlight(found, rater, cells, marks)
         comment = self.cell(cells, "comment")
-        if not found and rater and comment:
+        kept = {names[0]: plain(cells.get(column)) for names, column in self.of_row if cells.get(column)}
+        if marks.get("context"):  # no page has highlights there
+            kept[self.mapping["context"]] = [list(place) for place in marks["context"]]
+        if not found and rater and (comment or kept):
             found[rater] = _Answer({})
+        for answer in found.values():
+            answer.kept = {name: [value] for name, value in kept.items()}
         if comment or "time" in self.mapping:
             at = to_instant(cells.get(self.mapping["time"]), self.mapping["time"]) if "time" in self.mapping else None
             for answer in found.values():
                 answer.comment, answer.at = comment, at
         return found
+
+    def _rater(self, group: str, name: str) -> str:
+        """Raters of two groups are never one, so a group is part of their name."""
+        who = f"{group}/{name}" if group and name else group or name
+        if group:
+            self.groups[who] = group
+        return who
 
     def _scale(self, cells: dict) -> tuple[float, float] | None:
         if "least" not in self.mapping:
@@ -339,12 +369,16 @@ class RatingRows:
             return meant
         return self._named(text, label_value)
 
-    def _highlight(self, found: dict[str, _Answer], rater: str, cells: dict) -> None:
+    def _highlight(self, found: dict[str, _Answer], rater: str, cells: dict, marks: dict[str, list]) -> None:
         """Whoever labels the row looked for highlights, so that none is an answer, too."""
         raw = cells.get(self.mapping["text"])
         raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
         field = FIELD_OF_PAGE[self.page]
         marked = {(): list(spans_of_row(self.mapping, cells, raw, field))} if self.has_row_spans else {}
+        if self.is_marked and rater:
+            found.setdefault(rater, _Answer({}))
+            if marks["text"] or not marks.get("context"):
+                marked[()] = list(spans_of_marks(marks["text"], self.mapping, cells, raw, field))
         marked |= {
             tuple(names): list(spans_in_cell(cells.get(column), column, raw, field)) for names, column in self.of_spans
         }
@@ -413,6 +447,8 @@ class RatingRows:
             newest.comment, newest.at = answer.comment or newest.comment, answer.at or newest.at
             for question, spans in answer.spans.items():
                 newest.spans.setdefault(question, {}).update(spans)
+            for name, values in answer.kept.items():
+                newest.kept.setdefault(name, []).extend(values)
 
     def _checked(self, key: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
         """What checkers say on the row, stored where nothing on it is wrong."""
@@ -496,6 +532,8 @@ class RatingRows:
                     revision=number,
                     comment=answer.comment,
                     submitted_at=answer.at,
+                    metadata={"row": answer.kept} if answer.kept else {},
+                    rater_group=self.groups.get(who, ""),
                 )
         for (key, name), (value, _) in self.scores.items():
             yield ScoreRecord(key, name, value)
@@ -534,9 +572,9 @@ class RatingRows:
         is_marked = slug not in self.labelled and set(values) <= {MARKED, NOTHING} and self.has_spans
         if is_marked:
             labels = [{"value": MARKED, "title": "Highlights"}, {"value": NOTHING, "title": "None"}]
-            found = {"slug": slug, "title": _title(slug, self.titles), "level": "nominal", "labels": labels}
+            found = {"slug": slug, "title": title_of(slug, self.titles), "level": "nominal", "labels": labels}
         else:
-            found = _question(slug, values, self.titles, self.ranges.get(slug))
+            found = question_of(slug, values, self.titles, self.ranges.get(slug))
         if not is_marked and slug not in own:
             return found
         spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[self.page]], "required": is_marked}
@@ -555,47 +593,5 @@ def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:
     )
 
 
-def range_in(text: str, question: str) -> tuple[float, float]:
-    """The ends of a scale as somebody writes them: 1-5, 0 to 100. FormatError for anything else."""
-    parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text)
-    ends = [number_in(part) for part in parts.groups()] if parts else [None]
-    if None in ends or not ends[0] < ends[1]:
-        raise FormatError(f"{question}: {text!r} is not a range of a scale, such as 1-5")
-    return ends[0], ends[1]
-
-
 def _said_by(record: Record) -> tuple:
     return (getattr(record, "text", ""), getattr(record, "premise", ""), getattr(record, "hypothesis", ""))
-
-
-def _title(slug: str, titles: Mapping[str, str]) -> str:
-    return shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
-
-
-def _question(slug: str, values: list[str], titles: Mapping[str, str], ends: tuple[float, float] | None) -> dict:
-    numbers = [number_in(value) for value in values]
-    are_numbers = None not in numbers
-    title = _title(slug, titles)
-    if ends is not None:  # the scale has labels that nobody gave
-        least, most = ends
-        steps = [least + step for step in range(int(min(most - least, MOST_LABELS)) + 1)]
-        values = list({*values, *(number_text(one) for one in steps if one <= most)})
-    if len(values) > MOST_LABELS and are_numbers:
-        number = {"number": {"min": ends[0], "max": ends[1]}} if ends is not None else {}
-        return {"slug": slug, "title": title, "answer": "number", "level": "interval"} | number
-    if len(values) > MOST_LABELS:
-        raise FormatError(
-            f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
-            f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
-        )
-    if are_numbers:
-        found = {value: value for value in sorted(values, key=float)}
-    else:
-        found = {value: shown(titles.get(value, "")) or value for value in sorted(values)}
-    if len(found) == 1:  # a question has two labels at least; the other one did not occur
-        [(value, label)] = found.items()
-        other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
-        found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
-    labels = [{"value": value, "title": label} for value, label in found.items()]
-    level = "interval" if are_numbers and len(values) > 2 else "nominal"
-    return {"slug": slug, "title": title, "level": level, "labels": labels}

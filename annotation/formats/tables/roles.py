@@ -19,6 +19,8 @@
     highlight             what the highlight is called
     least, most           the ends of the scale of the row's labels
     comment, time         words of the rater, and when the labels were given
+    marked                text, with highlights of the row's rater as <v>marks</v> in it
+    row/NAME              kept with the row's labels, as it is
     date, url, source, split   of the text; kept with it under these names
 """
 
@@ -31,14 +33,17 @@ from unicodedata import combining, normalize
 
 from annotation.formats.cells import BadCell, digest, number_in, to_date, to_instant, to_text
 from annotation.formats.records import FormatError
+from annotation.formats.tables.highlights import MARK
 from annotation.task_types.base import number_text
 
 # How many names follow a role, at least and at most; none follow others.
 _NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
+_NAMES_AFTER |= {"row": (1, 1)}
 OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
     "": "Keep with the text",
     "text": "Text that was judged",
+    "marked": "Text that was judged, with highlights as <v>marks</v>",
     "context": "Context: article, question or premise",
     "id": "Id of the text",
     "document": "Id of the document or question",
@@ -64,6 +69,7 @@ ROLE_TITLES = {
     "url": "URL of the text",
     "source": "Where the text is from",
     "split": "Split: train, dev, test",
+    "row": "Keep with the row's labels",
 }
 # Column names that mean a role, in small letters without separators.
 _SPELLINGS = {
@@ -105,6 +111,9 @@ WIDE = (
 # What stands inside other columns (`tables.nested`): `expert_annotations.2.fluency`, and `fluency.2`.
 NESTED = re.compile(r"^(?P<base>[^.]+)\.(?P<number>\d+)(?:\.(?P<question>.+))?$")
 LOOKED_AT = 200
+MANY_REPEATS = 12  # more rows about the same texts, and nobody who disagrees: not what they were asked
+# What highlights are called, beside marks in the text.
+OF_MARKS = ("severity", "errorseverity", "category", "errortype")
 MOST_GUESSED = 12  # different values of a column that is taken for labels
 
 
@@ -149,6 +158,12 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         # Each system wrote something for it: it is the id of a segment.
         free += [found["document"]] if "document" in found else []
         found["document"] = found.pop("id")
+    if "text" in found and "rater" in found and _has_marks([found["text"], found.get("context")], rows):
+        found["marked"] = found.pop("text")
+        spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+        column = next((spelt[name] for name in OF_MARKS if name in spelt), None)
+        if column is not None:
+            take("highlight", column)
     _take_more(found, free, rows, take)
     for column in list(free):
         nested = NESTED.match(column)
@@ -167,28 +182,58 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         if column is not None:
             take("label", column)
     has_wide = any(role.count("/") > 1 for role in found)
+    # Of the same text raters say different things, and what is known of it stays the same.
+    about = [found[role] for role in ("id", "document", "system") if role in found] or [
+        found.get("marked", found.get("text", ""))
+    ]
+    differing = {column for column in free if "rater" in found and _differs(column, about, rows)}
+    is_text = {column: not _are_numbers(column, rows) for column in free}
+    has_labels = any(not is_text[column] or _is_label(column, rows) for column in differing)
+    has_labels = has_labels and len(rows) - len({_about(row, about) for row in rows}) >= MANY_REPEATS
     for column in list(free):
         is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
-        if SCORE_NAMES.search(column) and not (is_named and "rater" in found) and _are_numbers(column, rows):
+        if (
+            SCORE_NAMES.search(column)
+            and not (is_named and "rater" in found)
+            and not is_text[column]
+            and column not in differing
+        ):
             take(f"score/{column[:80]}", column)
         elif (
             not has_wide
             and "label" not in found
-            and (_is_label(column, rows) or (is_named and "rater" in found and _are_numbers(column, rows)))
-            and (is_named or _are_numbers(column, rows) or len(set(_values(column, rows))) > 1)
+            and (_is_label(column, rows) or (is_named and "rater" in found and not is_text[column]))
+            and (is_named or not is_text[column] or len(set(_values(column, rows))) > 1)
+            and (is_named or not is_text[column] or not (has_labels and column not in differing or "marked" in found))
             and re.sub(r"[^a-z0-9]", "", column.lower()) not in [*NAMES["id"], *NAMES["document"]]
         ):
             take(f"label/{name_of(column)}", column)
-        elif _are_numbers(column, rows) and not _are_whole(column, rows):
+        elif not is_text[column] and not _are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
         # Each row is what a rater said: a number that nothing else is known of is theirs.
         scores = [role for role, column in found.items() if role[:6] == "score/" and not SCORE_NAMES.search(column)]
         free += [found.pop(role) for role in scores[:1]]
         column = next((column for column in free if _are_numbers(column, rows)), None)
-        if column is not None:
+        if column is not None and "marked" not in found:
             take(f"label/{name_of(column)}", column)
+    for column in [one for one in free if one in differing]:
+        take(f"row/{column.replace('/', '-')[:80]}", column)
     return found
+
+
+def _has_marks(columns: list[str | None], rows: list) -> bool:
+    return any(isinstance(cell := row.get(column), str) and MARK.search(cell) for row in rows for column in columns)
+
+
+def _differs(column: str, about: list[str], rows: list) -> bool:
+    """Whether rows about one text say different things in a column."""
+    first: dict[tuple, str] = {}
+    return any(first.setdefault(_about(row, about), str(row.get(column))) != str(row.get(column)) for row in rows)
+
+
+def _about(row: Mapping[str, object], about: list[str]) -> tuple[str, ...]:
+    return tuple(str(row.get(one)) for one in about)
 
 
 def _is_of_several(of: str, text: str, rows: list) -> bool:
@@ -285,18 +330,23 @@ def check_roles(mapping: Mapping[str, str]) -> None:
                 + (", and a score or probability has the checker's name" if kind in ("score", "probability") else "")
             )
     labels = [role for role in mapping if role.split("/")[0] == "label"]
-    if "text" not in mapping and "id" not in mapping and not {"document", "system"} <= mapping.keys():
+    if {"text", "marked"} <= mapping.keys():
+        raise FormatError("The text that was judged stands in one column, with marks or without")
+    has_text = bool({"text", "marked"} & mapping.keys())
+    if "row" in {role.partition("/")[0] for role in mapping} and "rater" not in mapping:
+        raise FormatError("What is kept with a row's labels needs the column of their rater")
+    if not has_text and "id" not in mapping and not {"document", "system"} <= mapping.keys():
         raise FormatError("Say which column holds the text that was judged, or its id")
     for one, other in (("start", "end"), ("least", "most")):
         if (one in mapping) != (other in mapping):
             raise FormatError(f"Choose the columns of both {one} and {other}")
     spans = [role for role in mapping if role.split("/")[0] == "spans"]
     places = {"start", "quote"} & mapping.keys()
-    if (spans or places) and "text" not in mapping:
+    if (spans or places) and not has_text:
         raise FormatError("Highlights are places in a text: choose the column that holds it")
-    if spans and places:
-        raise FormatError("Highlights stand in one column as a list, or one to a row, not both")
-    if "highlight" in mapping and not places:
+    if bool(spans) + bool(places) + ("marked" in mapping) > 1:
+        raise FormatError("Highlights stand in one column as a list, one to a row, or as marks in the text, not in two")
+    if "highlight" in mapping and not places and "marked" not in mapping:
         raise FormatError("The label of a highlight needs its place or its words")
     if ("label" in mapping) != ("question" in mapping):
         raise FormatError("One row per label needs the column of the label and that of the question's name")

@@ -28,7 +28,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options
-from annotation.formats.tables.ratings import MOST_LABELS
+from annotation.formats.tables.questions import MOST_LABELS
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
 
 ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"

@@ -40,7 +40,7 @@ def _notes(result: Comparison) -> list[str]:
     if not result.gives_labels:
         notes.append(f"{result.checker} gives scores but no labels, so only correlations are reported.")
     if result.pooled:
-        notes.append(taken_together(result.pooled))
+        notes.append(f"{taken_together(result.pooled)} Choose one of them as “Annotator”.")
     if result.without_labels:
         notes.append(
             f"Left out: {', '.join(result.without_labels)}. Dawid-Skene is a model of labels, and numbers are none; "

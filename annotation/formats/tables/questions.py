@@ -1,0 +1,55 @@
+"""What the labels of a table become: a question of a label set for each column of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from annotation.formats.cells import number_in
+from annotation.formats.names import TITLE_CHARS, shown
+from annotation.formats.records import FormatError
+from annotation.task_types.base import number_text
+
+MOST_LABELS = 40
+
+
+def range_in(text: str, question: str) -> tuple[float, float]:
+    """The ends of a scale as somebody writes them: 1-5, 0 to 100. FormatError for anything else."""
+    parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text)
+    ends = [number_in(part) for part in parts.groups()] if parts else [None]
+    if None in ends or not ends[0] < ends[1]:
+        raise FormatError(f"{question}: {text!r} is not a range of a scale, such as 1-5")
+    return ends[0], ends[1]
+
+
+def title_of(slug: str, titles: Mapping[str, str]) -> str:
+    return shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
+
+
+def question_of(slug: str, values: list[str], titles: Mapping[str, str], ends: tuple[float, float] | None) -> dict:
+    numbers = [number_in(value) for value in values]
+    are_numbers = None not in numbers
+    title = title_of(slug, titles)
+    if ends is not None:  # the scale has labels that nobody gave
+        least, most = ends
+        steps = [least + step for step in range(int(min(most - least, MOST_LABELS)) + 1)]
+        values = list({*values, *(number_text(one) for one in steps if one <= most)})
+    if len(values) > MOST_LABELS and are_numbers:
+        number = {"number": {"min": ends[0], "max": ends[1]}} if ends is not None else {}
+        return {"slug": slug, "title": title, "answer": "number", "level": "interval"} | number
+    if len(values) > MOST_LABELS:
+        raise FormatError(
+            f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
+            f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
+        )
+    if are_numbers:
+        found = {value: value for value in sorted(values, key=float)}
+    else:
+        found = {value: shown(titles.get(value, "")) or value for value in sorted(values)}
+    if len(found) == 1:  # a question has two labels at least; the other one did not occur
+        [(value, label)] = found.items()
+        other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
+        found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
+    labels = [{"value": value, "title": label} for value, label in found.items()]
+    level = "interval" if are_numbers and len(values) > 2 else "nominal"
+    return {"slug": slug, "title": title, "level": level, "labels": labels}
