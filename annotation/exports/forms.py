@@ -7,7 +7,7 @@ from annotation.exports.releasing import LEAVE_OUT, LIST, REFUSE, sets_for
 from annotation.exports.tools import TOOLS
 
 WAYS = {
-    LIST: "keep them, with empty cells",
+    LIST: "keep them, without a label",
     LEAVE_OUT: "leave out their rows",
     REFUSE: "export nothing, and say which",
 }
@@ -32,9 +32,10 @@ class ExportForm(forms.Form):
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
         self.fields["decisions"].choices = sets_for(project)
-        can_leave_out = layout.has_row_per_unit
-        ways = [(name, title) for name, title in WAYS.items() if name != LEAVE_OUT or can_leave_out]
-        self.fields["without_label"].choices = ways
+        kind = project.type
+        more = "" if kind.anchor_kind == kind.unit_kind else ", and with them all of the item that they are in"
+        ways = WAYS | {LEAVE_OUT: f"{WAYS[LEAVE_OUT]}{more}"}
+        self.fields["without_label"].choices = ways.items()
 
     def clean_without_label(self):
         return self.cleaned_data["without_label"] or LIST

@@ -134,7 +134,6 @@ class ExportLayout:
     # What a task type must have so that the layout can hold it: its anchors and units, and dimensions with these roles.
     judges: tuple[str, str] | None = None
     roles: tuple[str, ...] = ()
-    has_row_per_unit: bool = False  # so that rows of units without a label can be left out
 
 
 OWN = "content"
@@ -147,7 +146,6 @@ LAYOUTS: dict[str, ExportLayout] = {
         "DRUID's layout holds evidence of claims alone",
         judges=("evidence", "evidence"),
         roles=("relevance", "stance"),
-        has_row_per_unit=True,
     ),
     "responses": ExportLayout(
         "responses",

@@ -34,7 +34,7 @@ ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"  # where there are any
 UNDECIDED = "undecided.tsv"  # units without a label, and why
 UNDECIDED_COLUMNS = ("unit", "dimension", "why", "votes")
-# What becomes of these in the content: rows with empty cells, no rows, or no export at all.
+# What becomes of these in the content: they stand there without a label, their items are left out, or no export at all.
 LIST, LEAVE_OUT, REFUSE = WITHOUT_LABEL = ("list", "leave-out", "refuse")
 MANIFEST = "manifest.json"
 MEDIA_TYPES = {
@@ -56,7 +56,7 @@ class OpenUnits:
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def keep(self, kind: TaskType, items: list[ExportedItem]) -> list[ExportedItem]:
-        """The items that go on to the content."""
+        """The items that go on to the content: a line holds all units of its item, and goes with any of them."""
         asked = [one for one in kind.asked_dimensions if not (one.takes_text or one.is_optional)]
         kept, lines = [], []
         for item in items:
@@ -117,8 +117,6 @@ def write_export(
     if unknown:
         known = ", ".join((*layout.kinds, *TOOLS))
         raise JobError(f"{project.title} is exported as {known}, not as {', '.join(unknown)}")
-    if without_label == LEAVE_OUT and not layout.has_row_per_unit:
-        raise JobError(f"The content of {project.title} has no row of its own for each unit that could be left out")
     open_units = OpenUnits(folder, without_label)
     tools, kinds = [name for name in kinds if name in TOOLS], [name for name in kinds if name in layout.kinds]
     folder.mkdir(parents=True, exist_ok=True)

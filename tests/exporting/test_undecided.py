@@ -11,6 +11,7 @@ from annotation.decisions import adjudicating
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
 from tests.world import client_of
+from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +66,20 @@ def test_labels_come_from_the_set_that_is_named_and_people_come_before_a_rule(st
     assert {key: label for key, label in plain.items() if label} == PLAIN
     with pytest.raises(CommandError, match="no decisions that are called rule:absent"):
         exported(project, tmp_path / "absent", decisions="rule:absent")
+
+
+def test_an_item_of_several_units_goes_with_one_that_has_no_label(tmp_path):
+    project = project_of(2, "triplets/-/1")
+    anna, (whole, open_one) = make_rater(project), items_of(project)
+    say(whole, anna, labels=dict.fromkeys(range(3), "Entailment"))
+    say(open_one, anna, labels=dict.fromkeys(range(2), "Neutral"))
+    call_command("export_dataset", project.slug, tmp_path, kinds=["jsonl"], without_label="leave-out", verbosity=0)
+    [content] = [path for path in tmp_path.glob("*.jsonl") if path.name != "annotations.jsonl"]
+    [line] = map(json.loads, content.read_text().splitlines())
+    assert whole.key in json.dumps(line) and open_one.key not in json.dumps(line)
+    assert (tmp_path / "undecided.tsv").read_text().count("not answered") == 1
+    page = client_of(project.created_by).get(f"/projects/{project.slug}/exports/").content.decode()
+    assert "leave out their rows, and with them all of the item that they are in" in page
 
 
 def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tmp_path):
