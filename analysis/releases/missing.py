@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import Count
 from django.urls import reverse
 
 from annotation.models import Annotation, Decision, Disagreement, Item, ItemUnit, Project, Rater
 from annotation.projects.cards import missing_in
-from annotation.work.queries.work import label_version
-
-LONG_SECONDS, KEPT_SECONDS = 0.1, 3600
+from annotation.work.queries.work import kept_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +22,8 @@ class Lack:
 
 
 def contents(project: Project) -> dict[str, int]:
-    """Counts of what would be frozen now; those of many labels are kept until a label changes."""
-    name = f"release-contents:{project.pk}:{label_version(project)}"
-    found = cache.get(name)
-    if found is None:
-        started = time.perf_counter()
-        found = _counted(project)
-        if time.perf_counter() - started > LONG_SECONDS:
-            cache.set(name, found, KEPT_SECONDS)
-    return found
+    """Counts of what would be frozen now."""
+    return kept_counts(project, "release-contents", _counted)
 
 
 def _counted(project: Project) -> dict[str, int]:

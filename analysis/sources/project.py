@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from analysis.sources.outline import SLOT, Outline, Run, groups_in
 from annotation.access import sees_labels
 from annotation.datasets.kinds import KIND_NAMED
+from annotation.decisions.moments import decision_sets
 from annotation.models import (
     Annotation,
     CheckerRun,
@@ -20,7 +21,6 @@ from annotation.models import (
     Rater,
     Score,
     User,
-    set_name,
 )
 from annotation.projects.prefill import scorers
 
@@ -58,9 +58,16 @@ class ProjectOutline(Outline):
         return Rater.objects.filter(Exists(rows), project=self.project)
 
     def decision_methods(self) -> list[str]:
+        return self._decision_methods
+
+    @cached_property
+    def _decision_methods(self) -> list[str]:
+        """Asked for one by one: a rule may have decided a million units."""
         rows = Decision.objects.in_force().filter(project=self.project, unit__kind=self.type.unit_kind)
-        rows = rows.order_by("method", "rule").values_list("method", "rule").distinct()
-        return [set_name(method, rule) for method, rule in rows]
+        known = {str(place): name for place, name in enumerate(sorted(decision_sets(self.project)))}
+        here = {f"set_{place}": Exists(rows.of_set(name)) for place, name in known.items()}
+        found = Project.objects.filter(pk=self.project.pk).values(**here).get() if here else {}
+        return [name for place, name in known.items() if found[f"set_{place}"]]
 
     def runs(self) -> list[Run]:
         return list(self._runs)

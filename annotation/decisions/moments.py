@@ -43,7 +43,7 @@ class Moment:
 
 def decision_sets(project: Project) -> list[str]:
     """The sets of decisions of a project by their names: those of people and files, then those of rules."""
-    of_project = Decision.objects.filter(project=OuterRef("pk"))
+    of_project = Decision.objects.filter(project=OuterRef("pk"), is_latest=True)
     known = {one.value: Exists(of_project.filter(method=one)) for one in DECISION_ORDER[:2]}
     plain = Project.objects.filter(pk=project.pk).annotate(**known).values(*known).get()
     rules = RuleRun.objects.filter(project=project).order_by("name").values_list("name", flat=True).distinct()

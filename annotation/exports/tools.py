@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from annotation.decisions.moments import Moment
 from annotation.exports.queries import ExportedItem, exported_items
@@ -61,17 +61,19 @@ def held_in(project: Project) -> dict[str, int]:
     """What tools' files may not hold, in words, and how many of it the project has."""
     revisions = Revision.objects.filter(annotation__item__project=project)
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
+    has_words = Q(is_latest=True) & ~Q(comment="", metadata={})
+    said = revisions.aggregate(earlier=Count("pk", filter=Q(is_latest=False)), words=Count("pk", filter=has_words))
     suggestions = Suggestion.objects.filter(run__project=project)
-    counts = {
-        "Earlier revisions of annotations": revisions.filter(is_latest=False),
-        "Comments and free texts": revisions.filter(is_latest=True).exclude(Q(comment="") & Q(metadata={})),
-        "Highlights without labels": highlights.filter(label=""),
-        "Decisions": Decision.objects.filter(project=project).in_force(),
-        "Scores of checkers": Score.objects.filter(run__project=project),
-        SUGGESTIONS: suggestions,
-        "Suggestions with highlights, which come without them": suggestions.exclude(spans=[]),
+    suggested = suggestions.aggregate(n=Count("pk"), marked=Count("pk", filter=~Q(spans=[])))
+    return {
+        "Earlier revisions of annotations": said["earlier"],
+        "Comments and free texts": said["words"],
+        "Highlights without labels": highlights.filter(label="").count(),
+        "Decisions": Decision.objects.filter(project=project).in_force().count(),
+        "Scores of checkers": Score.objects.filter(run__project=project).count(),
+        SUGGESTIONS: suggested["n"],
+        "Suggestions with highlights, which come without them": suggested["marked"],
     }
-    return {what: rows.count() for what, rows in counts.items()}
 
 
 def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) -> list[tuple[str, int | None]]:

@@ -18,6 +18,7 @@ from annotation.models import Artifact, Job, Project
 from annotation.projects import cases
 from annotation.work import showing
 from annotation.work.label_access import FILE, labels_served
+from annotation.work.queries.work import kept_counts
 
 SHOWN = 20
 
@@ -47,7 +48,7 @@ def project_exports(request, slug):
         }
         for job in jobs
     ]
-    held = held_in(project)
+    held = kept_counts(project, "held-in", held_in)
     losses = [(tool.title, lost_in(project, name, held)) for name, tool in TOOLS.items()]
     context = {"project": project, "form": form, "rows": rows, "losses": losses}
     context["divided"] = cases.divided(project)

@@ -211,8 +211,13 @@ class Decision(models.Model):
         ]
         indexes = [
             models.Index(
+                fields=["project", "method", "rule", "dimension"],
+                name="decisions_by_set",
+                condition=Q(is_latest=True),
+            ),
+            models.Index(
                 fields=["project", "id"], name="guideline_examples", condition=Q(for_guidelines=True, is_latest=True)
-            )
+            ),
         ]
 
     def __str__(self) -> str:

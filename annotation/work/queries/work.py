@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from annotation.models import Annotation, Assignment, Item, Project, Rater
 COUNTING_SHARE = 0.005
 SHORTEST_SECONDS = 2.0
 LONGEST_SECONDS = 900.0
+LONG_SECONDS, KEPT_SECONDS = 0.1, 3600
 # Above this many open rows "left for you" is a bound instead of a count.
 EXACT_LIMIT = 50_000
 RECENT = timedelta(minutes=2)
@@ -32,6 +34,18 @@ def label_version(project: Project) -> int:
     """
     own = Project.objects.filter(pk=project.pk).values_list("label_version", flat=True).get()
     return own + (Rater.objects.filter(project=project).aggregate(total=Sum("label_version"))["total"] or 0)
+
+
+def kept_counts(project: Project, name: str, count: Callable[[Project], dict[str, int]]) -> dict[str, int]:
+    """What is counted of a project's labels; where that takes long, it is kept until one of them changes."""
+    name = f"{name}:{project.pk}:{label_version(project)}"
+    found = cache.get(name)
+    if found is None:
+        started = time.perf_counter()
+        found = count(project)
+        if time.perf_counter() - started > LONG_SECONDS:
+            cache.set(name, found, KEPT_SECONDS)
+    return found
 
 
 def progress(project: Project, rater: Rater) -> dict:
