@@ -19,14 +19,12 @@ from annotation.machines.runs.checker_inputs import READERS
 from annotation.models import Judgement, Project, Span, UnitKind
 from annotation.projects.item_making import UNITS_OF
 from annotation.task_types import Dimension, Label, TaskType
-from annotation.task_types.base import ANSWERS
+from annotation.task_types.base import ANSWERS, PAGE_KEYS
 from annotation.task_types.label_sets import LEVELS, VALUE, VALUE_CHARS, fits_level
 from annotation.work.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
 from models_runtime.contracts import ROLES
 from models_runtime.registry import list_infos
 
-# Keys that the labelling page has for itself (KEYS in static/js/work/shell.js), and the digits.
-PAGE_KEYS = frozenset("sfgcazhtpo?") | frozenset("0123456789")
 DIGITS = 9  # labels that a digit can pick
 PICKS = ("labels", "units")
 PARENTS = ("", "question", "claim")

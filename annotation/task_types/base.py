@@ -27,6 +27,10 @@ def trimmed(text: str) -> str:
     return text.strip(SPACES)
 
 
+# Keys that the labelling page has for itself (KEYS in static/js/work/shell.js), and the digits.
+PAGE_KEYS = frozenset("sfgcazhtpo?") | frozenset("0123456789")
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """One answer. `value` is what is stored and exported and never changes; the rest is presentation.
@@ -39,7 +43,7 @@ class Label:
     title: str
     hint: str = ""
     polarity: float | None = None
-    # The key that picks it where digits pick units; elsewhere its place on the screen is its key.
+    # The key that picks it: needed where digits pick units, elsewhere in place of the digit of its place on the screen.
     key: str = ""
     # The label of a text that is no answer at all (empty, "I don't know"), which checkers tell by rule.
     means_no_answer: bool = False

@@ -30,7 +30,7 @@ from dataclasses import replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
-from .base import ANSWERS, Condition, Dimension, FreeText, Label, Metric, NumberRange, SpanRule, TaskType
+from .base import ANSWERS, PAGE_KEYS, Condition, Dimension, FreeText, Label, Metric, NumberRange, SpanRule, TaskType
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE
@@ -159,6 +159,7 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
             {"value": label.value, "title": label.title}
             | ({"hint": label.hint} if label.hint else {})
             | ({"polarity": label.polarity} if label.polarity is not None else {})
+            | ({"key": label.key} if label.key else {})
             for label in dimension.shown_labels
         ]
         question: dict = {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": labels}
@@ -208,7 +209,7 @@ def _dimension(question: Mapping) -> Dimension:
         level=question.get("level", "nominal"),
         answer=question.get("answer") or "label",
         labels=tuple(
-            Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"))
+            Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"), label.get("key", ""))
             for label in question.get("labels", ())
         ),
         is_optional=question.get("optional", False),
@@ -249,7 +250,7 @@ _QUESTION = {
     "spans",
     "role",
 }
-_LABEL = {"value", "title", "hint", "polarity"}
+_LABEL = {"value", "title", "hint", "polarity", "key"}
 _SPANS = {"title", "fields", "required", "labels", "own_labels"}
 _OWN_LABEL = {"value", "title"}
 _WORDS = {"title", "hint", "required"}
@@ -383,10 +384,18 @@ def _label_problems(place: str, labels: object, level: object) -> Problems:
         polarity = label.get("polarity")
         if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
             problems.append((f"{at}.polarity", "is not a number from -1 to 1"))
+        if (key := label.get("key", "")) != "" and not _is_key(key):
+            problems.append((f"{at}.key", "is not one small letter or sign that the page does not use itself"))
         if not fits_level(label.get("value"), level):
             least = " of at least 0" if level == "ratio" else ""
             problems.append((f"{at}.value", f"is not a number{least}, which the {level} level needs"))
+    keys = [label["key"] for label in labels if isinstance(label.get("key"), str) and label["key"]]
+    problems += [(place, f"two labels have the key {key!r}") for key in _repeated(keys)]
     return problems + _label_repeats(place, labels)
+
+
+def _is_key(key: object) -> bool:
+    return isinstance(key, str) and bool(re.fullmatch(r"[!-~]", key)) and key == key.lower() and key not in PAGE_KEYS
 
 
 def _condition_problems(place: str, condition: object, before: Mapping[str, list[str]]) -> Problems:

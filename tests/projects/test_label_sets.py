@@ -87,6 +87,13 @@ LABELS = ("questions", 0, "labels")
         (changed(*LABELS, 1, "polarity", to=2), "questions.1.labels.2.polarity", "-1 to 1"),
         (changed(*LABELS, 1, "polarity", to=float("nan")), "questions.1.labels.2.polarity", "-1 to 1"),
         (changed(*LABELS, to=[TONE["questions"][0]["labels"][0]]), "questions.1.labels", "2 to 40"),
+        (
+            changed(*LABELS, to=[one | {"key": "x"} for one in TONE["questions"][0]["labels"]]),
+            "questions.1.labels",
+            "the key 'x'",
+        ),
+        (changed(*LABELS, 0, to=TONE["questions"][0]["labels"][0] | {"key": "s"}), "questions.1.labels.1.key", "page"),
+        (changed(*LABELS, 0, to=TONE["questions"][0]["labels"][0] | {"key": "ab"}), "questions.1.labels.1.key", "one"),
         (changed("questions", 1, "labels", 0, "value", to="low"), "questions.2.labels.1.value", "interval level"),
         (changed("questions", 1, "labels", 0, "value", to=10**400), "questions.2.labels.1.value", "interval level"),
         (changed("questions", 1, "labels", 0, "value", to="nan"), "questions.2.labels.1.value", "interval level"),

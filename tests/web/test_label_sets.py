@@ -23,6 +23,8 @@ def make_label_set(page) -> None:
     page.fill("[name='questions.1.labels.2.title']", "Sport")
     page.get_by_role("button", name="Add a label").click()
     page.fill("[name='questions.1.labels.3.title']", "Weather")
+    page.locator("[name='questions.1.labels.3.key']").locator("xpath=ancestor::details[1]/summary").click()
+    page.fill("[name='questions.1.labels.3.key']", "w")
     page.get_by_role("button", name="Add a question").click()
     page.fill("[name='questions.2.title']", "Leaning")
     page.select_option("[name='questions.2.level']", "ordinal")
@@ -62,7 +64,7 @@ def test_a_label_set_made_in_the_browser_is_labelled_measured_and_released(open_
     for person in annotators:
         factories.join(project, person)
 
-    given = (("1", "3"), ("2",), ("3",)), (("1", "2"), ("2",), ("2",))
+    given = (("1", "3"), ("2",), ("w",)), (("1", "2"), ("2",), ("2",))
     for person, answers in zip(annotators, given, strict=True):
         work = LabellingPage(open_context(person).new_page(), project).open()
         for keys in answers:

@@ -25,7 +25,7 @@ from annotation.task_types.label_sets import (
 
 PARTS = ("title", "slug", "question", "level", "answer", "number", "role", "asked_when", "spans")
 BOUNDS = ("min", "max", "step", "unit")
-EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": ""}
+EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": "", "key": ""}
 LEVEL_TITLES = {
     "nominal": "Nominal: labels without an order",
     "ordinal": "Ordinal: labels in the order below, from low to high",
@@ -181,8 +181,7 @@ def _is_filled(label: Mapping) -> bool:
 
 def _label(fields: Mapping) -> dict:
     label = {"value": fields["value"] or value_of(fields["title"]), "title": fields["title"]}
-    if fields["hint"]:
-        label["hint"] = fields["hint"]
+    label |= {name: fields[name] for name in ("hint", "key") if fields[name]}
     if str(fields["polarity"]).strip():
         try:
             label["polarity"] = float(fields["polarity"])

@@ -125,10 +125,10 @@ def unit_key(number: int) -> str:
 
 def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str]]:
     """Labels in the order of the screen, each with its key."""
-    has_own_keys = description.keys_pick == "units"
+    picks_units = description.keys_pick == "units"
     keyed = [
         # Beyond nine there is no digit: such labels are reached by mouse and arrow keys.
-        (label, label.key if has_own_keys else str(number) if number < 10 else "")
+        (label, label.key or (str(number) if number < 10 and not picks_units else ""))
         for number, label in enumerate(dimension.shown_labels, 1)
     ]
     return [*keyed, (Label(NONE_CHOSEN, NONE_TITLE), "0")] if dimension.takes_several else keyed

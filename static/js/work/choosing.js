@@ -106,10 +106,10 @@ export function createChooser(stage, itemNow, page, highlighter) {
         field.select();
         return false; // the key writes into it
       }
-      if (!/^[0-9]$/.test(name)) return false;
       const group = current();
       const label = group?.dimension.labels.find((candidate) => candidate.key === name);
-      if (label && !event.repeat) {
+      if (!label) return /^[0-9]$/.test(name);
+      if (!event.repeat) {
         item.choose(group, label.value);
         if (group.dimension.answer !== "labels") onwards(group); // of several there may be another
       }
