@@ -22,6 +22,7 @@ from annotation.api.repeating import once
 from annotation.api.routes import Route
 from annotation.formats import FORMATS, detect
 from annotation.formats.records import FormatError
+from annotation.formats.tables.mapping_file import check_checkers
 from annotation.formats.tables.oddities import check_treatment
 from annotation.formats.tables.questions import range_in
 from annotation.imports import importing, uploads
@@ -184,6 +185,9 @@ class IntoRun(UploadRoute):
 # ---- content and labels ----
 
 
+OF_FILE = ("mapping", "values", "ranges", "checkers", "treat")
+
+
 class AskedOfContent(shapes.Shape):
     on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out rows that cannot be taken.")
     on_judged = s.ChoiceField(ON_JUDGED, default=REFUSE, help_text="What becomes of changed rows with judgements.")
@@ -195,6 +199,7 @@ class AskedOfImport(AskedOfContent):
     mapping = JSONText(default=dict, depth=1, help_text="Of a table: role or field -> column.")
     values = JSONText(default=dict, depth=2, help_text="Of a table: field -> value in the file -> label.")
     ranges = JSONText(default=dict, depth=1, help_text="Of a table of ratings: question -> its scale, as 1-5.")
+    checkers = JSONText(default=dict, help_text="Of such a table: checker -> its version and parameters.")
     treat = JSONText(default=dict, depth=1, help_text="Of a table of ratings: kind of odd rows -> what to do.")
     project = s.SlugField(max_length=80, required=False, help_text="Labels go there; it is made where there is none.")
     title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a project that is made.")
@@ -205,6 +210,9 @@ class AskedOfImport(AskedOfContent):
 
     def validate_ranges(self, ranges: dict) -> dict:
         return self._checked(ranges, lambda: [range_in(text, question) for question, text in ranges.items()])
+
+    def validate_checkers(self, checkers: dict) -> dict:
+        return self._checked(checkers, lambda: check_checkers(checkers))
 
     def validate_treat(self, treat: dict) -> dict:
         return self._checked(treat, lambda: check_treatment(treat))
@@ -233,7 +241,7 @@ class ImportsRoute(UploadRoute):
             wanted = ImportRequest(
                 format=found,
                 files=importing.files_of_uploads([upload]),
-                choices=FileChoices(**{name: asked[name] for name in ("mapping", "values", "ranges", "treat")}),
+                choices=FileChoices(**{name: asked[name] for name in OF_FILE}),
                 on_judged=asked["on_judged"],
                 project=wish,
                 leaves_out=asked["on_error"] == SKIP,

@@ -47,6 +47,7 @@ class Options:
     mapping: target field -> column, for the generic table.
     values: target field -> {value in the file -> label}, for the generic table; other values are guessed.
     ranges: question -> "least-most", the ends of a scale where the file does not hold all of it, for ratings.
+    checkers: checker of a column -> {"version": text, "parameters": object}, of the runs that are made of ratings.
     treat: kind of odd rows -> what to do with them (`tables.oddities`), for ratings.
     keeps_line_ends: CRLF stays in the cells of delimited text, for who counts characters as the file does.
     plain_quotes: in tables with tabs, quotes that do not match are characters like others, as translators' tools mean.
@@ -63,6 +64,7 @@ class Options:
     mapping: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     ranges: Mapping[str, str] = field(default_factory=dict)
+    checkers: Mapping[str, Mapping] = field(default_factory=dict)
     treat: Mapping[str, str] = field(default_factory=dict)
     keeps_line_ends: bool = False
     plain_quotes: bool = False

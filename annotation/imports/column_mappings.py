@@ -21,12 +21,12 @@ def header_hash(columns: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(columns)).encode()).hexdigest()
 
 
-def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, values: dict, ranges=None) -> None:
+def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, values: dict, **more) -> None:
     ColumnMapping.objects.update_or_create(
         owner=user,
         header_hash=header_hash(columns),
         layout=layout,
-        defaults={"mapping": {"mapping": mapping, "values": values, "ranges": ranges or {}}},
+        defaults={"mapping": {"mapping": mapping, "values": values, **more}},
     )
 
 
@@ -52,7 +52,8 @@ def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tu
     if known is None:
         return SaidMapping(RATINGS, guess_roles(columns, rows)), False
     said = known.mapping
-    return SaidMapping(RATINGS, said["mapping"], said.get("values", {}), said.get("ranges", {})), True
+    more = (said.get(name, {}) for name in ("values", "ranges", "checkers"))
+    return SaidMapping(RATINGS, said["mapping"], *more), True
 
 
 def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str = "") -> tuple[MappingGuess, bool]:
@@ -83,7 +84,7 @@ def is_asked_more(before: MappingGuess, mapping: dict[str, str], rows: Sequence[
 def as_file(format: str, choices: FileChoices) -> str:
     """The mapping as JSON, for `import_dataset --mapping` and for the page of the columns of another file."""
     said = {"format": format, "mapping": choices.mapping, "values": choices.values}
-    said |= {"ranges": choices.ranges} if choices.ranges else {}
+    said |= {name: part for name in ("ranges", "checkers") if (part := getattr(choices, name))}
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -92,5 +93,6 @@ def take_file(user: User, columns: Sequence[str], raw: bytes) -> str:
     wrong with it."""
     said = read_mapping(raw)
     said.check(columns)
-    remember(user, columns, said.layout, dict(said.mapping), dict(said.values), dict(said.ranges))
+    more = {"ranges": dict(said.ranges), "checkers": dict(said.checkers)}
+    remember(user, columns, said.layout, dict(said.mapping), dict(said.values), **more)
     return said.layout

@@ -10,7 +10,7 @@ from django import forms
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
-from annotation.formats.tables.mapping_file import SaidMapping
+from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
 from annotation.formats.tables.oddities import LEAVE_OUT, ODDITIES, UNMAPPED
 from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
@@ -120,12 +120,15 @@ class ColumnsForm(forms.Form):
         return found
 
 
+OF_CHECKERS = ("score", "prediction")
+
+
 class RatingsForm(forms.Form):
     """What each column of a table of ratings is: a role, and the names that go with it."""
 
     def __init__(self, *args, said: SaidMapping, columns: list[str], examples: Mapping[str, str], **kwargs):
         super().__init__(*args, **kwargs)
-        self.columns, self.examples = columns, examples
+        self.columns, self.examples, self.said = columns, examples, said
         role_of = {column: role.split("/") for role, column in said.mapping.items()}
         for number, column in enumerate(columns):
             role, *names = role_of.get(column, [""])
@@ -140,10 +143,14 @@ class RatingsForm(forms.Form):
                     label=f"{name} of {column}", required=False, max_length=80, initial=initial
                 )
             self.fields[f"scale-{number}"] = forms.CharField(
-                label=f"Scale of {column}",
+                label=f"Scale or version of {column}",
                 required=False,
-                max_length=40,
-                initial=said.ranges.get(names[0], "") if role == "label" else "",
+                max_length=VERSION_CHARS,
+                initial=said.ranges.get(names[0], "")
+                if role == "label"
+                else said.checkers.get(names[0], {}).get("version", "")
+                if role in OF_CHECKERS
+                else "",
                 widget=forms.TextInput(attrs={"size": 6}),
             )
 
@@ -170,11 +177,15 @@ class RatingsForm(forms.Form):
         """Role -> column. A question or checker that nobody names is called as its column."""
         found: dict[str, str] = {}
         self.ranges: dict[str, str] = {}
+        self.checkers = dict(self.said.checkers)
         has_checker = any(said.get(f"role-{number}") == "checker" for number in range(len(self.columns)))
         names_questions = any(said.get(f"role-{number}") == "question" for number in range(len(self.columns)))
         for number, column in enumerate(self.columns):
             role, name, rater = (said.get(f"{part}-{number}", "").strip() for part in ("role", "name", "rater"))
             names = [part.replace("/", "-") for part in (name, rater)]
+            version, checker = said.get(f"scale-{number}", "").strip(), names[0] or column.replace("/", "-")
+            if role in OF_CHECKERS and (version or checker in self.checkers):
+                self.checkers[checker] = {**self.checkers.get(checker, {}), "version": version}
             if role == "label" and not names_questions:
                 question, scale = name_of(names[0] or column), said.get(f"scale-{number}", "").strip()
                 group, slash, one = rater.partition("/")

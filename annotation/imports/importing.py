@@ -43,6 +43,7 @@ class FileChoices:
     mapping: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     ranges: Mapping[str, str] = field(default_factory=dict)
+    checkers: Mapping[str, Mapping] = field(default_factory=dict)
     treat: Mapping[str, str] = field(default_factory=dict)
     setting: str = ""
     model: str = ""

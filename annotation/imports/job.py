@@ -144,6 +144,7 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
                 guard_of(lease),
                 lease.beat,
                 leaves_out=request.leaves_out,
+                checkers=request.choices.checkers,
             )
         )
     frames = importing.frames_of(request)

@@ -1,7 +1,7 @@
 """Scores and labels that checkers gave elsewhere: each checker of a file becomes a run that never ran here.
 
 Its checker is called `outside:NAME`, which no checker of Assay can be. The same content twice is one run; other content
-under the same name is a new run, with the next version.
+under the same name, version and parameters is a new run, with the next version where none is said.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -39,6 +39,7 @@ def bring_in(
     guard: Callable[[], None] = lambda: None,
     beat: Callable[[], None] = lambda: None,
     leaves_out: bool = False,
+    checkers: Mapping[str, Mapping] | None = None,
 ) -> OutsideDone:
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
     that the project does not have and for labels that its questions do not have, unless these are left out."""
@@ -75,7 +76,7 @@ def bring_in(
         with transaction.atomic():
             guard()
             beside = (sure[checker], spread[checker]) if gives == "labels" else ({}, {})
-            if _store(project, user, checker, gives, values, units, *beside):
+            if _store(project, user, checker, gives, values, units, *beside, **(checkers or {}).get(checker, {})):
                 done.runs += 1
             else:
                 done.runs_unchanged += 1
@@ -105,6 +106,8 @@ def _store(
     units: dict[str, int],
     sure: dict,
     spread: dict,
+    version: str = "",
+    parameters: Mapping | None = None,
 ) -> bool:
     told = sorted(
         ([*place, value, *filter(None, [sure.get(place), spread.get(place)])] for place, value in values.items()),
@@ -113,8 +116,9 @@ def _store(
     content = json.dumps([gives, told], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     name = f"{OUTSIDE}{checker}"
-    earlier = project.checker_runs.filter(checker=name)
-    if earlier.filter(origin__sha256=digest).exists():
+    earlier = project.checker_runs.filter(checker=name, **({"version": version} if version else {}))
+    known = earlier.filter(origin__sha256=digest).values_list("parameters", flat=True)
+    if any(parameters is None or before == parameters for before in known):
         return False
     run = CheckerRun.objects.create(
         project=project,
@@ -127,7 +131,8 @@ def _store(
             finished_at=timezone.now(),
         ),
         checker=name,
-        version=str(earlier.count() + 1),
+        version=version or str(earlier.count() + 1),
+        parameters=dict(parameters or {}),
         parameters_hash="",  # so that no other run is taken for the same
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,

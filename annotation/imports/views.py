@@ -191,11 +191,12 @@ def _rating_columns(request, dataset, stored: list[Upload], seen: Preview):
         examples={column: _examples(seen, column) for column in seen.columns},
     )
     if request.method == "POST" and form.is_valid():
-        column_mappings.remember(request.user, seen.columns, RATINGS, form.mapping, dict(said.values), form.ranges)
+        more = {"ranges": form.ranges, "checkers": form.checkers}
+        column_mappings.remember(request.user, seen.columns, RATINGS, form.mapping, dict(said.values), **more)
         wanted = ImportRequest(
             format=RATINGS,
             files=importing.files_of_uploads(stored),
-            choices=FileChoices(mapping=form.mapping, values=said.values, ranges=form.ranges),
+            choices=FileChoices(mapping=form.mapping, values=said.values, **more),
         )
         if (started := _dry_run(request, dataset, wanted, form)) is not None:
             return started

@@ -185,6 +185,7 @@ def test_levels_and_orders_are_said_as_of_a_long_table(tmp_path):
         ('{"id": "item", "label/x": "item"}', "names the column 'item' for id, label/x"),
         ('{"id": "item", "id": "words", "label/x": "said"}', "names 'id' twice"),
         ('{"id": "item", "label/x": ["said"]}', "no object “mapping”"),
+        ('{"mapping": {"id": "item"}, "checkers": {"len": "1.5"}}', "“checkers” is not an object"),
         (
             '{"mapping": {"claim": "words", "evidence": "doc"}, "format": "table"}',
             "is a mapping of claims and evidence",

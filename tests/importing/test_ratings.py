@@ -72,6 +72,7 @@ def imported(client, text: str, name: str = "summaries.csv") -> Project:
 
 def test_a_table_of_ratings_becomes_a_project_with_figures():
     rosa = make_user("rosa", is_staff=True)
+    make_user("expert_1")  # an account that is called like somebody in the file, who is nobody here
     make_dataset(rosa, slug="summaries")
     text = summaries()
     project = imported(client_of(rosa), text)
@@ -133,6 +134,27 @@ def test_the_same_scores_twice_are_one_run_and_others_a_new_one(tmp_path):
     again = CheckerRun.objects.filter(checker="outside:rouge_l").order_by("pk")
     assert [run.version for run in again] == ["1", "2"]
     assert not Suggestion.objects.exists()
+    # What else is known of a checker is part of what it is: other parameters, another run.
+    roles = {"document": "doc_id", "system": "model", "text": "summary", "score/rouge_l": "rouge_l"}
+    roles |= {"label/fluency/a": "expert_1_fluency"}
+    chosen = [
+        "--mapping",
+        str(tmp_path / "m.json"),
+        "--dataset",
+        "named",
+        "--project",
+        "named",
+        *chosen[:2],
+        *chosen[-2:],
+    ]
+    for parameters in ({"stemmer": True}, {"stemmer": True}, {}):
+        said = {"mapping": roles, "checkers": {"rouge_l": {"version": "1.5.5", "parameters": parameters}}}
+        (tmp_path / "m.json").write_text(json.dumps(said))
+        call_command("import_dataset", str(tmp_path / "one.csv"), *chosen, verbosity=0)
+    named = CheckerRun.objects.filter(version="1.5.5").order_by("pk")
+    assert [(run.checker, run.parameters) for run in named] == [
+        ("outside:rouge_l", {"stemmer": True}), ("outside:rouge_l", {}),
+    ]  # fmt: skip
 
 
 def test_a_bad_score_imports_nothing(tmp_path):

@@ -1,9 +1,11 @@
 """The mapping of a table's columns as a small JSON file, for the next file with such columns:
 
     {"format": "ratings", "mapping": {"text": "summary", "label/fluency": "fluency"},
-     "values": {"fluency": {"n/a": ""}}, "ranges": {"fluency": "1-5"}}
+     "values": {"fluency": {"n/a": ""}}, "ranges": {"fluency": "1-5"},
+     "checkers": {"rouge_l": {"version": "1.5.5", "parameters": {"stemmer": true}}}}
 
-`values` says what values of the file mean: a label, or "" for none.
+`values` says what values of the file mean: a label, or "" for none. `checkers` says of which version, and with which
+parameters, the scores and labels of a checker are.
 `mapping` alone will do. It is role -> column for texts with labels and scores, target field -> column for the other
 layouts.
 """
@@ -23,6 +25,7 @@ from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.roles import check_roles
 
 RATINGS = "ratings"
+VERSION_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class SaidMapping:
     mapping: Mapping[str, str]
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     ranges: Mapping[str, str] = field(default_factory=dict)
+    checkers: Mapping[str, Mapping] = field(default_factory=dict)
 
     def check(self, columns: Sequence[str]) -> None:
         """FormatError where the table lacks a column of the mapping."""
@@ -59,15 +63,29 @@ def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
         raise FormatError("In the file of the mapping, “ranges” is not an object of questions and ranges such as 1-5")
     for question, text in ranges.items():
         range_in(text, question)
+    checkers = whole.get("checkers", {})
+    check_checkers(checkers)
     check_once(mapping)
     if (whole.get("format") or format) == RATINGS:
         check_roles(mapping)
-        return SaidMapping(RATINGS, mapping, values, ranges)
+        return SaidMapping(RATINGS, mapping, values, ranges, checkers)
     layout = layout_of(mapping)
     known = {target.slug for target in LAYOUTS[layout]}
     if unknown := sorted({*mapping, *values} - known):
         raise FormatError(f"There is no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
     return SaidMapping(layout, mapping, values)
+
+
+def check_checkers(checkers: object) -> None:
+    """FormatError where it does not say versions and parameters by checker."""
+    for said in checkers.values() if isinstance(checkers, dict) else [checkers]:
+        is_object = isinstance(said, dict) and said.keys() <= {"version", "parameters"}
+        version, parameters = (said.get("version", ""), said.get("parameters", {})) if is_object else (None, None)
+        if not isinstance(version, str) or len(version) > VERSION_CHARS or not isinstance(parameters, dict):
+            raise FormatError(
+                "“checkers” is not an object of checkers, each with “version”, a text of at most "
+                f"{VERSION_CHARS} characters, “parameters”, an object, or both"
+            )
 
 
 def check_once(mapping: Mapping[str, str]) -> None:

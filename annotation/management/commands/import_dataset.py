@@ -124,7 +124,8 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['mapping']}: {error}") from error
             if (mapped.layout == RATINGS) != (options["format"] == RATINGS):
                 raise CommandError(f"{options['mapping']}: is a mapping for another format than {options['format']}")
-            return FileChoices(mapping=mapped.mapping, values=mapped.values, ranges=mapped.ranges, **choices)
+            choices |= {name: getattr(mapped, name) for name in ("mapping", "values", "ranges", "checkers")}
+            return FileChoices(**choices)
         first = options["files"][0]
         try:
             seen = preview(SourceFile(first))
