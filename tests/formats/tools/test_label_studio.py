@@ -1,6 +1,9 @@
 """Label Studio's files: what comes in, what is listed as lost, and what comes out again."""
 
 import json
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -307,3 +310,35 @@ def test_regions_of_several_labels_and_twice_and_of_too_many_labels(tmp_path):
     }
     made, found = of_tasks(tmp_path, task("Snow", [region(0, 4, "Snow", f"L{n}") for n in range(21)]))
     assert made == {} and {one.what: one.number for one in of(found, LostRecord)}["Labelled passages (entity)"] == 21
+
+
+MEASURED = """
+import resource, sys
+from annotation.formats import FormatError, Options, SourceFile, get_format
+known, sources = get_format("label-studio"), [SourceFile(sys.argv[1])]
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    made = known.load().label_set_of(sources, Options(), "sample")
+    print(sum(1 for _ in known.read(sources, Options(label_set=made))))
+except FormatError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.slow
+def test_a_file_of_200_megabytes_is_read_in_under_80_megabytes(tmp_path):
+    """Whole, and cut off in the middle, which is told."""
+    path, words = tmp_path / "tasks.json", "Ships wait in the harbour. " * 800
+    with open(path, "w") as out:
+        for number in range(10_000):
+            of_one = task(f"{number} {words}", [choice("calm" if number % 2 else "rough")]) | {"id": number}
+            out.write("[" * (not number) + json.dumps(of_one) + ("]" if number == 9_999 else ",\n"))
+    assert path.stat().st_size > 200_000_000
+    for size, expected in ((None, "20000"), (150_000_000, "the file ends in the middle of a value")):
+        if size:
+            os.truncate(path, size)
+        done = subprocess.run([sys.executable, "-c", MEASURED, str(path)], capture_output=True, text=True, check=True)
+        said, kilobytes = done.stdout.strip().rsplit("\n", 1)
+        assert expected in said
+        assert int(kilobytes) * 1024 < 80_000_000
