@@ -187,6 +187,29 @@ def test_what_cannot_be_done_is_said_and_leaves_nothing(tmp_path, arguments, rea
     assert not Dataset.objects.exists()
 
 
+def test_a_data_set_of_the_hub_comes_in_by_its_name(tmp_path, monkeypatch, settings):
+    import huggingface_hub
+
+    settings.MEDIA_ROOT, asked = tmp_path, []
+
+    def download(name, *, local_dir, **options):
+        asked.append((name, options["repo_type"], options["revision"], options["allow_patterns"], options["endpoint"]))
+        if name == "nobody/none":
+            raise huggingface_hub.errors.LocalEntryNotFoundError("no such data set")
+        (local_dir / ".cache").mkdir(parents=True)
+        (local_dir / ".cache" / "train.csv.metadata").write_text("x")
+        (local_dir / "train.csv").write_text("id,text,annotator,label\n1,A b.,ann,good\n1,A b.,ben,bad\n")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    arguments = ("--format", "ratings", "--dataset", "moods", "--project", "moods")
+    code, said = command("hf:harbour/moods@v2:train*", *arguments)
+    assert code == 0 and Judgement.objects.count() == 2, said
+    assert asked == [("harbour/moods", "dataset", "v2", "train*", settings.HUB)]
+    for name, reason in (("hf:nobody/none", "no such data set"), ("hf:moods", "write hf:OWNER/NAME")):
+        code, said = command(name, *arguments)
+        assert code == 1 and reason in said
+
+
 def test_without_an_administrator_it_says_how_to_make_one(tmp_path, admin):
     admin.delete()
     code, said = command(write_druid(tmp_path / "d.tsv", druid_rows(2)), "--format", "druid", "--dataset", "d")

@@ -18,6 +18,7 @@ from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.oddities import ODDITIES, check_treatment
 from annotation.formats.tables.roles import guess_roles
 from annotation.imports import importing
+from annotation.imports.from_hub import fetched
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import counted
@@ -34,7 +35,7 @@ class Command(BaseCommand):
     help = "Import FILE... into a data set. Prints what is created and changed; exits with 1 when anything is wrong."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="or a folder with files")
+        parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="or a folder, or hf:OWNER/NAME")
         parser.add_argument("--format", required=True, choices=list(FORMATS))
         parser.add_argument("--dataset", required=True, metavar="SLUG", help="created if it does not exist")
         parser.add_argument(
@@ -79,6 +80,12 @@ class Command(BaseCommand):
         parser.add_argument("--setting", default="", help="for refchecker, if the path does not say")
 
     def handle(self, *args, **options) -> None:
+        try:
+            options["files"] = [
+                fetched(str(path)) if str(path).startswith("hf:") else path for path in options["files"]
+            ]
+        except ImportProblem as error:
+            raise CommandError(str(error)) from error
         for path in options["files"]:
             if not path.is_file() and not (path.is_dir() and any(path.rglob("*"))):
                 raise CommandError(f"There is no file {path}")
@@ -126,7 +133,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['mapping']}: is a mapping for another format than {options['format']}")
             choices |= {name: getattr(mapped, name) for name in ("mapping", "values", "ranges", "checkers")}
             return FileChoices(**choices)
-        first = options["files"][0]
+        first = Path(importing.files_of_paths(options["files"][:1])[0]["path"])
         try:
             seen = preview(SourceFile(first))
         except FormatError as error:
