@@ -2,12 +2,15 @@
 
 import csv
 import json
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from setuptools import Distribution
+from setuptools.config.pyprojecttoml import apply_configuration
 from sklearn.metrics import cohen_kappa_score, recall_score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
@@ -269,3 +272,12 @@ def test_the_first_line_waits_for_no_large_library(tmp_path):
         [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_distribution_installs_the_command_alone_and_the_server_as_an_extra():
+    found = apply_configuration(Distribution(), str(ROOT / "pyproject.toml"))
+    [script] = found.entry_points["console_scripts"]
+    name, _, place = script.partition("=")
+    assert name.strip() == "assay" and pkgutil.resolve_name(place.strip()) is main
+    assert not any("django" in one.lower() for one in found.install_requires)
+    assert any(one.startswith("Django==") for one in found.extras_require["server"])
