@@ -16,6 +16,7 @@ from annotation.models import (
     CheckerRun,
     Dataset,
     ExtractionRun,
+    GenerationRun,
     Job,
     LabelAccess,
     Membership,
@@ -26,7 +27,7 @@ from annotation.models import (
     Webhook,
 )
 
-Row = TypeVar("Row", CheckerRun, ExtractionRun, RetrievalRun, TrainedModel)
+Row = TypeVar("Row", CheckerRun, ExtractionRun, GenerationRun, RetrievalRun, TrainedModel)
 
 ANNOTATOR = Membership.Role.ANNOTATOR
 ADJUDICATOR = Membership.Role.ADJUDICATOR

@@ -9,6 +9,7 @@ from annotation.imports.claims import views as claims
 from annotation.imports.pairs import views as pairs
 from annotation.jobs import views as jobs
 from annotation.machines.drafts import views as drafts
+from annotation.machines.generations import views as generations
 from annotation.machines.prompts import views as prompts
 from annotation.machines.retrieval import views as retrieval
 from annotation.machines.runs.views import checkers, runs, shared
@@ -35,6 +36,7 @@ urlpatterns = [
     *training.urlpatterns,
     *prompts.urlpatterns,
     *retrieval.urlpatterns,
+    *generations.urlpatterns,
     *drafts.urlpatterns,
     *exports.urlpatterns,
     *webhooks.urlpatterns,

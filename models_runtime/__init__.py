@@ -9,7 +9,7 @@
 """
 
 from .contracts import ENTAILMENT, RELEVANCE, STANCE, CheckerInput, LabelSpace, Prediction
-from .registry import get_info, list_infos, load, load_extractor, load_retriever
+from .registry import get_info, list_infos, load, load_extractor, load_generator, load_retriever
 
 __all__ = [
     "ENTAILMENT",
@@ -22,5 +22,6 @@ __all__ = [
     "list_infos",
     "load",
     "load_extractor",
+    "load_generator",
     "load_retriever",
 ]

@@ -238,8 +238,9 @@ class CheckerInfo:
     parameters: tuple[ParameterInfo, ...] = ()
     scores: tuple[ScoreInfo, ...] = ()
     # labels, with scores beside them; or scores alone, whatever the question; or pieces of a text
-    # (`extractors.contracts`), of the kinds that `roles` then names; or rankings of passages (`retrieval.contracts`).
-    gives: str = "labels"  # labels | scores | pieces | rankings
+    # (`extractors.contracts`), of the kinds that `roles` then names; or rankings of passages (`retrieval.contracts`);
+    # or answers to questions (`generators.contracts`).
+    gives: str = "labels"  # labels | scores | pieces | rankings | texts
 
 
 class CheckerError(Exception):

@@ -23,6 +23,7 @@ from .contracts import (
     Usage,
 )
 from .extractors.contracts import Extractor
+from .generators.contracts import GenerationInput, TextGenerator
 from .llm import endpoints, estimating
 from .loading import allowed_models, model_files
 from .retrieval.contracts import Retriever
@@ -106,6 +107,13 @@ def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[Ch
     return estimating.estimated_usage(spaces, inputs) if info.gives == "labels" else estimating.rough_usage(inputs)
 
 
+def estimated_texts(slug: str, parameters: Mapping[str, Any], inputs: Sequence[GenerationInput]) -> Usage | None:
+    """About how many tokens the generator `slug` would take; None where its entry does not tell."""
+    entry = _entry(slug)
+    tell = getattr(entry, "estimated_usage", None)
+    return tell(inputs, complete_parameters(entry.INFO, parameters)) if tell else None
+
+
 def fetch_command(slug: str) -> str:
     """What to type so that the checker's default model is on this machine; empty where it is, or where there is no
     model to fetch. Looks at folders only. Workers may have other machines with other models."""
@@ -163,6 +171,18 @@ def load_retriever(slug: str, parameters: Mapping[str, Any] | None = None) -> Re
     if entry.INFO.gives != "rankings":
         raise UnknownCheckerError(f"{slug} is no retriever: it gives {entry.INFO.gives}")
     return build_entry(entry, parameters or {})
+
+
+def load_generator(slug: str, parameters: Mapping[str, Any] | None = None) -> TextGenerator:
+    """The generator `slug`, ready to write.
+
+    Raises UnknownCheckerError (no generator), ParameterError (by name), MissingPackageError (with the command) or
+    ModelError.
+    """
+    info = get_info(slug)
+    if info.gives != "texts":
+        raise UnknownCheckerError(f"{slug} is no generator: it gives {info.gives}")
+    return _loaded(slug, (), parameters)
 
 
 def _loaded(slug: str, asked: tuple, parameters: Mapping[str, Any] | None) -> Any:

@@ -1,9 +1,9 @@
-"""The table of all that judges, measures, takes texts apart or searches, in the order in which lists show it.
+"""The table of all that judges, measures, takes texts apart, searches or writes, in the order in which lists show it.
 
 An entry is a module with `INFO`, what is known about it, and `build`, which makes it. Builders of checkers and scorers
-are called with (info, spaces, parameters), those of extractors with (info, kind, parameters), those of retrievers with
-(info, parameters). The web process reads the table too, so entries import what they compute with inside functions.
-Entries from outside the package are read by `outside`.
+are called with (info, spaces, parameters), those of extractors with (info, kind, parameters), those of retrievers and
+generators with (info, parameters). The web process reads the table too, so entries import what they compute with inside
+functions. Entries from outside the package are read by `outside`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from .evidence import pipeline as evidence
 from .extractors import fake as fake_extractor
 from .extractors import llm as llm_extractor
 from .extractors import sentences
+from .generators import answers
 from .retrieval import bm25, dense, hybrid
 from .scorers import (
     characteristics,
@@ -39,4 +40,5 @@ TABLE: tuple[Entry, ...] = (
     *(text_baselines, icat, icat_server, masked, masked_server),
     *(sentences, fake_extractor, llm_extractor),
     *(bm25, dense, hybrid, evidence, grounding),
+    answers,
 )

@@ -32,6 +32,7 @@ RUNTIME_OF_ROOMS = (
     "models_runtime.evidence",
     "models_runtime.extractors.contracts",
     "models_runtime.failures",
+    "models_runtime.generators.contracts",
     "models_runtime.loading.batching",
     "models_runtime.retrieval.contracts",
     "models_runtime.texts.matching",

@@ -12,7 +12,7 @@ from annotation.projects import guidelines, invitations, label_sets, tokens
 from . import factories
 from .retrieval.harbour import ranked
 from .world import client_of, label_one, make_world
-from .world.drafts import extract, make_answers
+from .world.drafts import answered, extract, make_answers
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +46,8 @@ PAGES = (
     "/projects/drafting/drafts/extract/",
     "/projects/drafting/drafts/of/{source}/",
     "/extractions/{extraction}/",
+    "/projects/drafting/answers/",
+    "/generations/{generation}/",
     "/api/v1/projects/",
     "/account/tokens/",
     "/api/v1/datasets/",
@@ -94,6 +96,7 @@ def grow(world) -> None:
         factories.make_project(world.dataset, slug=f"further-{number}")
         run_rule(project, admin, "plain", "majority", {})
         run_rule(project, admin, f"plain-{number}", "majority", {})
+        answered(world.drafting)
         extract(world.drafting, parameters={"seed": number + 1})
         Job.objects.create(kind=Job.Kind.EXPORT, state=Job.State.DONE, project=project, created_by=admin)
         frozen = Job.objects.create(kind=Job.Kind.RELEASE, state=Job.State.DONE, project=project, created_by=admin)
@@ -111,6 +114,7 @@ def test_queries_do_not_grow_with_rows(settings):
         "retrieval": world.retrieval.uuid,
         "item": world.item.uuid,
         "source": world.draft.response_id,
+        "generation": world.generation.uuid,
         "extraction": world.extraction.uuid,
     }
     pages = [page.format(**places) for page in PAGES]

@@ -32,6 +32,8 @@ PLACES = (
     ("projects/<slug:slug>/drafts/", "uuid:uuid", lambda world: world.draft.uuid),
     ("projects/<slug:slug>/drafts/", "int:pk", lambda world: world.draft.response_id),
     ("label-sets/", "int:pk", lambda world: world.label_set.pk),
+    ("generations/", "uuid:uuid", lambda world: world.generation.uuid),
+    ("api/v1/generations/", "uuid:uuid", lambda world: world.generation.uuid),
     ("extractions/", "uuid:uuid", lambda world: world.extraction.uuid),
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
     ("account/tokens/", "uuid:uuid", lambda world: world.token.uuid),
@@ -327,6 +329,18 @@ TABLE = {
     "api/v1/claim-collections/<uuid:uuid>/publish/": (
         (401, 405, 405, 405, 405, 405, 405),
         (401, 404, 404, 404, 409, 404, 409),
+    ),
+    "api/v1/projects/<slug:slug>/generations/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/generations/<uuid:uuid>/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/generations/<uuid:uuid>/publish/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 202, 404, 202),
     ),
     "api/v1/projects/<slug:slug>/retrievals/": (
         (401, 404, 403, 403, 200, 404, 200),
@@ -794,6 +808,34 @@ TABLE = {
         (302, 405, 405, 405, 405, 405, 405),
     ),
     "extractions/<uuid:uuid>/retry/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "extractions/<uuid:uuid>/limits/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/answers/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "generations/<uuid:uuid>/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "generations/<uuid:uuid>/progress/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "generations/<uuid:uuid>/retry/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "generations/<uuid:uuid>/limits/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "generations/<uuid:uuid>/publish/": (
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 403, 302, 404, 302),
     ),

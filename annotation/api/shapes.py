@@ -10,6 +10,7 @@ from rest_framework import serializers as s
 from annotation import access, incoming
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
 from annotation.imports.claims import choosing, collecting
+from annotation.machines.generations.generating import MOST_PASSAGES, MOST_REPETITIONS, PASSAGES, SETTING_CHARS
 from annotation.machines.prompts.splitting import PARTS
 from annotation.machines.prompts.versions import difference
 from annotation.machines.retrieval.retrieving import ASKED, PRESETS, TOP_LIMIT
@@ -577,6 +578,49 @@ class NewRetrieval(Shape):
 class PublishedPassages(Shape):
     top = s.IntegerField(min_value=1, max_value=TOP_LIMIT)
     context = s.CharField(max_length=80, allow_blank=True, default="", help_text="For questions that were judged.")
+
+
+class GenerationShape(Shape):
+    """`numbers` come when the run is done."""
+
+    uuid = s.UUIDField()
+    generator = s.CharField()
+    version = s.CharField()
+    passages = s.CharField(allow_blank=True)
+    repetitions = s.IntegerField()
+    context_setting = s.CharField(allow_blank=True)
+    parameters = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    prompt_tokens = s.IntegerField()
+    completion_tokens = s.IntegerField()
+    job = s.UUIDField(source="job.uuid")
+    numbers = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        names = ("answered", "abstained", "failed")
+        return {name: run.job.result[name] for name in names if name in run.job.result}
+
+
+class NewGeneration(Shape):
+    generator = s.CharField(max_length=80)
+    passages = s.CharField(
+        max_length=40,
+        allow_blank=True,
+        default="",
+        help_text="What the model is shown. Empty: nothing; `own`: the questions' evidence; or a retrieval's UUID.",
+    )
+    most_passages = s.IntegerField(min_value=1, max_value=MOST_PASSAGES, default=PASSAGES)
+    repetitions = s.IntegerField(min_value=1, max_value=MOST_REPETITIONS, default=1)
+    context_setting = s.CharField(max_length=SETTING_CHARS, allow_blank=True, default="")
+    parameters = s.DictField(default=dict, help_text="Name a model by its `endpoint`; several models are several runs.")
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
 
 
 class SuggestionShape(Shape):

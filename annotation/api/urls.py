@@ -2,7 +2,21 @@
 
 from django.urls import path
 
-from . import claims, datasets, docs, exports, jobs, machines, people, projects, steering, uploading, webhooks, work
+from . import (
+    claims,
+    datasets,
+    docs,
+    exports,
+    generations,
+    jobs,
+    machines,
+    people,
+    projects,
+    steering,
+    uploading,
+    webhooks,
+    work,
+)
 
 urlpatterns = [
     path("schema/", docs.SchemaRoute.as_view(), name="api_schema"),
@@ -58,6 +72,13 @@ urlpatterns = [
     path("retrievals/<uuid:uuid>/publish/", machines.RetrievalPublishRoute.as_view(), name="api_retrieval_publish"),
     path(
         "retrievals/<uuid:uuid>/documents/", machines.RetrievalDocumentsRoute.as_view(), name="api_retrieval_documents"
+    ),
+    path("projects/<slug:slug>/generations/", generations.GenerationsRoute.as_view(), name="api_generations"),
+    path("generations/<uuid:uuid>/", generations.GenerationDetailRoute.as_view(), name="api_generation"),
+    path(
+        "generations/<uuid:uuid>/publish/",
+        generations.GenerationPublishRoute.as_view(),
+        name="api_generation_publish",
     ),
     path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
     path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),

@@ -28,6 +28,7 @@ UNDER_WAY = {
     Job.Kind.DRAFTS: "The publishing of drafts in",
     Job.Kind.PASSAGES: "The publishing of passages in",
     Job.Kind.DOCUMENTS: "The storing of generated documents in",
+    Job.Kind.RESPONSES: "The publishing of answers in",
     Job.Kind.CHOSEN_CLAIMS: "The publishing of claims in",
 }
 

@@ -23,6 +23,8 @@ TITLES = {
     Job.Kind.RETRIEVAL: "Retrieval of passages",
     Job.Kind.PASSAGES: "Publishing passages",
     Job.Kind.DOCUMENTS: "Storing generated documents",
+    Job.Kind.GENERATION: "Generation of answers",
+    Job.Kind.RESPONSES: "Publishing answers",
     Job.Kind.CLAIMS: "Collecting claims",
     Job.Kind.CHOSEN_CLAIMS: "Publishing claims",
     Job.Kind.REPORT: "Report",

@@ -25,6 +25,8 @@ OWN_PAGES = {
     Job.Kind.RULE: ("rule_job", attrgetter("uuid")),
     Job.Kind.PASSAGES: ("retrieval_detail", lambda job: job.parameters["run"]),
     Job.Kind.DOCUMENTS: ("retrieval_detail", lambda job: job.parameters["run"]),
+    Job.Kind.GENERATION: ("generation_detail", attrgetter("generation_run.uuid")),
+    Job.Kind.RESPONSES: ("generation_detail", lambda job: job.parameters["run"]),
     Job.Kind.CLAIMS: ("claims_detail", lambda job: ClaimCollection.objects.get(job=job).uuid),
     Job.Kind.CHOSEN_CLAIMS: ("claims_detail", lambda job: job.parameters["collection"]),
 }

@@ -21,6 +21,7 @@ from .content import (
     UnitKind,
 )
 from .drafts import Draft, ExtractedSource, ExtractionRun
+from .generations import GeneratedText, GenerationRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
 from .judgements import Annotation, Case, Decision, Disagreement, Judgement, Revision, RuleRun, Shown, Span, set_name
 from .people import Invitation, User
@@ -65,6 +66,8 @@ __all__ = [
     "Evidence",
     "ExtractedSource",
     "ExtractionRun",
+    "GeneratedText",
+    "GenerationRun",
     "Guideline",
     "GuidelineAcknowledgement",
     "HeldOutPart",

@@ -25,6 +25,8 @@ class Job(models.Model):
         RETRIEVAL = "retrieval"  # rankings of passages
         PASSAGES = "passages"  # the best of a ranking become evidence and items
         DOCUMENTS = "documents"  # what language models made up for searches becomes documents of their claims
+        GENERATION = "generation"  # answers of language models to questions
+        RESPONSES = "responses"  # they become responses and items
         CLAIMS = "claims"  # reviews of claims are read
         CHOSEN_CLAIMS = "chosen-claims"  # those that were chosen become claims, with their gold evidence
         REPORT = "report"

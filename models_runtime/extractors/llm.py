@@ -17,7 +17,7 @@ from ..contracts import CheckerInfo, InputError, ParameterInfo
 from ..inputs import check_text
 from ..llm import prompts
 from ..llm.answers import json_options, object_schema, read_json
-from ..llm.asking import Exchange, RequestOutcome, Server
+from ..llm.asking import Exchange, RequestOutcome, Server, keeping
 from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
 from ..packages import OPENAI, SPACY
 from ..provenance import provenance
@@ -113,7 +113,10 @@ class LlmExtractor:
                 found[place] = Extraction(source.id)
             else:
                 texts[place] = read
-        for place, outcome in zip(texts, self.server.ask_each(list(texts.values()), self._ask), strict=True):
+        asked = list(texts)
+        with keeping(lambda done: [_extraction(sources[asked[n]], outcome) for n, outcome in done.items()]):
+            outcomes = self.server.ask_each(list(texts.values()), self._ask)
+        for place, outcome in zip(texts, outcomes, strict=True):
             found[place] = _extraction(sources[place], outcome)
         return [one for one in found if one is not None]
 

@@ -164,10 +164,20 @@ def thought_of(body: Mapping[str, Any]) -> str:
     return found.strip() if isinstance(found, str) else ""
 
 
-def _message(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def finish_reason(body: Mapping[str, Any]) -> str:
+    """Why the model stopped, in the server's word; empty where it tells none."""
+    found = _choice(body).get("finish_reason")
+    return found if isinstance(found, str) else ""
+
+
+def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _message(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    message = _choice(body).get("message")
     return message if isinstance(message, dict) else {}
 
 
@@ -194,9 +204,10 @@ def read_joint(
     return answers
 
 
-def read_text(body: Mapping[str, Any]) -> str:
-    """What the model wrote in words of its own, which may end where its room did. InputError: malformed or refused."""
-    content, _ = _said(body, None)
+def read_text(body: Mapping[str, Any], max_tokens: int | None = None) -> str:
+    """What the model wrote in words of its own, which may end where its room did unless that is given as `max_tokens`.
+    InputError: malformed, refused or, then, truncated."""
+    content, _ = _said(body, max_tokens)
     try:
         text = check_text("the answer", content).strip()
     except InputError as error:

@@ -18,7 +18,10 @@ START_SECONDS = 300
 MAX_TOKENS = 2048
 
 # Prompts that the tokenizer is not made of.
-NEWER = ("search_query",)
+NEWER = (
+    "search_query",
+    *(f"answer{form}{source}" for form in ("", "-only", "-reasons") for source in ("", "-from-passages")),
+)
 OURS = ("ASSAY_", "DJANGO", "OMP_")
 
 

@@ -12,8 +12,18 @@ from collections.abc import Callable
 
 import pytest
 
-from models_runtime import STANCE, CheckerInput, LabelSpace, load, load_extractor, load_retriever, registry
+from models_runtime import (
+    STANCE,
+    CheckerInput,
+    LabelSpace,
+    load,
+    load_extractor,
+    load_generator,
+    load_retriever,
+    registry,
+)
 from models_runtime.extractors.contracts import PARTS, ExtractionInput
+from models_runtime.generators.contracts import GenerationInput
 from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.retrieval.contracts import Document, Query
 from models_runtime.training import Settings, store, train
@@ -72,6 +82,8 @@ def any_answer(request: dict, n: int) -> dict:
     if "structured_outputs" in request:
         letters = request["structured_outputs"]["choice"]
         return picked(letters[n % len(letters)], {letter: 1 / len(letters) for letter in letters})
+    if "response_format" not in request:
+        return completion("In 1963.")
     return completion(json.dumps(filled(request["response_format"]["json_schema"]["schema"])))
 
 
@@ -130,6 +142,7 @@ RECIPES: dict[str, Recipe] = {
     "sentences": (plain, ()),
     "fake-extractor": (plain, ()),
     "llm-extractor": (patient, ()),
+    "llm-answers": (patient, ()),
     "bm25": (plain, ()),
     "dense": (plain, ()),
     "hybrid": (plain, ()),
@@ -219,6 +232,24 @@ def test_extractors(slug, kind, models):
             assert tuple(piece.parts) == PARTS[kind] and all(piece.parts.values())
             assert piece.start is None or 0 <= piece.start < piece.end <= len(source.text)
     assert sum(one.error is not None for one in found) >= 2
+
+
+@pytest.mark.parametrize("slug", slugs("texts"))
+def test_generators(slug, models):
+    generator = load_generator(slug, parameters_of(slug, models))
+    asked = [("When?", (GOOD,))]
+    for text in HOSTILE.values():
+        asked += [(text, ()), ("When?", (text,)), ("When?", (GOOD,))]
+    inputs = [GenerationInput(f"input-{place}", text, passages=shown) for place, (text, shown) in enumerate(asked)]
+    found = generator.generate(inputs)
+    assert [one.id for one in found] == [one.id for one in inputs]
+    for item, one in zip(inputs, found, strict=True):
+        assert (one.error is None) == bool(one.text)
+        if (item.text, item.passages) == ("When?", (GOOD,)):
+            assert one.error is None
+        if one.error:
+            is_foreseen(one.error)
+    assert sum(one.error is not None for one in found) >= 6  # empty and blank questions; NUL, half a character
 
 
 @pytest.mark.parametrize("slug", slugs("rankings"))

@@ -34,6 +34,7 @@ from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 from tests import factories
 from tests.retrieval.harbour import ranked
+from tests.world.drafts import answered
 from tests.world.remembered import remembered
 
 ROLES = ("anonymous", "outsider", "annotator", "adjudicator", "researcher", "other researcher", "admin")
@@ -183,6 +184,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         webhook=webhook,
         delivery=events.send(webhook, events.PING, {}),
         drafting=drafting,
+        generation=answered(drafting),
         extraction=extraction,
         draft=extraction.drafts.order_by("pk").first(),
         assignment=leased,

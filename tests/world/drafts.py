@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.utils import timezone
+
 from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction, publishing
-from annotation.models import Dataset, Draft, Evidence, ExtractionRun, Item, Job, Project, Question, Response, Unit
+from annotation.models import (
+    Dataset,
+    Draft,
+    Evidence,
+    ExtractionRun,
+    GenerationRun,
+    Item,
+    Job,
+    Project,
+    Question,
+    Response,
+    Unit,
+)
 from annotation.projects.draft_kinds import drafted_for
 from models_runtime.contracts import PredictionError, Usage
 from models_runtime.extractors.contracts import Extraction, Piece
@@ -49,6 +63,41 @@ def extract(project: Project, extractor: str = "fake-extractor", **options) -> E
     job = lifecycle.run_here(run.job)
     assert job.state == Job.State.DONE, job.message
     run.refresh_from_db()
+    return run
+
+
+def answered(project: Project) -> GenerationRun:
+    """A finished run as it is stored, for tests of pages: an answer to every question, one of them failed."""
+    job = Job.objects.create(
+        kind=Job.Kind.GENERATION,
+        state=Job.State.DONE,
+        project=project,
+        created_by=project.created_by,
+        started_at=timezone.now(),
+        finished_at=timezone.now(),
+        result={"answered": 1, "abstained": 0, "failed": 1, "failures": {"truncated": 1}},
+    )
+    run = GenerationRun.objects.create(
+        project=project,
+        job=job,
+        generator="llm-answers",
+        version="1",
+        passages="own",
+        most_passages=10,
+        repetitions=1,
+        context_setting="given passages",
+        parameters={"form": "reasons"},
+        parameters_hash="",
+        provenance={"model": "m", "endpoint": "main"},
+        prompt_tokens=300,
+        created_by=project.created_by,
+    )
+    for number, question in enumerate(Question.objects.filter(dataset=project.dataset).order_by("pk")):
+        facts = {"seed": 0, "prompt_tokens": 100, "completion_tokens": 9, "passages": ["p"], "finish_reason": "stop"}
+        failure = {"reason": "truncated", "message": "The answer was cut off after 9 tokens", "is_permanent": True}
+        trace = {"prompt": [{"role": "user", "content": "When?"}], "output": "It froze in", "is_cut": False}
+        written = {"text": "In 1963.", "facts": facts | {"reasons": "The log says 1963."}, "trace": trace}
+        run.texts.create(question=question, repetition=0, **(failure if number % 2 else written))
     return run
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.machines.runs import starting, storing
+from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.limits import why_not as why_no_limits
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
 from annotation.models import ExtractionRun, Job, Project, User
@@ -45,6 +47,7 @@ def start_extraction(
     *,
     everything: bool = False,
     again: bool = False,
+    limits: CostLimits | None = None,
     wake_workers: bool = True,
 ) -> ExtractionRun:
     """A run of `extractor` over the sources that have no pieces of the kind yet, or over all with `everything`.
@@ -57,7 +60,9 @@ def start_extraction(
     kind = drafted_for(task_type)
     if reason := registry.not_configured(info.slug):
         raise RunError(reason)
-    complete = registry.complete_parameters(info, parameters or {})
+    complete, limits = registry.complete_parameters(info, parameters or {}), limits or CostLimits()
+    if reason := why_no_limits(limits, complete):
+        raise RunError(reason)
     queue = starting.chosen_queue(info, queue)
     without = None if everything else project.piece_set
     keys = dict(sources_in(project.dataset, task_type, without=without).order_by("pk").values_list("pk", "key"))
@@ -77,7 +82,7 @@ def start_extraction(
         queue=queue,
         chunks=chunks_of(list(keys), info),
         asked={"sources_sha256": hashlib.sha256(",".join(map(str, keys)).encode()).hexdigest()},
-        noted={"sources": len(keys), "sample": storing.sample_of(keys), "everything": everything},
+        noted={"sources": len(keys), "sample": storing.sample_of(keys), "everything": everything} | limits.noted(),
         again=again,
         wake_workers=wake_workers,
     )

@@ -12,7 +12,8 @@ from django.db.models import Count
 from annotation.bulk import bulk_insert
 from annotation.jobs import lifecycle
 from annotation.machines.drafts.words import as_words
-from annotation.machines.runs import predicting, workers
+from annotation.machines.runs import workers
+from annotation.machines.runs.gathering import gather
 from annotation.machines.runs.storing import SAMPLES_PER_REASON, kept_trace, storable
 from annotation.models import Chunk, Draft, ExtractedSource, ExtractionRun, Job
 from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind
@@ -37,14 +38,22 @@ class ExtractionHandler:
         workers.check_identity(run.provenance, provenance, IDENTITY)
         source_ids: list[int] = chunk.payload["sources"]
         sources = read_sources(kind, source_ids)
-        found = {
-            int(answer.id): _as_extraction(answer)
-            for answer in predicting.predict(
-                _AsChecker(extractor), list(sources.values()), lease, measures_time=info.needs != "server"
-            )
-        }
-        for source_id, source in sources.items():
-            found[source_id] = checked(found[source_id], kind, source)
+
+        def keep(found: dict[int, Extraction]) -> None:
+            with transaction.atomic():
+                lease.keep({"sources": [one for one in source_ids if one not in found]}, len(found))
+                _store_provenance(run, provenance)
+                store(run, kind, found)
+
+        found = gather(
+            run,
+            _AsChecker(extractor),
+            list(sources.values()),
+            lease,
+            check=lambda answer: checked(_as_extraction(answer), kind, sources[int(answer.id)]),
+            keep=keep if info.needs == "server" else None,
+            measures_time=info.needs != "server",
+        )
         gone = PredictionError("withdrawn", "Its text was replaced or withdrawn after the run began", True)
         for source_id in source_ids:
             found.setdefault(source_id, Extraction(str(source_id), error=gone))

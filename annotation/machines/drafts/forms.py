@@ -4,7 +4,7 @@ from django import forms
 
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.machines.drafts import extraction
-from annotation.machines.runs.forms import RunForm
+from annotation.machines.runs.forms import RunForm, limits_of
 from annotation.models import MachineRun, Project, User
 from annotation.projects.draft_kinds import DraftKind
 from annotation.projects.forms.projects import PieceSetField, PlainRadio
@@ -27,6 +27,7 @@ class ExtractionForm(RunForm):
 
     def start(self, project: Project, user: User) -> MachineRun:
         options = {name: self.cleaned_data[name] for name in ("everything", "again")}
+        options["limits"] = limits_of(self.cleaned_data)
         return extraction.start_extraction(project, user, self.info.slug, self.parameters, self.queue, **options)
 
 

@@ -248,7 +248,7 @@ def _is_gold(mark: object, parent: str) -> bool | None:
 
 
 class Walk(Protocol):
-    """Over rankings, whose parts become content."""
+    """Over rankings, or the like, whose parts become content."""
 
     counts: Counter
 
@@ -259,9 +259,10 @@ class Walk(Protocol):
 
 
 class StagingHandler:
-    """See `jobs.Handler`: one chunk stages what a walk over rankings gives, the end publishes it."""
+    """See `jobs.Handler`: one chunk stages what a walk gives, the end publishes it."""
 
     makes_items_of: tuple[str, ...] = ()  # kinds of anchors
+    reads = "rankings"
 
     def walk(self, job: Job) -> Walk:
         raise NotImplementedError
@@ -276,7 +277,7 @@ class StagingHandler:
             raise JobError(str(error)) from error
         content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease))
         findings = read_all(
-            walk.records(lambda done: lease.progress(done, total, "Reading rankings")), content, lease.beat
+            walk.records(lambda done: lease.progress(done, total, f"Reading {self.reads}")), content, lease.beat
         )
         result = found_in(job, findings, KEEP, "published")
         with transaction.atomic():

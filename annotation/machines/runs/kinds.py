@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
-from annotation.models import CheckerRun, ExtractionRun, MachineRun, RetrievalRun
+from annotation.models import CheckerRun, ExtractionRun, GenerationRun, MachineRun, RetrievalRun
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class RunKind:
     tab: str
     one: str  # of what it is given
     several: str
+    has_limits: bool = True  # of what its runs cost
 
     @cached_property
     def form_class(self) -> type:
@@ -50,6 +51,10 @@ class RunKind:
     @property
     def retry_url(self) -> str:
         return f"{self.url}_retry"
+
+    @property
+    def limits_url(self) -> str:
+        return f"{self.url}_limits"
 
 
 # By `MachineRun.machine`, which is also the field of the form that says which one to start.
@@ -95,5 +100,20 @@ RUN_KINDS = {
         tab="project_retrieval",
         one="query",
         several="queries",
+        has_limits=False,
+    ),
+    "generator": RunKind(
+        GenerationRun,
+        "generation",
+        "generations",
+        form="annotation.machines.generations.forms.GenerationForm",
+        retry="annotation.machines.generations.generating.retry_failures",
+        parts="annotation.machines.generations.views.parts_of",
+        template="annotation/generations/detail.html",
+        list_url="project_generations",
+        list_title="Answers",
+        tab="project_runs",
+        one="answer",
+        several="answers",
     ),
 }

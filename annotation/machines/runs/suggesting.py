@@ -10,7 +10,7 @@ the chunk without those units.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,8 @@ from django.db.models import F
 from annotation.jobs import lifecycle
 from annotation.machines.runs import predicting, reuse, starting, storing, workers
 from annotation.machines.runs.checker_inputs import checker_inputs, label_spaces, reader_of, why_not
-from annotation.machines.runs.limits import CostLimits, endpoint_of
+from annotation.machines.runs.gathering import gather
+from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.limits import why_not as why_no_limits
 from annotation.machines.runs.queries.suggestions import asked_anyway, summary
 from annotation.machines.runs.starting import RunError
@@ -31,16 +32,7 @@ from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
 from annotation.projects.prefill import scorers
 from annotation.task_types import TaskType
 from models_runtime import registry
-from models_runtime.contracts import (
-    OF_THE_SERVER,
-    Checker,
-    CheckerInfo,
-    LabelSpace,
-    ModelError,
-    Prediction,
-    PredictionError,
-    Usage,
-)
+from models_runtime.contracts import Checker, CheckerInfo, LabelSpace, Prediction, PredictionError
 
 CHUNK_SIZE = 256
 # What must be the same in every worker of a run, or its suggestions would not be one checker's.
@@ -192,30 +184,22 @@ class CheckerRunHandler:
         known = reuse.find_answers(run, provenance, hashes) if run.job.parameters.get("reuse") else {}
         to_compute = inputs.keys() - {unit_id for found in known.values() for unit_id in found}
         sampled = set(run.job.parameters.get("sample", ()))
-        predictions: dict[int, Prediction] = {}
-        watched = _Watched(lease, run, lambda: len(predictions) < len(to_compute))
-        try:
-            for prediction in predicting.predict(
-                checker,
-                [item for unit_id, item in inputs.items() if unit_id in to_compute],
-                watched,
-                measures_time=info.needs != "server",
-            ):
-                predictions[int(prediction.id)] = predicting.checked(prediction, spaces)
-                watched.usage += prediction.usage or Usage()
-        except (*predicting.STOPS, LimitReached, lifecycle.JobCancelled) as stop:
-            if isinstance(stop, predicting.STOPS):  # what the server refused is to be asked again
-                refused = {unit for unit, one in predictions.items() if one.error and one.error.reason in OF_THE_SERVER}
-                predictions = {unit: one for unit, one in predictions.items() if unit not in refused}
-            if predictions and info.needs == "server":
-                left = [unit_id for unit_id in unit_ids if unit_id not in predictions]
-                with transaction.atomic():
-                    lease.keep({"units": left}, len(predictions))
-                    _store_provenance(run, provenance, [])
-                    storing.store(run, predictions, spaces, reader, input_hashes=hashes, sampled=sampled)
-            if isinstance(stop, ModelError | LimitReached):
-                raise lifecycle.JobError(str(stop)) from stop
-            raise
+
+        def keep(found: dict[int, Prediction]) -> None:
+            with transaction.atomic():
+                lease.keep({"units": [unit_id for unit_id in unit_ids if unit_id not in found]}, len(found))
+                _store_provenance(run, provenance, [])
+                storing.store(run, found, spaces, reader, input_hashes=hashes, sampled=sampled)
+
+        predictions = gather(
+            run,
+            checker,
+            [item for unit_id, item in inputs.items() if unit_id in to_compute],
+            lease,
+            check=lambda prediction: predicting.checked(prediction, spaces),
+            keep=keep if info.needs == "server" else None,
+            measures_time=info.needs != "server",
+        )
         gone = PredictionError("withdrawn", "Its content was replaced or withdrawn after the run began", True)
         for unit_id in unit_ids:
             if unit_id not in inputs:
@@ -244,25 +228,6 @@ class CheckerRunHandler:
 
 
 HANDLER = CheckerRunHandler()
-
-
-class LimitReached(Exception):
-    """The run has cost as much as it may."""
-
-
-class _Watched:
-    """The lease of a chunk whose beats also look at what the run may cost: what is stored of it, and what has come in
-    since, against its limits. `has_more`: something is still to be asked."""
-
-    def __init__(self, lease: lifecycle.Lease, run: CheckerRun, has_more: Callable[[], bool]) -> None:
-        self.lease, self.chunk, self.has_more = lease, lease.chunk, has_more
-        self.limits, self.queue, self.endpoint = CostLimits.of(run.job), run.job.queue, endpoint_of(run.parameters)
-        self.usage = Usage(run.prompt_tokens, run.completion_tokens, run.device_seconds)
-
-    def beat(self) -> None:
-        self.lease.beat()
-        if self.limits and self.has_more() and (reason := self.limits.reached(self.usage, self.endpoint, self.queue)):
-            raise LimitReached(f"{reason}. What is done is kept; raise the limit to go on")
 
 
 def _raise_label_version(run: CheckerRun) -> None:

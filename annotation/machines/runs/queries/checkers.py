@@ -41,6 +41,7 @@ GIVES = {
     "scores": "scores",
     "pieces": "pieces of a text",
     "rankings": "rankings of passages",
+    "texts": "answers to questions",
 }
 TRAINED_THERE = Need("In each project, a checker trained on its labels", is_training=True)
 NEEDS = {"cpu": "CPU", "gpu": "GPU; slower on a CPU", "server": "server"}

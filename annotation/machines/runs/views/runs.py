@@ -10,14 +10,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.jobs.queues import queue_states
 from annotation.machines.drafts.queries import sources
-from annotation.machines.runs import checker_inputs, limits, running_every, suggesting
-from annotation.machines.runs.forms import LimitsForm, limits_of
+from annotation.machines.generations import generating
+from annotation.machines.runs import checker_inputs, running_every, suggesting
 from annotation.machines.runs.queries import costs, samples
 from annotation.machines.runs.queries import runs as queries
 from annotation.machines.runs.queries.doubtful import doubtful_units
 from annotation.machines.runs.views.shared import start_chosen, to_run
 from annotation.machines.training import trained_models
-from annotation.models import CheckerRun, Job
+from annotation.models import CheckerRun
 from annotation.work import showing
 from models_runtime import registry
 
@@ -45,6 +45,7 @@ def project_runs(request, slug):
         "runs": runs,
         "doubtful": {run.pk for run in runs if doubtful_units(run)},
         "why_not": why_not,
+        "has_questions": generating.questions_in(project.dataset).exists(),
         "drafted": sources.overview_of(request.user, project),
         "can_train": len(infos) > len(checkers),
         "outcomes": outcomes,
@@ -75,8 +76,6 @@ def parts_of(request, run: CheckerRun) -> dict:
         "doubtful": doubtful_units(run),
         # Who still labels here would see on this page what the project's policy may withhold from them.
         "is_blind": has_open_work(request.user, project),
-        "limits": limits.CostLimits.of(run.job),
-        "limits_form": _limits_form(run),
     }
     if parts["is_blind"]:
         return parts
@@ -94,14 +93,6 @@ def parts_of(request, run: CheckerRun) -> dict:
     }
 
 
-def _limits_form(run: CheckerRun) -> LimitsForm | None:
-    info = queries.info_of(run)
-    if run.origin or run.job.state == Job.State.DONE or info is None or info.needs != "server":
-        return None
-    now = limits.CostLimits.of(run.job)
-    return LimitsForm(initial={"limit_tokens": now.tokens, "limit_money": now.money})
-
-
 @login_required
 @require_POST
 def run_show(request, uuid):
@@ -113,26 +104,8 @@ def run_show(request, uuid):
     return to_run(run)
 
 
-@login_required
-@require_POST
-def run_limits(request, uuid):
-    """Other limits; a run that has stopped goes on."""
-    run = run_for(request.user, uuid)
-    form = LimitsForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "; ".join(f"{form[name].label}: {error[0]}" for name, error in form.errors.items()))
-        return to_run(run)
-    chosen = limits_of(form.cleaned_data)
-    if reason := limits.why_not(chosen, run.parameters):
-        messages.error(request, reason)
-    else:
-        limits.change(run, chosen)
-    return to_run(run)
-
-
 urlpatterns = [
     path("projects/<slug:slug>/runs/", project_runs, name="project_runs"),
-    path("runs/<uuid:uuid>/limits/", run_limits, name="run_limits"),
     path("projects/<slug:slug>/runs/<slug:checker>/estimate/", run_estimate, name="run_estimate"),
     path("runs/<uuid:uuid>/show/", run_show, name="run_show"),
 ]

@@ -14,12 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import run_for
 from annotation.jobs.queues import long_wait
+from annotation.machines.runs import limits
+from annotation.machines.runs.forms import LimitsForm, limits_of
 from annotation.machines.runs.kinds import RUN_KINDS
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.queries import runs as queries
 from annotation.machines.runs.queries.checkers import needs_of
 from annotation.machines.runs.starting import RunError, SameRun, queues_of
-from annotation.models import MachineRun, Project
+from annotation.models import Job, MachineRun, Project
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterError
 
@@ -79,8 +81,19 @@ def render_run(request, run: MachineRun, *, status: int = 200, **more: Any):
         "info": queries.info_of(run),
         "cost": costs.cost_of(run),
         "facts": queries.facts_of(run),
+        "limits": limits.CostLimits.of(run.job),
+        "limits_form": _limits_form(run),
     }
     return render(request, kind.template, context | kind.parts_of(request, run) | more, status=status)
+
+
+def _limits_form(run: MachineRun) -> LimitsForm | None:
+    info = queries.info_of(run)
+    is_over = getattr(run, "origin", None) or run.job.state == Job.State.DONE
+    if is_over or not RUN_KINDS[run.machine].has_limits or info is None or info.needs != "server":
+        return None
+    now = limits.CostLimits.of(run.job)
+    return LimitsForm(initial={"limit_tokens": now.tokens, "limit_money": now.money})
 
 
 def _progress(run: MachineRun) -> dict[str, Any]:
@@ -114,6 +127,23 @@ def run_retry(request, uuid, machine):
     return to_run(run)
 
 
+@login_required
+@require_POST
+def run_limits(request, uuid, machine):
+    """Other limits; a run that has stopped goes on."""
+    run = run_for(request.user, uuid, RUN_KINDS[machine].model)
+    form = LimitsForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "; ".join(f"{form[name].label}: {error[0]}" for name, error in form.errors.items()))
+        return to_run(run)
+    chosen = limits_of(form.cleaned_data)
+    if reason := limits.why_not(chosen, run.parameters):
+        messages.error(request, reason)
+    else:
+        limits.change(run, chosen)
+    return to_run(run)
+
+
 urlpatterns = [
     path(f"{kind.address}/<uuid:uuid>/{tail}", view, {"machine": machine}, name=name)
     for machine, kind in RUN_KINDS.items()
@@ -121,5 +151,6 @@ urlpatterns = [
         ("", run_detail, kind.detail_url),
         ("progress/", run_progress, kind.progress_url),
         ("retry/", run_retry, kind.retry_url),
+        *([("limits/", run_limits, kind.limits_url)] if kind.has_limits else []),
     )
 ]

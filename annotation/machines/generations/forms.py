@@ -1,0 +1,85 @@
+"""The form that starts a generation: who answers, what is shown, how often, then the generator's parameters."""
+
+from collections.abc import Iterable
+
+from django import forms
+
+from annotation.machines.generations import generating
+from annotation.machines.generations.generating import GenerationRequest
+from annotation.machines.runs.forms import RunForm, limits_of
+from annotation.models import MachineRun, Project, RetrievalRun, User
+from models_runtime import registry
+from models_runtime.contracts import CheckerInfo
+
+
+class GenerationForm(RunForm):
+    def __init__(
+        self, info: CheckerInfo, data=None, *, has_passages: bool, retrievals: Iterable[RetrievalRun] = ()
+    ) -> None:
+        super().__init__(info, data)
+        again = self.fields.pop("again")
+        del self.fields["endpoint"]
+        names = registry.endpoint_names()
+        self.fields["endpoints"] = forms.MultipleChoiceField(
+            label="Endpoints",
+            choices=[(name, name) for name in names],
+            initial=names[:1],
+            widget=forms.CheckboxSelectMultiple,
+            help_text="Each serves a model, and gets a run of its own.",
+        )
+        shown = [(generating.NOTHING, "none: closed book")]
+        shown += [(generating.OWN, "those that the questions have in the data set")] if has_passages else []
+        shown += [
+            (str(run.uuid), f"retrieved by {run.retriever}, {run.created_at:%Y-%m-%d %H:%M} UTC") for run in retrievals
+        ]
+        self.fields["passages"] = forms.ChoiceField(
+            label="Passages that the model is shown",
+            required=False,
+            choices=shown,
+            help_text="Publish retrieved passages if the answers are to be judged by them.",
+        )
+        self.fields["most_passages"] = forms.IntegerField(
+            label="Passages per question, at most",
+            initial=generating.PASSAGES,
+            min_value=1,
+            max_value=generating.MOST_PASSAGES,
+        )
+        self.fields["repetitions"] = forms.IntegerField(
+            label="Repetitions",
+            initial=1,
+            min_value=1,
+            max_value=generating.MOST_REPETITIONS,
+            help_text="With a temperature above 0 each is drawn anew.",
+        )
+        self.fields["context_setting"] = forms.CharField(
+            label="Context setting",
+            required=False,
+            max_length=generating.SETTING_CHARS,
+            help_text="Under this name tables compare settings. Empty: closed book, given passages or retrieved "
+            "passages.",
+        )
+        self.fields["again"] = again
+        again.label, again.help_text = "Ask again even if the same run already exists", ""
+        self.order_fields(["endpoints", "passages", "most_passages", "repetitions", "context_setting"])
+
+    @property
+    def parameters(self) -> dict:
+        return {name: self.cleaned_data[name] for name in self._names}
+
+    @property
+    def _names(self) -> list[str]:
+        return [parameter.name for parameter in self.info.parameters if parameter.name in self.fields]
+
+    def start(self, project: Project, user: User) -> MachineRun:
+        given = self.cleaned_data
+        request = GenerationRequest(
+            self.info.slug,
+            passages=given["passages"],
+            most_passages=given["most_passages"],
+            repetitions=given["repetitions"],
+            context_setting=given["context_setting"],
+            parameters=self.parameters,
+            limits=limits_of(given),
+        )
+        runs = generating.start_for_each(project, user, request, given["endpoints"], again=given["again"])
+        return runs[0]

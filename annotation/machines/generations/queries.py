@@ -1,0 +1,115 @@
+"""Reads of generation runs for their pages: the list, the texts, and what a run would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.paginator import Page, Paginator
+
+from annotation.machines.generations.generating import (
+    GenerationRequest,
+    generators,
+    passages_for,
+    questions_in,
+    retrievals_of,
+)
+from annotation.machines.runs.limits import endpoint_of, money_for
+from annotation.machines.runs.queries.costs import SAMPLE
+from annotation.machines.runs.queries.samples import prompt_parts
+from annotation.models import GeneratedText, GenerationRun, Project, RetrievalRun
+from models_runtime import registry
+from models_runtime.contracts import Usage
+from models_runtime.generators.contracts import GenerationInput
+
+PER_PAGE = 25
+
+
+def runs_of(project: Project, most: int) -> list[tuple[GenerationRun, str]]:
+    """Newest first, each with what its model was shown."""
+    return with_words(project.generation_runs.select_related("job", "created_by").order_by("-pk")[:most])
+
+
+def with_words(runs: Iterable[GenerationRun]) -> list[tuple[GenerationRun, str]]:
+    runs = list(runs)
+    retrievals = retrievals_of(runs)
+    return [(run, _in_words(run, retrievals.get(run.passages))) for run in runs]
+
+
+def _in_words(run: GenerationRun, retrieval: RetrievalRun | None) -> str:
+    if not run.passages:
+        return "no passages"
+    if retrieval is None:
+        return f"up to {run.most_passages} passages of the data set"
+    started = f"{retrieval.created_at:%Y-%m-%d %H:%M} UTC"
+    return f"up to {run.most_passages} passages that {retrieval.retriever} retrieved, {started}"
+
+
+@dataclass(frozen=True)
+class TextRow:
+    """A text as its run's page shows it."""
+
+    text: GeneratedText
+    prompt: list[tuple[str, str]]
+    output: str
+    is_cut: bool
+
+
+def texts_page(run: GenerationRun, page: str | int | None = 1, *, failed: bool = False) -> Page:
+    """A page of the texts, with their questions; two queries."""
+    rows = run.failures if failed else run.texts.all()
+    found = Paginator(rows.select_related("question").order_by("question_id", "repetition"), PER_PAGE).get_page(page)
+    found.object_list = [
+        TextRow(
+            row,
+            list(prompt_parts((row.trace or {}).get("prompt"))),
+            (row.trace or {}).get("output", ""),
+            (row.trace or {}).get("is_cut", False),
+        )
+        for row in found.object_list
+    ]
+    return found
+
+
+@dataclass(frozen=True)
+class TextEstimate:
+    """Tokens of one run, and its price at each endpoint (None: not known)."""
+
+    texts: int
+    usage: Usage
+    prices: list[tuple[str, float | None]]
+    currency: str
+
+
+def estimate_of(project: Project, request: GenerationRequest) -> TextEstimate | None:
+    """From the requests for some of the questions, evenly spread; None where that cannot be told without asking."""
+    questions = questions_in(project.dataset)
+    ids = list(questions.values_list("pk", flat=True))
+    sampled = ids[:: max(1, len(ids) // SAMPLE)][:SAMPLE]
+    shown = passages_for(request.passages, request.most_passages, sampled)
+    inputs = [
+        GenerationInput(str(pk), text, passages=tuple(one.text for one in shown[pk]))
+        for pk, text in questions.filter(pk__in=sampled).values_list("pk", "text")
+    ]
+    usage = registry.estimated_texts(request.generator, request.parameters, inputs)
+    if usage is None or not inputs:
+        return None
+    texts = len(ids) * request.repetitions
+    total = Usage(*(round(one * texts / len(inputs)) for one in (usage.prompt_tokens, usage.completion_tokens)))
+    queue = generators()[request.generator].needs
+    names = registry.endpoint_names()
+    if request.parameters.get("endpoint"):
+        names = (endpoint_of(request.parameters),)
+    prices = [(name, money_for(total, endpoint=name, queue=queue)) for name in names]
+    return TextEstimate(texts, total, prices, settings.CURRENCY)
+
+
+def told(estimate: TextEstimate) -> str:
+    """In a line, for the terminal."""
+    line = (
+        f"{estimate.texts:,} answers, about {estimate.usage.prompt_tokens:,} tokens sent and "
+        f"{estimate.usage.completion_tokens:,} received"
+    )
+    prices = [f"{money:.2f} {estimate.currency} at {name}" for name, money in estimate.prices if money is not None]
+    return line + "".join(f", {price}" for price in prices)

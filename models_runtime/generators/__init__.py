@@ -1,0 +1,1 @@
+"""What answers questions: language models (see `contracts`)."""
