@@ -133,10 +133,10 @@ class Outline(ABC):
 
     def newest_labelling_runs(self) -> list[Run]:
         """Of each checker that gives labels, its newest run; the newest first. Runs that try a prompt on a part of the
-        items are none of them."""
+        items, or judge by passages of a retrieval, are none of them."""
         found: dict[str, Run] = {}
         for run in self.labelling_runs():
-            if "calibration" not in run.provenance:
+            if not {"calibration", "retrieved"} & run.provenance.keys():
                 found.setdefault(run.checker, run)
         return list(found.values())
 

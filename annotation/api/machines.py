@@ -16,6 +16,7 @@ from annotation.machines.prompts import versions
 from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.retrieved import RetrievedPassages
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
 from annotation.machines.training.forms import TrainingForm
@@ -46,6 +47,7 @@ class RunsRoute(Listing):
             asked["queue"],
             again=asked["again"],
             limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
+            retrieved=RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked["retrieval"] else None,
         )
         return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
 

@@ -16,6 +16,7 @@ from annotation.machines.prompts.versions import difference
 from annotation.machines.retrieval.retrieving import ASKED, PRESETS, TOP_LIMIT
 from annotation.machines.runs.forms import TEXT_LENGTH
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
+from annotation.machines.runs.retrieved import MOST, USUAL
 from annotation.machines.runs.starting import QUEUES
 from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
 from annotation.models import Decision, Item, Job, Membership, Project, Rater, WebhookDelivery
@@ -444,6 +445,10 @@ class NewRun(Shape):
     parameters = s.DictField(default=dict)
     queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
     again = s.BooleanField(default=False, help_text="Judge all units again, whatever earlier runs said.")
+    retrieval = s.UUIDField(
+        required=False, allow_null=True, default=None, help_text="Judge claims by the first passages that it found."
+    )
+    first = s.IntegerField(min_value=1, max_value=MOST, default=USUAL, help_text="How many of them, together.")
     limit_tokens = s.IntegerField(
         min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None, help_text="Stop there."
     )

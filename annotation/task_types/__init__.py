@@ -23,6 +23,7 @@ from .base import (
     TaskType,
 )
 from .claim_evidence import CLAIM_EVIDENCE_SIX, CLAIM_EVIDENCE_THREE
+from .claim_verdict import CLAIM_VERDICT_FOUR, CLAIM_VERDICT_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
 from .label_sets import LabelSetError, task_type_of
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE, NLI_TWO
@@ -43,6 +44,8 @@ TASK_TYPES: tuple[TaskType, ...] = (
     ATOMIC_CLAIM,
     ASPECT_RELEVANCE,
     EVIDENCE_INCLUSION,
+    CLAIM_VERDICT_THREE,
+    CLAIM_VERDICT_FOUR,
 )
 
 __all__ = [

@@ -4,6 +4,7 @@ import json
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.figures.items import Filter, Items
@@ -11,11 +12,13 @@ from analysis.figures.page import first_that_applies
 from analysis.figures.results import Figure
 from analysis.papers.leakage.answer import AGREEMENT_RULES, MATCHED_RULES, NEXT, RETRIEVAL_RULES
 from analysis.papers.leakage.texts import Texts
+from analysis.papers.leakage.verdicts import truth_of
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.models import Claim, Evidence, Item, Judgement, RankedPassage
+from annotation.task_types import task_type
 from models_runtime.texts.overlap import BertScored
 from tests.factories import make_project
 from tests.world.labels import make_rater, quickly, say
@@ -158,6 +161,42 @@ def test_verdicts_are_right_where_documents_leak(dataset, pairs):
     assert family["measures"]["verdict@5"]["groups"]["all"]["left_out"] == {"no reference": 2}
 
 
+def verdicts_by(project, retrieval, first: int, of: dict[str, str]):
+    run = suggest(project, of, "verdict")
+    type(run).objects.filter(pk=run.pk).update(
+        version="1", provenance={"retrieved": {"retrieval": str(retrieval.uuid), "first": first}}
+    )
+
+
+def test_verdicts_on_passages_together_are_in_the_labels_of_the_project(dataset, pairs):
+    """Right for matched claims; for others everything is refuted, of which half are."""
+    claims = make_project(dataset, "claim-verdict/four-way/1")
+    for repetition in REPETITIONS:
+        said = {claim(n): "supported" if n % 2 and is_matched(n, repetition) else "refuted" for n in range(N)}
+        verdicts_by(claims, retrieve(pairs, repetition), 5, said)
+    result = report(pairs, verdicts=claims.slug)
+    assert result["verdict_by"] == "together" and len(result["verdict_labels"]) == 4
+    (family,) = result["families"]
+    found = family["measures"]["verdict@5"]["groups"]
+    assert found["matched"]["estimate"] == 1 and found["all"]["n_repetitions"] == 2
+    # F1 of refuted 2/3, of supported 0; the other two labels never come.
+    assert found["unmatched"]["estimate"] == pytest.approx(1 / 3, abs=0.01)
+    assert family["measures"]["verdict@10"]["groups"]["all"]["undefined"]  # nobody judged ten together
+    Claim.objects.filter(key__in=[claim(0), claim(1)]).update(verdict="Conflicting Evidence/Cherrypicking")
+    judged = report(pairs, verdicts=claims.slug)["families"][0]["measures"]["verdict@5"]["groups"]
+    assert not judged["all"]["left_out"] and judged["matched"]["estimate"] < 1
+    assert "on the first k passages together" in get_report("leakage").methods(result)
+
+
+def test_a_claims_verdict_is_found_among_the_labels_by_value_title_or_usual_name():
+    said = ["SUPPORTS", "Not Enough Evidence", "true", "conflicting_evidence", "half-true", ""]
+    claims = pd.DataFrame({"key": list(map(str, range(6))), "verdict": said})
+    shipped = [(one.value, one.title) for one in task_type("claim-verdict/four-way/1").dimensions[0].labels]
+    assert list(truth_of(claims, shipped).values()) == [2, 1, 2, 3, -1, -1]
+    own = [("pants_on_fire", "Pants on fire"), ("half-true", "Half true"), ("mostly_true", "SUPPORTS")]
+    assert list(truth_of(claims, own).values()) == [2, -1, 2, -1, 1, -1]
+
+
 def test_texts_are_compared_by_the_best_assignment(pairs):
     retrieve(pairs, 0)
     result = report(pairs, similarity="rouge-l")
@@ -217,7 +256,7 @@ def test_what_is_absent_says_what_to_run_or_label(dataset):
     assert kind.body(result) and kind.methods(result)
     evidence = make_project(dataset, EVIDENCE)
     empty = kind.compute(DatabaseSource(project), verdicts=evidence.slug)
-    assert f"Project {evidence.slug} has no run that gives verdicts: run the checker “verdict” on it." in empty["notes"]
+    assert any(note.startswith(f"Project {evidence.slug} has no run that gives verdicts") for note in empty["notes"])
     assert "pairs of gold evidence" in kind.fits(evidence.type) and kind.fits(project.type) == ""
     with pytest.raises(ValueError, match="Name a run"):
         report(project, by="checker")

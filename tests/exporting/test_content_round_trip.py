@@ -25,6 +25,7 @@ IN_THIS_LAYOUT = [each.identifier for each in TASK_TYPES if each.export_layout =
 NOT_HELD_ELSEWHERE = ["claim-evidence/three-way/1", "triplets/-/1"]
 ITEMS = {
     "question": ["Q2", "alone", "q/ä"],
+    "claim": ["C2", "c1"],
     "response-question": ["Q2/r0", "an empty one", "q/ä/r0", "q/ä/r2"],
     "response-claim": ["C2/r0", "c1/r0", "c1/r1"],
     "response": ["C2/r0", "Q2/r0", "an empty one", "c1/r0", "c1/r1", "q/ä/r0", "q/ä/r2"],
@@ -54,7 +55,7 @@ def test_the_layout_serves_every_type_but_those_of_published_layouts():
         "claim-evidence/three-way/1": "druid",
         "triplets/-/1": "responses",
     }
-    assert len(IN_THIS_LAYOUT) == 9
+    assert len(IN_THIS_LAYOUT) == 11
 
 
 def test_every_type_comes_out_of_an_empty_assay_as_it_went_in(tmp_path, dataset):
@@ -107,6 +108,7 @@ def test_a_line_holds_what_its_item_needs_and_labels_of_its_own_units_alone(tmp_
         "claim-evidence/three-way/1": {"passages"},
         "triplets/-/1": {"responses.triplets"},
         "evidence-inclusion/-/1": {"responses"},
+        "claim-verdict/four-way/1": {"claim"},
     }.items():
         project = judged_project(dataset, identifier, slug_of(identifier))
         rows = lines(export(project, tmp_path / project.slug)["content.jsonl"])

@@ -23,6 +23,7 @@ ABOUT = {
     "evidence": "When did harbour 0 freeze?",
     "response": "When did harbour 0 freeze?",
     "question": "When did harbour 0 freeze?",
+    "claim": "The harbour froze in winter 0.",
     "pair": "The harbour of Lindau froze.",
     "atomic_claim": "The harbour of Lindau froze in January 1963",
 }

@@ -40,8 +40,12 @@ def by_slug(outcomes) -> dict:
     return {outcome.info.slug: outcome for outcome in outcomes}
 
 
-def test_every_kind_of_project_but_the_one_for_people_alone_is_tried():
-    assert len(JUDGED) == len(IDENTIFIERS) - 1
+# For people alone; and by what a retrieval found, which has to be chosen.
+NOT_EVERY = {"nli/atomic-claim/1", "claim-verdict/three-way/1", "claim-verdict/four-way/1"}
+
+
+def test_every_kind_of_project_but_those_for_people_and_retrievals_is_tried():
+    assert set(IDENTIFIERS) - set(JUDGED) == NOT_EVERY
 
 
 @pytest.mark.parametrize("identifier", JUDGED)
@@ -134,8 +138,8 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     assert page.count(">reused<") == 3 and ">started<" not in page and CheckerRun.objects.count() == 3
 
 
-def test_a_project_for_people_alone_offers_no_button_and_starts_nothing(client):
-    (identifier,) = set(IDENTIFIERS) - set(JUDGED)
+@pytest.mark.parametrize("identifier", sorted(NOT_EVERY))
+def test_a_project_for_people_alone_offers_no_button_and_starts_nothing(client, identifier):
     project = make_kind_project(identifier)
     client.force_login(project.created_by)
     address = reverse("project_runs", args=[project.slug])

@@ -102,7 +102,7 @@ NEXT = (
     Rule(
         "no verdicts",
         lambda result: not result.verdict_run,
-        lambda result: "choose a project of claims on which the checker “verdict” was run",
+        lambda result: "choose a project in which a checker gave verdicts on what the retrievals found",
     ),
 )
 

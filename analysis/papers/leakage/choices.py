@@ -41,8 +41,14 @@ def judges_documents(kind: TaskType) -> bool:
 
 
 def judges_verdicts(kind: TaskType) -> bool:
-    """Whether claims are judged with one piece of evidence each, which is what a verdict is asked about."""
-    return kind.unit_kind == UnitKind.EVIDENCE
+    """Whether verdicts are asked about: of claims by several passages together, or with one piece of evidence each."""
+    return kind.unit_kind == UnitKind.EVIDENCE or verdict_dimension(kind) is not None
+
+
+def verdict_dimension(kind: TaskType) -> Dimension | None:
+    """The dimension whose labels are verdicts on claims."""
+    asked = [one for one in kind.asked_dimensions if one.role == "stance"] if kind.unit_kind == UnitKind.CLAIM else []
+    return asked[0] if len(asked) == 1 else None
 
 
 def document_projects(source: Outline) -> dict[str, str]:

@@ -26,8 +26,9 @@ from analysis.papers.leakage.result import (
     RetrievalFamily,
     RowsByGroup,
 )
-from analysis.papers.leakage.retrieval import CUTOFFS, SCORES, VERDICTS, Family, families, retrievals_of
+from analysis.papers.leakage.retrieval import Family, families, retrievals_of
 from analysis.papers.leakage.texts import Texts
+from analysis.papers.leakage.verdicts import CUTOFFS, judge_of
 from analysis.reports.common import REFERENCES
 from analysis.reports.detections import check_split
 from analysis.reports.estimates import to_figure
@@ -76,11 +77,11 @@ def compute(
     judgements = judged(source, reference, checker, touched)
     others = {slug: source.sibling(slug) for slug in (documents, verdicts) if slug}
     texts = Texts("none" if quick else similarity)
-    verdict_run = _verdict_run(others[verdicts]) if verdicts else None
+    judge = judge_of(others[verdicts]) if verdicts else None
     sources = list({one.slug: one for one in (source, *others.values())}.values())
-    retrieved = families(sources, judgements, by, texts, (others[verdicts], verdict_run) if verdict_run else None)
+    retrieved = families(sources, judgements, by, texts, judge)
     n_unselected = len(retrievals_of(sources)) - sum(len(family.runs) for family in retrieved)
-    measures = _measures(texts.is_on, verdict_run is not None)
+    measures = _measures(texts.is_on, judge is not None)
     compared = _comparisons(source, judgements, checker, others.get(documents), reference, quick)
     left_out = decisions_left_out(source, reference, judgements.units, against(checker, touched))
     items = new_items(judgements.units, runs=[run], decisions="" if reference == "majority" else reference)
@@ -99,7 +100,9 @@ def compute(
         by_title=SPLIT_BY[by],
         documents=documents,
         verdicts=verdicts,
-        verdict_run=verdict_run.name if verdict_run else "",
+        verdict_run=judge.name if judge else "",
+        verdict_labels=list(judge.labels) if judge else [],
+        verdict_by="" if judge is None else "together" if judge.reads_together else "each",
         similarity=similarity,
         similarity_title=MEASURES[similarity],
         sides=list(judgements.sides),
@@ -109,7 +112,7 @@ def compute(
         generators=proportions(judgements, quick=quick),
         comparisons=[one.result for one in compared],
         measures=measures,
-        families=_measured_families(retrieved, list(measures), quick),
+        families=_measured_families(retrieved, list(measures), judge.labels if judge else (), quick),
         notes=[],
     )
     notes = _notes(result, judgements, retrieved, n_unselected, texts, quick) + ([left_out.words] if left_out else [])
@@ -122,23 +125,21 @@ def _measures(has_texts: bool, has_verdicts: bool) -> dict[str, str]:
     return titles | {f"verdict@{k}": f"Verdict macro-F1@{k}" for k in CUTOFFS if has_verdicts}
 
 
-def _verdict_run(source: Source) -> Run | None:
-    """The newest run that gives the probability of every verdict."""
-    runs = [run for run in source.runs() if set(SCORES) <= set(run.scores)]
-    return max(runs, key=lambda run: str(run.created_at), default=None)
-
-
-def _measured_families(retrieved: Sequence[Family], measures: list[str], quick: bool) -> list[RetrievalFamily]:
+def _measured_families(
+    retrieved: Sequence[Family], measures: list[str], labels: Sequence[str], quick: bool
+) -> list[RetrievalFamily]:
     """Every measure of every family in all groups; p values are adjusted by Holm over all tests of the report."""
     tests = [{name: _test(family.rows, name) for name in measures} for family in retrieved]
     adjusted = iter(holm([test.p_value for mine in tests for test in mine.values()]).tolist())
     return [
-        _family(family, {name: (test, next(adjusted)) for name, test in mine.items()}, quick)
+        _family(family, {name: (test, next(adjusted)) for name, test in mine.items()}, labels, quick)
         for family, mine in zip(retrieved, tests, strict=True)
     ]
 
 
-def _family(family: Family, tests: dict[str, tuple[RankSum, float]], quick: bool) -> RetrievalFamily:
+def _family(
+    family: Family, tests: dict[str, tuple[RankSum, float]], labels: Sequence[str], quick: bool
+) -> RetrievalFamily:
     rows = family.rows
     members = {"all": rows["matched"] >= -1, "matched": rows["matched"] == 1, "unmatched": rows["matched"] == 0}
     return RetrievalFamily(
@@ -148,7 +149,7 @@ def _family(family: Family, tests: dict[str, tuple[RankSum, float]], quick: bool
         n_claims=int(rows["query"].nunique()),
         n_rows=RowsByGroup(**{name: int(mask.sum()) for name, mask in members.items()}),
         n_undecided=int((rows["matched"] == -1).sum()),
-        measures={name: _measured(rows, members, name, *test, quick) for name, test in tests.items()},
+        measures={name: _measured(rows, members, name, *test, labels, quick) for name, test in tests.items()},
         notes=family.notes,
     )
 
@@ -161,10 +162,16 @@ def _test(rows: pd.DataFrame, name: str) -> RankSum:
 
 
 def _measured(
-    rows: pd.DataFrame, members: dict[str, pd.Series], name: str, test: RankSum, p_holm: float, quick: bool
+    rows: pd.DataFrame,
+    members: dict[str, pd.Series],
+    name: str,
+    test: RankSum,
+    p_holm: float,
+    labels: Sequence[str],
+    quick: bool,
 ) -> MeasuredGroups:
     """One measure of one family in all groups, the difference of the two, and the test by ranks."""
-    by_group = {group: _repeated(rows[mask], name) for group, mask in members.items()}
+    by_group = {group: _repeated(rows[mask], name, labels) for group, mask in members.items()}
     return MeasuredGroups(
         groups=GroupMeans(
             **{
@@ -188,10 +195,10 @@ def _measured(
     )
 
 
-def _repeated(rows: pd.DataFrame, name: str) -> RepeatedEstimate:
+def _repeated(rows: pd.DataFrame, name: str, labels: Sequence[str]) -> RepeatedEstimate:
     queries, repetitions = rows["query"].tolist(), rows["repetition"].tolist()
     if name.startswith("verdict"):
-        return repeated_macro_f1(rows["verdict"].to_numpy(), rows[name].to_numpy(), VERDICTS, queries, repetitions)
+        return repeated_macro_f1(rows["verdict"].to_numpy(), rows[name].to_numpy(), labels, queries, repetitions)
     return repeated_mean(rows[name].to_numpy(dtype=float), queries, repetitions)
 
 
@@ -249,9 +256,12 @@ def _notes(
             "on the page of the retrieval."
         )
     if not result.verdicts:
-        notes.append("No verdicts: choose a project of claims with evidence on which the checker “verdict” was run.")
+        notes.append("No verdicts: choose a project in which a checker gave verdicts on what the retrievals found.")
     elif not result.verdict_run:
-        notes.append(f"Project {result.verdicts} has no run that gives verdicts: run the checker “verdict” on it.")
+        notes.append(
+            f"Project {result.verdicts} has no run that gives verdicts: judge the passages of a retrieval there, or "
+            "run the checker “verdict” where single pieces of evidence are judged."
+        )
     if quick:
         notes.append("Texts are compared when the whole report is computed.")
     elif texts.problem:

@@ -121,6 +121,8 @@ class Leakage(AgainstReference):
     documents: str
     verdicts: str
     verdict_run: str
+    verdict_labels: list[str]
+    verdict_by: str
     similarity: str
     similarity_title: str
     sides: list[str]

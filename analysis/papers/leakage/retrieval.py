@@ -9,28 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import pandas as pd
 
 from analysis.papers.leakage.choices import GENERATOR
 from analysis.papers.leakage.matching import GENERATION, JudgedDocuments
 from analysis.papers.leakage.texts import Texts
+from analysis.papers.leakage.verdicts import CUTOFFS, Hit, Judge
 from analysis.sources.base import Source
-from analysis.sources.outline import Run
 from analysis.sources.rankings import EACH, OWN, Retrieval
 from analysis.stats.accuracy.ranking import ranking_scores
 
-CUTOFFS = (5, 10)
 SEED = "expansion_seed"
-VERDICTS = ("True", "None", "False")
-SCORES = ("verdict_true", "verdict_none", "verdict_false")
-# What data sets call the three verdicts that a judge can give; anything else is left out and counted.
-NAMES = {
-    "True": ("true", "supports", "supported", "support", "correct"),
-    "False": ("false", "refutes", "refuted", "contradict", "contradicts", "contradiction", "incorrect"),
-    "None": ("none", "nei", "not enough info", "not enough information", "not enough evidence", "unproven"),
-}
-VERDICT_OF = {name: verdict for verdict, names in NAMES.items() for name in names}
 
 
 @dataclass
@@ -60,7 +49,7 @@ def families(
     judged: JudgedDocuments,
     side: str,
     texts: Texts,
-    verdicts: tuple[Source, Run] | None,
+    judge: Judge | None,
 ) -> list[Family]:
     """Every family of retrievals with its claims' scores. `texts` compares found passages with gold ones.
 
@@ -69,7 +58,6 @@ def families(
     evidence = sources[0].content("evidence")
     of_claims = evidence[evidence["claim"].notna()]
     gold = of_claims[of_claims["is_gold"].eq(True).fillna(False).astype(bool)]
-    judge = _Judge.of(sources[0], verdicts) if verdicts else None
     grouped: dict[tuple, list[tuple[Retrieval, dict, pd.DataFrame, list[str]]]] = {}
     for source, retrieval in retrievals_of(sources):
         rows, generator = _matched_rows(source, retrieval, judged, side)
@@ -80,7 +68,7 @@ def families(
         if texts.is_on:
             _compare(rows, by_query, gold, texts)
         if judge is not None:
-            judge.conclude(rows, retrieval, by_query, of_claims)
+            judge.conclude(rows, retrieval, by_query)
         grouped.setdefault(_family_key(retrieval, generator), []).append((retrieval, generator, rows, notes))
     made = [_family(runs) for runs in grouped.values()]
     _tell_apart(made, [runs[0][0] for runs in grouped.values()])
@@ -148,14 +136,6 @@ def _matched_rows(
     return rows[["query", "matched"]], dict(zip(GENERATOR, usual, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    document: str
-    evidence: str | None
-    start: int
-    text: str
-
-
 def _hits(ranking: pd.DataFrame) -> dict[str, list[Hit]]:
     """By query, best first."""
     hits: dict[str, list[Hit]] = {}
@@ -209,56 +189,3 @@ def _compare(rows: pd.DataFrame, by_query: dict[str, list[Hit]], gold: pd.DataFr
         rows[f"similarity@{k}"] = [
             texts.similarity(mine[:k], wanted) for mine, wanted in zip(passages, references, strict=True)
         ]
-
-
-@dataclass
-class _Judge:
-    """A run that says of a claim and one piece of evidence how probable each verdict is."""
-
-    probabilities: pd.DataFrame  # by key of the evidence, a column per verdict
-    truth: dict[str, int]  # by claim the place in VERDICTS, -1 for a verdict that is not one of them
-
-    @classmethod
-    def of(cls, content: Source, verdicts: tuple[Source, Run]) -> _Judge:
-        """Of all evidence: what was found for a claim that is looked at may be another claim's."""
-        source, run = verdicts[0].whole(), verdicts[1]
-        units = source.unit_frame(source.type.unit_kind)
-        frames = [source.score_frame(run, name).set_index("unit")["value"] for name in SCORES]
-        table = units[["unit", "evidence"]].copy()
-        for verdict, values in zip(VERDICTS, frames, strict=True):
-            table[verdict] = table["unit"].map(values)
-        table = table.dropna(subset=[*VERDICTS, "evidence"]).set_index("evidence")[list(VERDICTS)]
-        claims = content.content("claim")
-        truth = {
-            key: VERDICTS.index(known) if (known := VERDICT_OF.get(" ".join(verdict.lower().split()))) else -1
-            for key, verdict in zip(claims["key"], claims["verdict"].fillna(""), strict=True)
-        }
-        return cls(table, truth)
-
-    def conclude(
-        self, rows: pd.DataFrame, retrieval: Retrieval, by_query: dict[str, list[Hit]], evidence: pd.DataFrame
-    ) -> None:
-        """Adds the verdict of the mean probabilities over the first passages, and the claim's own."""
-        published = _published(retrieval, evidence)
-        known = dict(zip(self.probabilities.index, self.probabilities.to_numpy(), strict=True))
-        for k in CUTOFFS:
-            concluded = []
-            for query in rows["query"]:
-                keys = (
-                    published.get((query, hit.document, hit.start)) or hit.evidence
-                    for hit in by_query.get(query, [])[:k]
-                )
-                mine = [known[key] for key in dict.fromkeys(keys) if key in known]
-                concluded.append(int(np.mean(mine, axis=0).argmax()) if mine else -1)
-            rows[f"verdict@{k}"] = concluded
-        rows["verdict"] = [self.truth.get(query, -1) for query in rows["query"]]
-
-
-def _published(retrieval: Retrieval, evidence: pd.DataFrame) -> dict[tuple, str]:
-    """(claim, document, start) -> key, of passages that were made evidence from this retrieval."""
-    published = {}
-    for row in evidence.itertuples():
-        made = (row.metadata or {}).get("retrieval") or {}
-        if made.get("run") == retrieval.uuid:
-            published[row.claim, str(made.get("document")), made.get("start")] = row.key
-    return published

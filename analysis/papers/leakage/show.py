@@ -67,10 +67,14 @@ def _retrieval_methods(result: Leakage) -> Iterator[str]:
             "of pieces of gold evidence."
         )
     if any(measure.startswith("verdict") for measure in result.measures):
-        yield (
-            f"A claim's verdict was the most probable one by the mean of {result.verdict_run}'s probabilities over the "
-            "first k passages that it had judged; macro-F1 is over true, none and false."
+        labels = f"{', '.join(result.verdict_labels[:-1])} and {result.verdict_labels[-1]}"
+        judged = (
+            f"was that of {result.verdict_run} on the first k passages together"
+            if result.verdict_by == "together"
+            else f"was the most probable one by the mean of {result.verdict_run}'s probabilities over the first k "
+            "passages that it had judged"
         )
+        yield f"A claim's verdict {judged}; macro-F1 is over {labels}."
     yield (
         "Figures are means over repeated generations with the standard error over repetitions; 95 % bootstrap "
         "intervals resample claims with all their repetitions. Matched and unmatched claims were compared by two-sided "

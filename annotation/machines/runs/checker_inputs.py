@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from annotation.machines.runs.retrieved import RetrievedPassages
 from annotation.models import EVIDENCE_PARENTS, Aspect, AtomicClaim, Evidence, Question, Unit
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.work.queries.contents import PASSAGE, PASSAGES
@@ -25,7 +26,8 @@ class Reader:
     row whose question or claim has the passages, where there are some. `looks_in` is the page's name of the text that
     the checker calls `evidence`; its `passages` are the page's. `origin` tells where the texts come from or what they
     are made of, and `beside` reads for many units what else there is about each, for what only measures: it is nothing
-    that a judgement may rest on. `finds` is what people call the text to be found."""
+    that a judgement may rest on. `finds` is what people call the text to be found. `needs_retrieval`: a page shows no
+    text to look in, so passages are those of a retrieval."""
 
     links: tuple[str, ...]
     read: Callable[[Unit, tuple[str, ...]], Fields]
@@ -34,6 +36,7 @@ class Reader:
     origin: Callable[[Unit], dict[str, str]] | None = None
     beside: Callable[[list[Unit]], dict[int, Fields]] | None = None
     finds: str = "claim"
+    needs_retrieval: bool = False
 
     def page_field(self, field: str) -> str:
         """The page's name of a field of the input (`evidence`, `passages[i]`)."""
@@ -146,6 +149,10 @@ def _of_document(unit: Unit, passages: tuple[str, ...]) -> Fields:
     return {"claims": passages, "evidence": unit.response.text}
 
 
+def _of_claim(unit: Unit, passages: tuple[str, ...]) -> Fields:
+    return {"claim": unit.claim.text, "passages": passages}
+
+
 def _of_aspect(unit: Unit, passages: tuple[str, ...]) -> Fields:
     return {"claim": unit.aspect.text, "evidence": unit.aspect.question.text}
 
@@ -179,6 +186,7 @@ READERS: dict[tuple[str, str], Reader] = {
     ("document", "response"): Reader(
         ("response",), _of_document, lambda unit: unit.response, looks_in="response", finds="gold evidence"
     ),
+    ("claim", "claim"): Reader(("claim",), _of_claim, needs_retrieval=True),
     ("question-alone", "aspect"): Reader(("aspect__question",), _of_aspect, looks_in="question", finds="aspect"),
 }
 
@@ -187,12 +195,20 @@ def reader_of(task_type: TaskType) -> Reader | None:
     return READERS.get((task_type.contents, task_type.unit_kind))
 
 
-def why_not(task_type: TaskType) -> str:
-    """Why no checker can judge the units of this task; empty where some can."""
+def why_not(task_type: TaskType, *, retrieved: bool = False) -> str:
+    """Why no checker can judge the units of this task, by passages of a retrieval where these are `retrieved`; empty
+    where some can."""
     if not label_spaces(task_type):
         asked = " and ".join(f"“{dimension.title}”" for dimension in task_type.asked_dimensions)
         return f"This task asks people for {asked}, which no checker answers"
-    return "" if reader_of(task_type) else "No checker can be given what a page of this task shows"
+    reader = reader_of(task_type)
+    if reader is None:
+        return "No checker can be given what a page of this task shows"
+    if reader.needs_retrieval and not retrieved:
+        return "A page of this task shows no evidence; checkers judge it by passages that a retrieval found"
+    if retrieved and not reader.needs_retrieval:
+        return "A page of this task shows what is judged; passages of a retrieval cannot take its place"
+    return ""
 
 
 def label_spaces(task_type: TaskType) -> tuple[LabelSpace, ...]:
@@ -224,15 +240,22 @@ def _meaning(label: Label) -> str:
 
 
 def checker_inputs(
-    task_type: TaskType, unit_ids: Iterable[int], *, with_origin: bool = False
+    task_type: TaskType,
+    unit_ids: Iterable[int],
+    *,
+    with_origin: bool = False,
+    retrieved: RetrievedPassages | None = None,
 ) -> dict[int, CheckerInput]:
     """Inputs by unit, for those of `unit_ids` that readers may see now, in the order of their ids: two queries.
 
-    `with_origin` adds where the texts come from and what else there is about them, if the reader knows it."""
+    `with_origin` adds where the texts come from and what else there is about them, if the reader knows it; `retrieved`
+    are the passages of a reader that needs a retrieval."""
     reader = reader_of(task_type)
     found = Unit.objects.published().filter(pk__in=list(unit_ids), kind=task_type.unit_kind)
     units = list(found.select_related(*reader.links).order_by("pk"))
     passages = _passages(units, reader.below, PASSAGES.get(task_type.contents)) if reader.below else {}
+    if retrieved is not None:
+        passages = retrieved.texts(units)
     origin = reader.origin if with_origin and reader.origin else _no_origin
     beside = reader.beside(units) if with_origin and reader.beside else {}
     return {

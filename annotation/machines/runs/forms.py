@@ -1,14 +1,15 @@
 """The form that starts a run, derived from what the registry says about the checker's parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django import forms
 from django.conf import settings
 
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits
+from annotation.machines.runs.retrieved import MOST, USUAL, words_for
 from annotation.machines.runs.starting import queues_of
-from annotation.models import MachineRun, Project, User
+from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterInfo
 
@@ -19,9 +20,11 @@ NUMBERS = {"float": forms.FloatField, "int": forms.IntegerField}
 class RunForm(forms.Form):
     """Its fields are the checker's parameters, in the registry's order, the queue where there is a choice, `again`."""
 
-    def __init__(self, info: CheckerInfo, data=None) -> None:
+    def __init__(self, info: CheckerInfo, data=None, *, retrievals: Sequence[list[RetrievalRun]] = ()) -> None:
         super().__init__(data, prefix=info.slug)
-        self.info = info
+        self.info, self.retrievals = info, {str(runs[0].uuid): runs for runs in retrievals}
+        if self.retrievals:
+            self.fields |= retrieval_fields(self.retrievals)
         for parameter in info.parameters:
             self.fields[parameter.name] = parameter_field(parameter)
         if len(queues := queues_of(info)) > 1:
@@ -40,16 +43,21 @@ class RunForm(forms.Form):
         )
 
     def start(self, project: Project, user: User) -> MachineRun:
-        """The run that was asked for, once the form is valid."""
-        return suggesting.start_run(
+        """The run that was asked for, once the form is valid; the first of several, where a retrieval is repeated."""
+        given = self.cleaned_data
+        options = {"again": given["again"], "limits": limits_of(given)}
+        if not self.retrievals:
+            return suggesting.start_run(project, user, self.info.slug, self.parameters, self.queue, **options)
+        return suggesting.start_by_retrievals(
             project,
             user,
             self.info.slug,
+            self.retrievals[given["retrieval"]],
+            given["first"],
             self.parameters,
             self.queue,
-            again=self.cleaned_data["again"],
-            limits=limits_of(self.cleaned_data),
-        )
+            **options,
+        )[0]
 
     @property
     def queue(self) -> str | None:
@@ -59,6 +67,17 @@ class RunForm(forms.Form):
     def parameters(self) -> dict:
         """The parameters as what is run takes them, once the form is valid."""
         return {parameter.name: self.cleaned_data[parameter.name] for parameter in self.info.parameters}
+
+
+def retrieval_fields(retrievals: Mapping[str, list[RetrievalRun]]) -> dict[str, forms.Field]:
+    return {
+        "retrieval": forms.ChoiceField(
+            label="Passages of the retrieval",
+            choices=[(uuid, words_for(runs)) for uuid, runs in retrievals.items()],
+            help_text="Its first passages are judged together. A run is started for each of its repetitions.",
+        ),
+        "first": forms.IntegerField(label="Number of passages", initial=USUAL, min_value=1, max_value=MOST),
+    }
 
 
 class LimitsForm(forms.Form):

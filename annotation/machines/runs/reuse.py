@@ -12,13 +12,14 @@ from django.db import connection, models
 from django.db.models import F
 
 from annotation.machines.runs.checker_inputs import Reader
+from annotation.machines.runs.retrieved import RETRIEVED
 from annotation.machines.runs.workers import CALIBRATION, OTHER_WORKERS, REUSED_FROM
 from annotation.models import CheckerRun, Job, RunFailure, RunSample, Score, Suggestion
 from models_runtime.contracts import CheckerInput, LabelSpace
 
 # Says where and with what a run was computed, not what it would answer.
 # What an approximate index finds is measured where it is built.
-CIRCUMSTANCES = ("device", "libraries", "recall_at_10", OTHER_WORKERS, REUSED_FROM, CALIBRATION)
+CIRCUMSTANCES = ("device", "libraries", "recall_at_10", OTHER_WORKERS, REUSED_FROM, CALIBRATION, RETRIEVED)
 MOST_SOURCES = 10
 FINISHED = (Job.State.DONE, Job.State.FAILED, Job.State.CANCELLED)
 

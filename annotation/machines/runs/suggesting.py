@@ -10,7 +10,8 @@ the chunk without those units.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,11 +25,13 @@ from annotation.machines.runs.gathering import gather
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.limits import why_not as why_no_limits
 from annotation.machines.runs.queries.suggestions import asked_anyway, summary
+from annotation.machines.runs.retrieved import RETRIEVED, RetrievedPassages
+from annotation.machines.runs.retrieved import why_not as why_not_retrieved
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
 from annotation.machines.runs.workers import CALIBRATION, REUSED_FROM
 from annotation.machines.training import trained_models
-from annotation.models import CheckerRun, Chunk, Item, Job, Project, Unit, User
+from annotation.models import CheckerRun, Chunk, Item, Job, Project, RetrievalRun, Unit, User
 from annotation.projects.prefill import scorers
 from annotation.task_types import TaskType
 from models_runtime import registry
@@ -49,6 +52,7 @@ def start_run(
     again: bool = False,
     limits: CostLimits | None = None,
     only: Collection[int] | None = None,
+    retrieved: RetrievedPassages | None = None,
     noted: Mapping[str, Any] | None = None,
     wake_workers: bool = True,
 ) -> CheckerRun:
@@ -58,10 +62,13 @@ def start_run(
     from there, unless `again`. Raises RunError (a checker that does not fit the task type, no units), ParameterError
     (by name) and, unless `again`, SameRun with the run to reuse. `queue` is one of `queues_of`, the first if not given.
     What only the worker can know, such as a missing model, fails the job. `only` are the units that are judged,
-    of those of the items; `noted` is kept with the job, and `calibration` of it in the provenance.
+    of those of the items; `retrieved` are the passages that they are judged by, where a page shows none; `noted` is
+    kept with the job, and `calibration` of it in the provenance.
     """
     task_type = project.type
-    info = checker_info(task_type, checker)
+    info = checker_info(task_type, checker, retrieved=retrieved is not None)
+    if retrieved and (reason := why_not_retrieved(retrieved, project, user)):
+        raise RunError(reason)
     if reason := registry.not_configured(info.slug):
         raise RunError(reason)
     complete, limits = registry.complete_parameters(info, parameters or {}), limits or CostLimits()
@@ -77,6 +84,8 @@ def start_run(
         raise RunError("The project has no units to judge")
     anyway = asked_anyway(project, task_type)
     asked = [",".join(map(str, unit_ids)), repr(asked_of(info, task_type, anyway))]
+    if retrieved:
+        asked.append(json.dumps(retrieved.as_json()))
     run = CheckerRun(project=project, checker=info.slug, version=info.version, parameters=complete, created_by=user)
     return starting.store_run(
         run,
@@ -91,27 +100,52 @@ def start_run(
             "asked_anyway": anyway,
         }
         | limits.noted()
+        | ({RETRIEVED: retrieved.as_json()} if retrieved else {})
         | dict(noted or {}),
         again=again,
         wake_workers=wake_workers,
     )
 
 
-def checkers_of(task_type: TaskType) -> tuple[str, ...]:
+def start_by_retrievals(
+    project: Project,
+    user: User,
+    checker: str,
+    retrievals: Sequence[RetrievalRun],
+    first: int,
+    parameters: Mapping[str, Any] | None = None,
+    queue: str | None = None,
+    **options: Any,
+) -> list[CheckerRun]:
+    """A run for each of these retrievals, by its first passages; those that there are already included. SameRun where
+    there is one retrieval, and its run."""
+    found = []
+    for retrieval in retrievals:
+        retrieved = RetrievedPassages(str(retrieval.uuid), first)
+        try:
+            found.append(start_run(project, user, checker, parameters, queue, retrieved=retrieved, **options))
+        except SameRun as same:
+            if len(retrievals) == 1:
+                raise
+            found.append(same.run)
+    return found
+
+
+def checkers_of(task_type: TaskType, *, retrieved: bool = False) -> tuple[str, ...]:
     """The checkers that the task type names, and those from outside that answer all of its questions or only measure;
     none where no checker can be given what its pages show."""
-    if why_not(task_type):
+    if why_not(task_type, retrieved=retrieved):
         return ()
     roles = {space.role for space in label_spaces(task_type)}
     added = (info.slug for info in registry.added() if info.gives == "scores" or roles <= set(info.roles))
     return (*task_type.checkers, *(slug for slug in added if slug not in task_type.checkers))
 
 
-def checker_info(task_type: TaskType, checker: str) -> CheckerInfo:
+def checker_info(task_type: TaskType, checker: str, *, retrieved: bool = False) -> CheckerInfo:
     """The registry's entry, if that checker can be run for the task type; RunError otherwise."""
-    if reason := why_not(task_type):
+    if reason := why_not(task_type, retrieved=retrieved):
         raise RunError(reason)
-    known = checkers_of(task_type)
+    known = checkers_of(task_type, retrieved=retrieved)
     if checker not in known:
         raise RunError(f"{task_type.title} has no checker {checker!r}; it has {', '.join(known) or 'none'}")
     info = registry.get_info(checker)
@@ -157,6 +191,8 @@ def show_to_annotators(run: CheckerRun) -> None:
         raise RunError("Only a run that is done can be shown to annotators")
     if CALIBRATION in run.provenance:
         raise RunError("This run tried a prompt on a part of the items, so there is nothing to show on the others")
+    if RETRIEVED in run.provenance:
+        raise RunError("This run judged by passages that the pages of this project do not show")
     if run.checker in scorers():
         raise RunError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
     Project.objects.filter(pk=run.project_id).update(prefill_run=run, label_version=F("label_version") + 1)
@@ -175,10 +211,13 @@ class CheckerRunHandler:
         provenance = workers.described(checker) | ({"asked_anyway": anyway} if anyway and spaces else {})
         if told := run.job.parameters.get(CALIBRATION):
             provenance[CALIBRATION] = told
+        retrieved = RetrievedPassages.of(run)
+        if retrieved:
+            provenance[RETRIEVED] = retrieved.as_json()
         workers.check_identity(run.provenance, provenance, IDENTITY)
 
         unit_ids: list[int] = chunk.payload["units"]
-        inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores")
+        inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores", retrieved=retrieved)
         reader = reader_of(task_type)
         hashes = reuse.input_hashes(inputs, spaces, reader)
         known = reuse.find_answers(run, provenance, hashes) if run.job.parameters.get("reuse") else {}
@@ -217,7 +256,7 @@ class CheckerRunHandler:
         result = summary(run)
         with transaction.atomic():
             chosen = Project.objects.filter(pk=run.project_id, prefill_run=None).exclude(prefill=Project.Prefill.OFF)
-            if run.checker not in scorers() and CALIBRATION not in run.provenance:
+            if run.checker not in scorers() and not {CALIBRATION, RETRIEVED} & run.provenance.keys():
                 chosen.update(prefill_run=run)
             _raise_label_version(run)
         return result

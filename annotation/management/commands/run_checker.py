@@ -3,10 +3,11 @@
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.jobs import lifecycle
-from annotation.machines.runs import running_every, suggesting
+from annotation.machines.runs import retrieved, running_every, suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.queries import costs
+from annotation.machines.runs.retrieved import USUAL
 from annotation.models import CheckerRun, Job, Project, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo
@@ -29,6 +30,10 @@ class Command(BaseCommand):
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
+        parser.add_argument(
+            "--passages-of", metavar="RETRIEVAL", help="judge claims by what this retrieval and those like it found"
+        )
+        parser.add_argument("--first", type=int, default=USUAL, metavar="K", help="of its passages (default 5)")
         parser.add_argument("--limit-tokens", type=int, help="stop there, with what is done kept")
         parser.add_argument("--limit-money", type=float, help="stop there, at the endpoint's prices")
         parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
@@ -68,18 +73,26 @@ class Command(BaseCommand):
             parameters = read_parameters(registry.get_info(checker), param)
             self._tell_costs(found, checker)
             limits = CostLimits(limit_tokens, limit_money)
-            run = suggesting.start_run(
-                found, person, checker, parameters, queue, again=again, limits=limits, wake_workers=not here
-            )
+            more = {"queue": queue, "again": again, "limits": limits, "wake_workers": not here}
+            if named := options["passages_of"]:
+                retrievals = retrieved.group_of(found, person, named)
+                if not retrievals:
+                    raise CommandError(retrieved.no_retrieval(named))
+                runs = suggesting.start_by_retrievals(
+                    found, person, checker, retrievals, options["first"], parameters, **more
+                )
+            else:
+                runs = [suggesting.start_run(found, person, checker, parameters, **more)]
         except suggesting.SameRun as same:
-            run = same.run
+            runs = [same.run]
             self.stdout.write(f"{same}; --again starts another one")
         except (suggesting.RunError, CheckerError) as error:
             raise CommandError(str(error)) from None
-        if here:
-            self._work_off(run)
-        else:
-            self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} inputs on the queue {run.job.queue}")
+        for run in runs:
+            if here:
+                self._work_off(run)
+            else:
+                self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} inputs on the queue {run.job.queue}")
 
     def _tell_costs(self, project: Project, checker: str) -> None:
         if registry.not_configured(checker) or why_not(project.type):

@@ -10,6 +10,7 @@ from django.core.paginator import Page, Paginator
 
 from annotation.machines.runs.checker_inputs import Reader, checker_inputs, reader_of
 from annotation.machines.runs.queries.suggestions import scores_by_unit, suggestions_by_unit
+from annotation.machines.runs.retrieved import RetrievedPassages
 from annotation.models import CheckerRun, RunFailure, RunSample, Suggestion
 from annotation.task_types import TaskType
 from models_runtime.contracts import CheckerInput
@@ -67,7 +68,7 @@ def _with_texts(
 ) -> list[SampledUnit]:
     reader = reader_of(task_type)
     unit_ids = [row.unit_id for row in rows]
-    inputs = checker_inputs(task_type, unit_ids) if reader else {}
+    inputs = checker_inputs(task_type, unit_ids, retrieved=RetrievedPassages.of(run)) if reader else {}
     suggestions = suggestions_by_unit(run.pk, unit_ids)
     scores = scores_by_unit(run.pk, unit_ids)
     return [

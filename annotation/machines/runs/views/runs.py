@@ -11,13 +11,13 @@ from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.jobs.queues import queue_states
 from annotation.machines.drafts.queries import sources
 from annotation.machines.generations import generating
-from annotation.machines.runs import checker_inputs, running_every, suggesting
+from annotation.machines.runs import checker_inputs, retrieved, running_every, suggesting
 from annotation.machines.runs.queries import costs, samples
 from annotation.machines.runs.queries import runs as queries
 from annotation.machines.runs.queries.doubtful import doubtful_units
 from annotation.machines.runs.views.shared import start_chosen, to_run
 from annotation.machines.training import trained_models
-from annotation.models import CheckerRun
+from annotation.models import CheckerRun, Project
 from annotation.work import showing
 from models_runtime import registry
 
@@ -28,17 +28,19 @@ LISTED = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_runs(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    infos = {checker: registry.get_info(checker) for checker in suggesting.checkers_of(project.type)}
+    retrievals = retrieved.retrievals_for(project, request.user) if _needs_retrieval(project) else []
+    usable = suggesting.checkers_of(project.type, retrieved=bool(retrievals))
+    infos = {checker: registry.get_info(checker) for checker in usable}
     # What was trained here is run from its own page.
     checkers = {checker: info for checker, info in infos.items() if info.kind != trained_models.KIND}
-    why_not = checker_inputs.why_not(project.type)
+    why_not = checker_inputs.why_not(project.type, retrieved=bool(retrievals))
     outcomes = []
-    if "every" in request.POST and not why_not:
+    if "every" in request.POST and not checker_inputs.why_not(project.type):
         outcomes = running_every.start_every(project, request.user)
-    run, entries = start_chosen(request, "checker", project, checkers)
+    run, entries = start_chosen(request, "checker", project, checkers, retrievals=retrievals)
     if run:
         return to_run(run)
-    plans = [] if why_not else running_every.plans_of(project)
+    plans = running_every.plans_of(project)
     runs = list(queries.runs_of(project)[:LISTED])
     context = {
         "project": project,
@@ -46,6 +48,8 @@ def project_runs(request, slug):
         "doubtful": {run.pk for run in runs if doubtful_units(run)},
         "why_not": why_not,
         "has_questions": generating.questions_in(project.dataset).exists(),
+        "by_retrieval": bool(retrievals),
+        "needs_retrieval": _needs_retrieval(project),
         "drafted": sources.overview_of(request.user, project),
         "can_train": len(infos) > len(checkers),
         "outcomes": outcomes,
@@ -57,12 +61,17 @@ def project_runs(request, slug):
     return render(request, "annotation/runs/list.html", context)
 
 
+def _needs_retrieval(project: Project) -> bool:
+    reader = checker_inputs.reader_of(project.type)
+    return reader is not None and reader.needs_retrieval
+
+
 @login_required
 @require_safe
 def run_estimate(request, slug, checker):
     """What a run that asks a server would cost: a part of the page that starts runs, since counting takes a moment."""
     project = project_for(request.user, slug, RESEARCHER)
-    if checker not in suggesting.checkers_of(project.type):
+    if checker not in suggesting.checkers_of(project.type, retrieved=_needs_retrieval(project)):
         raise Http404("No such checker here")
     context = {"estimate": costs.estimate_of(project, checker), "title": registry.get_info(checker).title}
     return render(request, "annotation/runs/estimate.html", context)
