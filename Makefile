@@ -19,7 +19,7 @@ demo: $(RUNTIME) assay.env
 	@PORT=$(PORT) exec $(BIN)/python scripts/demo.py
 
 test: setup lint
-	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow" --ignore tests/test_architecture.py
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not slow" --ignore tests/test_architecture.py
 
 # Everything that asks a language model, through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
 test-vllm: setup

@@ -180,6 +180,9 @@ def test_production_settings_pass_djangos_deployment_check(tmp_path):
 def test_the_deployment_check_fails_on_what_would_be_open(tmp_path, change, error):
     done = load_settings(tmp_path, "manage.py", "check", "--deploy", **(GOOD | change))
     assert done.returncode != 0 and error in done.stderr
+
+
+def test_several_web_processes_may_share_a_cache(tmp_path):
     several = {"WEB_CONCURRENCY": "2", "ASSAY_CACHE_URL": "redis://127.0.0.1:1/0"}  # nobody asks it here
     assert load_settings(tmp_path, "manage.py", "check", "--deploy", **(GOOD | several)).returncode == 0
 

@@ -49,8 +49,8 @@ from tests.world import ROLES, client_of, make_world
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.on_postgresql]
 
 VERBS = ("get", "get", "post", "post", "post", "post", "head", "put", "patch", "delete", "options")
-# Roles that see most of it are driven most.
-EXAMPLES = {"researcher": 10, "annotator": 7, "admin": 5}
+# Roles that see most of it are driven most. The draws are fixed: more of them find something on a new route only.
+EXAMPLES = {"researcher": 6, "annotator": 4, "admin": 3}
 FEW = 2
 READ_BACK = (
     "",

@@ -52,7 +52,8 @@ print(json.dumps([[unit.key, unit.claim.text, unit.batch.state] for unit in Unit
 """
 
 
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_path):
     variables = {
         "DJANGO_SETTINGS_MODULE": "config.settings",
