@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0035_groups_of_raters'),
+        ('annotation', '0036_decisions_by_set'),
     ]
 
     operations = [
