@@ -15,8 +15,22 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.jobs import lifecycle
-from annotation.models import CheckerRun, Dataset, Job, Judgement, LabelSet, Project, Rater, Response, Score, Suggestion
+from annotation.models import (
+    CheckerRun,
+    Dataset,
+    Job,
+    Judgement,
+    LabelSet,
+    Project,
+    Rater,
+    Response,
+    Revision,
+    Score,
+    Span,
+    Suggestion,
+)
 from tests.factories import make_dataset, make_user
+from tests.formats.test_ratings import MQM
 from tests.importing.files import command
 from tests.world import client_of
 
@@ -58,7 +72,7 @@ def imported(client, text: str, name: str = "summaries.csv") -> Project:
     job = Job.objects.filter(kind="import").latest("pk")
     lifecycle.run_here(job)
     page = client.get(f"/imports/{job.uuid}/")
-    assert "rouge_l" in page.content.decode(), done.content.decode()
+    assert page.status_code == 200, done.content.decode()
     form = page.context["form"]
     assert form["with_project"].value() is True
     data = {field.html_name: field.value() for field in form if field.value()}
@@ -195,6 +209,54 @@ def test_what_stands_inside_columns_of_json_is_columns_too():
     assert Judgement.objects.count() == 8 * 6 and Response.objects.count() == 8
     assert CheckerRun.objects.get().checker == "outside:metric_scores.rouge.rouge_l" and Score.objects.count() == 8
     assert Response.objects.first().metadata == {"references": ["A.", "B."]}
+
+
+def hanna(prompts: int = 5) -> str:
+    """As HANNA has its stories: a row per worker, six criteria, what people wrote among the systems."""
+    draw, out = random.Random(5), io.StringIO()
+    rows = csv.writer(out)
+    criteria = ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")
+    columns = ("Story ID", "Prompt", "Human", "Story", "Model", *criteria)
+    rows.writerow([*columns, "Worker ID", "Assignment ID", "Work time in seconds", "Name"])
+    for prompt in range(prompts):
+        for system, good in {"Human": 4, "Fusion": 2, "HINT": 1}.items():
+            text = f"A door that was called {prompt} opened.\n\n“It is {system},” said the keeper of keys."
+            number = 10 * prompt + good
+            for worker in range(3):
+                ratings = [min(5, max(1, good + draw.choice((-1, 0, 0, 1)))) for _ in criteria]
+                more = [
+                    f"A{(prompt + worker) % 4}",
+                    f"3{number}{worker}",
+                    40.5 + draw.randrange(400),
+                    f"T{number}{worker}",
+                ]
+                rows.writerow(
+                    [number, f"Prompt {prompt}.", "The story of a human being.", text, system, *ratings, *more]
+                )
+    return out.getvalue()
+
+
+def test_stories_as_hanna_has_them_need_no_further_word():
+    rosa = make_user("rosa", is_staff=True)
+    make_dataset(rosa, slug="summaries")
+    project = imported(client_of(rosa), hanna(), "hanna_stories_annotations.csv")
+    assert [one.slug for one in project.type.dimensions] == [
+        "relevance", "coherence", "empathy", "surprise", "engagement", "complexity",
+    ]  # fmt: skip
+    assert Response.objects.count() == 15 and Response.objects.filter(model="Human").count() == 5
+    assert Response.objects.first().metadata == {"Human": "The story of a human being."}
+    assert project.raters.count() == 4 and Judgement.objects.count() == 15 * 3 * 6 and not CheckerRun.objects.exists()
+    kept = [one["row"] for one in Revision.objects.values_list("metadata", flat=True)]
+    assert all(one.keys() == {"Assignment ID", "Work time in seconds", "Name"} for one in kept) and len(kept) == 45
+
+
+def test_errors_as_wmt_marks_them_need_no_further_word():
+    rosa = make_user("rosa", is_staff=True)
+    make_dataset(rosa, slug="summaries")
+    project = imported(client_of(rosa), MQM, "mqm_newstest.tsv")
+    assert Span.objects.count() == 2 and {one.label for one in Span.objects.all()} == {"major", "minor"}
+    assert Revision.objects.filter(metadata__row__category=["Accuracy/Omission"]).count() == 1
+    assert project.type.dimensions[0].spans.own_labels[0].title == "Major"
 
 
 def test_bad_rows_are_told_without_the_labels_of_rows_that_come_after_them(tmp_path, monkeypatch):

@@ -43,7 +43,9 @@ def test_an_answer_under_way_brings_the_next_item_and_names_the_one_that_is_ther
     page.page.on("request", lambda request: "/work/next" in request.url and asked.append(request.url))
     first = page.assignment
     second = page.answer("2") and page.assignment
-    eventually(page.page, lambda: len(held), 1)  # it names what is on the screen when it leaves, not when Enter is pressed
+    eventually(
+        page.page, lambda: len(held), 1
+    )  # it names what is on the screen when it leaves, not when Enter is pressed
     page.press("2", "Enter")
     expect(page.page.locator("#stage .loading")).to_have_count(1)
     held[0].continue_()
