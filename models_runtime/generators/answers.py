@@ -2,12 +2,17 @@
 
 A `form` says how the answer is asked for: in a few sentences; as the answer alone; or after reasons, with what follows
 the last "The answer is:" as the answer, as in Joren et al. (2025), "Sufficient Context", and the whole kept beside it.
+How sure a model is may be kept with each answer, as `confidence` from 0 to 1: the geometric mean of its tokens'
+probabilities, or what it says when it is asked how probable its answer is right (P(Correct); Kadavath et al. 2022). An
+answer without it, since the server tells none or says no number, is an answer all the same.
+
 An answer that is cut off, empty or refused by the server is a failure with its reason, and its words stay in the trace.
 One that says that it does not know is an answer.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +20,7 @@ from typing import Any
 from ..contracts import CheckerInfo, CheckerInput, InputError, ParameterInfo, Usage
 from ..inputs import check_text, failed
 from ..llm import prompts
-from ..llm.answers import finish_reason, read_text, thought_of
+from ..llm.answers import finish_reason, read_text, thought_of, token_logprobs
 from ..llm.asking import Exchange, RequestOutcome, Server, keeping
 from ..llm.estimating import BYTES_PER_TOKEN, TOKENS_AROUND
 from ..llm.parameters import ENDPOINT, PATIENCE
@@ -28,6 +33,9 @@ SENTENCES, REASONS, ANSWER_ONLY = FORMS = ("sentences", "reasons", "answer-only"
 # The prompt of each form without passages; those with passages end in "-from-passages".
 PROMPTS = {SENTENCES: "answer", REASONS: "answer-reasons", ANSWER_ONLY: "answer-only"}
 FROM_PASSAGES = "-from-passages"
+NO_CONFIDENCE, BY_TOKENS, ASKED = CONFIDENCES = ("none", "tokens", "asked")
+CONFIDENCE_PROMPT, CONFIDENCE_TOKENS = "answer-confidence", 16
+NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%?\s*\.?\s*")
 DECISION = re.compile(r"the answer is\s*:[*_\s]*", re.IGNORECASE)
 THOUGHT_CHARS = 20_000
 # About how many tokens an answer of each form takes.
@@ -62,6 +70,15 @@ INFO = CheckerInfo(
             "",
             hint="Used instead of the shipped ones of this form. The question, its date and the passages follow them.",
         ),
+        ParameterInfo(
+            "confidence",
+            "Confidence in each answer",
+            "str",
+            NO_CONFIDENCE,
+            choices=CONFIDENCES,
+            hint="tokens: the geometric mean of the answer's token probabilities, where the server tells them. asked: "
+            "a second request asks the model how probable its answer is right.",
+        ),
         ParameterInfo("temperature", "Temperature", "float", 0.0, 0, 2),
         ParameterInfo(
             "seed", "Seed", "int", 0, 0, 2**31 - 1, hint="Of the first repetition; each later one has the next seed."
@@ -88,8 +105,9 @@ class LlmAnswers:
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
-        both = {prompt_for(self.parameters, has_passages=has) for has in (False, True)}
-        described = sorted((prompt.described() for prompt in both), key=lambda one: one["name"])
+        used = {prompt_for(self.parameters, has_passages=has) for has in (False, True)}
+        used |= {prompts.shipped(CONFIDENCE_PROMPT)} if self.parameters["confidence"] == ASKED else set()
+        described = sorted((prompt.described() for prompt in used), key=lambda one: one["name"])
         return provenance(self.info, self.parameters, self.server.describe(), prompts={"question": described})
 
     def generate(self, inputs: Sequence[GenerationInput]) -> list[Generation]:
@@ -102,9 +120,9 @@ class LlmAnswers:
     def _ask(self, one: GenerationInput, exchange: Exchange) -> tuple[str, dict[str, Any]]:
         room, seed = self.parameters["max_tokens"], self.parameters["seed"] + one.repetition
         prompt = prompt_for(self.parameters, has_passages=bool(one.passages))
-        body = exchange.ask(
-            messages_of(one, prompt), max_tokens=room, temperature=self.parameters["temperature"], seed=seed
-        )
+        options = {"max_tokens": room, "temperature": self.parameters["temperature"], "seed": seed}
+        options |= {"logprobs": True} if self.parameters["confidence"] == BY_TOKENS else {}
+        body = exchange.ask(messages_of(one, prompt), **options)
         whole = read_text(body, room)
         text = decided(whole) if self.parameters["form"] == REASONS else whole
         facts = {
@@ -115,11 +133,29 @@ class LlmAnswers:
             "prompt_tokens": exchange.usage.prompt_tokens,
             "completion_tokens": exchange.usage.completion_tokens,
         }
+        if (sure := self._confidence(one, text, body, exchange)) is not None:
+            facts["confidence"] = sure
         if is_abstention(text):
             facts["abstains"] = True
         if reasons := "\n\n".join(filter(None, [thought_of(body), whole if whole != text else ""])):
             facts["reasons"] = reasons[:THOUGHT_CHARS]
         return text, facts
+
+    def _confidence(self, one: GenerationInput, text: str, body: Mapping[str, Any], exchange: Exchange) -> float | None:
+        if self.parameters["confidence"] == BY_TOKENS:
+            logs = token_logprobs(body)
+            return math.exp(sum(logs) / len(logs)) if logs else None
+        if self.parameters["confidence"] != ASKED:
+            return None
+        said = exchange.ask(
+            messages_of(one, prompts.shipped(CONFIDENCE_PROMPT), (("answer", text),), "The probability in percent:"),
+            max_tokens=CONFIDENCE_TOKENS,
+        )
+        try:
+            found = NUMBER.fullmatch(read_text(said))
+        except InputError:
+            return None
+        return float(found[1]) / 100 if found and float(found[1]) <= 100 else None
 
 
 def prompt_for(parameters: Mapping[str, Any], *, has_passages: bool) -> prompts.Prompt:
@@ -128,7 +164,12 @@ def prompt_for(parameters: Mapping[str, Any], *, has_passages: bool) -> prompts.
     return prompts.shipped(PROMPTS[parameters["form"]] + FROM_PASSAGES * has_passages)
 
 
-def messages_of(one: GenerationInput, prompt: prompts.Prompt) -> prompts.Messages:
+def messages_of(
+    one: GenerationInput,
+    prompt: prompts.Prompt,
+    more: Sequence[tuple[str, str]] = (),
+    ending: str = "Your answer to the question:",
+) -> prompts.Messages:
     """InputError where a text is none."""
     if not check_text("question", one.text).strip():
         raise InputError("empty-question", "there is no question to answer")
@@ -136,7 +177,7 @@ def messages_of(one: GenerationInput, prompt: prompts.Prompt) -> prompts.Message
     named = [("question", one.text)]
     named += [("date of the question", check_text("date", one.date))] if one.date else []
     named += prompts.numbered("passage", passages) if passages else []
-    return prompts.both(prompt.instructions, prompts.texts_before(named, "Your answer to the question:"))
+    return prompts.both(prompt.instructions, prompts.texts_before([*named, *more], ending))
 
 
 def decided(text: str) -> str:
@@ -158,7 +199,8 @@ def estimated_usage(inputs: Sequence[GenerationInput], parameters: Mapping[str, 
     for one in inputs:
         for message in messages_of(one, prompt_for(parameters, has_passages=bool(one.passages))):
             sent += TOKENS_AROUND + len(message["content"].encode(errors="replace")) // BYTES_PER_TOKEN
-    return Usage(sent, TOKENS_WRITTEN[parameters["form"]] * len(inputs))
+    is_asked = parameters["confidence"] == ASKED
+    return Usage(sent * (1 + is_asked), (TOKENS_WRITTEN[parameters["form"]] + 2 * is_asked) * len(inputs))
 
 
 def _generation(one: GenerationInput, outcome: RequestOutcome[tuple[str, dict[str, Any]]]) -> Generation:

@@ -170,6 +170,15 @@ def finish_reason(body: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
+def token_logprobs(body: Mapping[str, Any]) -> list[float]:
+    """Of the tokens that were written, in order; none where the server does not tell them all."""
+    logprobs = _choice(body).get("logprobs")
+    tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
+    found = [one.get("logprob") for one in tokens if isinstance(one, dict)] if isinstance(tokens, list) else []
+    are_known = all(isinstance(one, int | float) and math.isfinite(one) and one <= 0 for one in found)
+    return found if are_known and len(found) == len(tokens or ()) else []
+
+
 def _choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None

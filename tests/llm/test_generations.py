@@ -24,7 +24,7 @@ from tests import factories
 from tests.retrieval.harbour import search
 from tests.world.drafts import make_answers
 
-from .server import FakeServer, Reply, completion
+from .server import FakeServer, Reply, completion, token
 
 pytestmark = pytest.mark.django_db
 FAST = {"wait_seconds": 0, "retries": 0}
@@ -80,6 +80,28 @@ def test_what_is_asked_and_what_comes_back(serve, form, passages):
 
 
 @pytest.mark.parametrize(
+    ("way", "second", "found"),
+    [
+        ("tokens", None, 0.4),  # of 0.8 and 0.2 the geometric mean
+        ("asked", completion(" 85% ", usage=(50, 3)), 0.85),
+        ("asked", completion("100"), 1.0),
+        ("asked", completion("about 85"), None),
+        ("asked", completion("101"), None),
+        ("asked", completion(None, refusal="No."), None),
+    ],
+)
+def test_how_sure_a_model_is_stays_with_its_answer(serve, way, second, found):
+    logprobs = {"content": [token("In", {"In": 0.8}), token("1963", {"1963": 0.2})]}
+    server = serve(lambda request, n: completion("In 1963", logprobs=logprobs) if n == 0 else second)
+    generator = load_generator("llm-answers", FAST | {"confidence": way})
+    (one,) = generator.generate([GenerationInput("1", "When?", passages=("Ice.",))])
+    assert one.text == "In 1963" and one.facts.get("confidence") == pytest.approx(found)
+    if second:
+        assert "In 1963" in server.requests[1]["messages"][1]["content"] and "Ice." in str(server.requests[1])
+        assert one.usage.prompt_tokens == 100 + second["usage"]["prompt_tokens"]
+
+
+@pytest.mark.parametrize(
     ("body", "form", "reason"),
     [
         (completion("It froze in the winter of", finish="length"), "sentences", "truncated"),
@@ -123,7 +145,12 @@ def test_two_models_answer_in_repetitions_and_their_answers_become_responses(
     page = client.get(address).content.decode()
     assert "Closed book" in page and "Given passages" in page and " at main" in page  # what it would cost
     given = {"generator": "llm-answers", "llm-answers-endpoints": ["main", "second"], "llm-answers-passages": "own"}
-    given |= {"llm-answers-most_passages": 3, "llm-answers-repetitions": 2, "llm-answers-form": "sentences"}
+    given |= {
+        "llm-answers-most_passages": 3,
+        "llm-answers-repetitions": 2,
+        "llm-answers-form": "sentences",
+        "llm-answers-confidence": "none",
+    }
     given |= {"llm-answers-temperature": 0.5, "llm-answers-seed": 1, "llm-answers-max_tokens": 200}
     given |= {"llm-answers-timeout_seconds": 60, "llm-answers-retries": 0, "llm-answers-wait_seconds": 0}
     assert client.post(address, given).url == address

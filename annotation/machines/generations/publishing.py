@@ -101,13 +101,15 @@ class WrittenResponses:
             repetition=row.repetition,
             context_setting=run.context_setting,
             metadata={
+                # Where reports on withholding answers look for it.
+                **({"confidence": row.facts["confidence"]} if "confidence" in row.facts else {}),
                 "generation": {
                     "run": str(run.uuid),
                     "generator": f"{run.generator} {run.version}",
                     **{name: run.provenance.get(name, "") for name in ("model", "revision", "endpoint")},
                     "passages_from": run.passages,
                     **row.facts,
-                }
+                },
             },
         )
 
