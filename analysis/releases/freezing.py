@@ -86,6 +86,7 @@ def write_release(
             )
             beat()
             write_frames(source, folder / name)
+            del source  # it keeps what it has read
             beat()
         changes = changes_of(project, number, version, note, moment)
     parts = []

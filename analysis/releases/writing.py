@@ -22,7 +22,8 @@ def write_frames(source: Source, folder: Path) -> None:
     for name, rows in FRAME_FILES.items():
         write_rows(folder / FRAMES / f"{name}.jsonl", rows(source))
     for kind in KIND_NAMED:
-        write_rows(folder / FRAMES / "content" / f"{kind}.jsonl", records(source.content(kind)))
+        rows = (row for part in source.content_parts(kind) for row in records(part))
+        write_rows(folder / FRAMES / "content" / f"{kind}.jsonl", rows)
 
 
 def write_rows(path: Path, rows: Iterable[dict]) -> int:
@@ -75,18 +76,19 @@ def _acknowledgements(source: Source) -> Iterator[dict]:
 
 def _answers(source: Source) -> Iterator[dict]:
     """The arm of each answer and what its person could see. Times stand in the annotations."""
-    answers = source.answer_frame()
-    keys = source.item_frame().set_index("item")["item_key"]
+    answers, items = source.answer_frame(), source.item_frame()
+    keys = dict(zip(items["item"].tolist(), items["item_key"].tolist(), strict=True))
     exposures = source.exposure_frame()
     seen: dict[int, list[dict]] = {}
     for row in records(exposures):
         seen.setdefault(row.pop("annotation"), []).append(row)
-    for row in answers.itertuples():
-        said = {"item": keys[row.item], "rater": row.rater}
-        if not is_missing(row.arm):
-            said["arm"] = row.arm
-        if row.annotation in seen:
-            said["exposures"] = seen[row.annotation]
+    columns = (answers[name].tolist() for name in ("annotation", "item", "rater", "arm"))
+    for annotation, item, rater, arm in zip(*columns, strict=True):
+        said = {"item": keys[item], "rater": rater}
+        if not is_missing(arm):
+            said["arm"] = arm
+        if annotation in seen:
+            said["exposures"] = seen[annotation]
         if len(said) > 2:
             yield said
 
@@ -106,7 +108,7 @@ def _runs(source: Source) -> Iterator[dict]:
 
 
 def _suggestions(source: Source) -> Iterator[dict]:
-    keys = _unit_keys(source)
+    keys = _keys_of_runs(source)
     for run in sorted(source.runs(), key=lambda run: run.uuid):
         for row in source.suggestion_rows(run):
             if row["unit"] in keys:
@@ -114,7 +116,7 @@ def _suggestions(source: Source) -> Iterator[dict]:
 
 
 def _scores(source: Source) -> Iterator[dict]:
-    keys = _unit_keys(source)
+    keys = _keys_of_runs(source)
     for run in sorted(source.runs(), key=lambda run: run.uuid):
         for name in sorted(run.scores):
             for row in source.score_frame(run, name).itertuples():
@@ -124,7 +126,7 @@ def _scores(source: Source) -> Iterator[dict]:
 
 
 def _failures(source: Source) -> Iterator[dict]:
-    keys = _unit_keys(source)
+    keys = _keys_of_runs(source)
     for run in sorted(source.runs(), key=lambda run: run.uuid):
         for row in source.failure_frame(run).itertuples():
             if row.unit in keys:
@@ -147,8 +149,10 @@ def _rankings(source: Source) -> Iterator[dict]:
         yield from (row | {"retrieval": one.uuid} for row in records(source.ranking_frame(one)))
 
 
-def _unit_keys(source: Source) -> dict[int, str]:
-    """Units under judgement; of others (retired ones) nothing is frozen."""
+def _keys_of_runs(source: Source) -> dict[int, str]:
+    """Units under judgement, where runs may have said something of them; of others (retired ones) nothing is frozen."""
+    if not source.runs():
+        return {}
     units = source.unit_frame(source.type.unit_kind)
     return dict(zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True))
 

@@ -164,6 +164,10 @@ class Source(Outline):
         has `number` and `gold_number`: which passage it is below its claim or question, of all and of the gold ones.
         """
 
+    def content_parts(self, kind: str) -> Iterator[pd.DataFrame]:
+        """The same rows, some at a time."""
+        yield self.content(kind)
+
     def pieces(self, kind: str) -> pd.DataFrame:
         """The data set's pieces of a kind, of the set that the project judges; of the unnamed set where that has none
         of them."""

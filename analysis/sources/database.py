@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce, Concat
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
-from analysis.sources.content_rows import content_frame
+from analysis.sources.content_rows import content_frame, content_parts
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
 from analysis.sources.project import AT_ONCE, ProjectOutline
 from analysis.sources.rankings import Retrieval
@@ -281,6 +281,9 @@ class DatabaseSource(ProjectOutline, Source):
 
     def content(self, kind: str) -> pd.DataFrame:
         return content_frame(self.project.dataset_id, kind)
+
+    def content_parts(self, kind: str) -> Iterator[pd.DataFrame]:
+        return content_parts(self.project.dataset_id, kind)
 
     def anchors(self, items: list[int]) -> list[int]:
         rows = dict(Item.objects.filter(project=self.project).values_list("pk", "anchor_id"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from sys import intern
 
+import numpy as np
 import pandas as pd
 
 from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
@@ -22,8 +24,6 @@ from annotation.task_types import LabelSetError, configured, learn, task_type
 
 # Columns that stay whole numbers though some rows have none.
 WHOLE = ("guideline_version", "rank", *NUMBERS)
-# What lines say about an answer, beside its judgements. There may be very many.
-OF_ANSWERS = ("active_ms", "shown_at", "submitted_at", "guideline_version", "suggestion_shown")
 # What a canonical line has where its author had been served others' labels.
 MARKED = re.compile('"labels_seen":true')
 
@@ -112,59 +112,67 @@ class ReleaseSource(Source):
         kinds = dict(zip(everybody["rater"], everybody["kind"], strict=True))
         annotators: set[str] = set()
         groups: dict[str, str] = {}
-        labels: list[tuple] = []
+        # By column, and without texts of single lines: there may be millions.
+        labels = {name: [] for name in ("dimension", "label", "suggestion_shown", "rater", "rater_kind")}
+        labels |= {name: array("q") for name in ("unit", "annotation", "number")}
+        revisions = {"annotation": array("q"), "number": array("q"), "submitted_at": [], "guideline_version": []}
         spans: list[tuple] = []
-        revisions: list[tuple] = []
-        latest: dict[tuple[str, str], tuple] = {}
-        numbers: dict[tuple[str, str], int] = {}
+        latest: dict[tuple[int, str], tuple] = {}
         for line in self.files.rows(ANNOTATIONS):
             annotators.add(line["annotator"])
             if "annotator_group" in line:
                 groups[line["annotator"]] = line["annotator_group"]
             if line["surplus"]:
                 continue
-            item, rater, revision = line["item"], intern(line["annotator"]), line["revision"]
-            annotation = numbers.setdefault((item, rater), len(numbers))
+            answer, revision = (self._item_numbers[line["item"]], intern(line["annotator"])), line["revision"]
+            annotation = latest[answer][0] if answer in latest else len(latest)
+            shown, submitted = instant(line["shown_at"]), instant(line["submitted_at"])
+            more = line["guideline_version"], line["suggestion_shown"]
             # Lines of one answer stand in the order of revisions.
-            latest[item, rater] = (annotation, revision, *(line[name] for name in OF_ANSWERS))
-            revisions.append((annotation, revision, instant(line["submitted_at"]), line["guideline_version"]))
+            latest[answer] = (annotation, revision, line["active_ms"], shown, submitted, *more)
+            for name, value in zip(revisions, (annotation, revision, submitted, more[0]), strict=True):
+                revisions[name].append(value)
             for judgement in line["judgements"]:
                 unit, dimension, label = (
                     self._unit_numbers[judgement["unit"]],
                     intern(judgement["dimension"]),
                     intern(judgement["label"]),
                 )
-                labels.append(
-                    (unit, dimension, label, annotation, revision, False)
-                    + (line["suggestion_shown"], rater, kinds[rater])
-                )
+                said = dimension, label, line["suggestion_shown"], answer[1], kinds[answer[1]]
+                for name, value in zip(labels, (*said, unit, annotation, revision), strict=True):
+                    labels[name].append(value)
                 for span in judgement["spans"]:
                     where = (intern(span["field"]), span["start"], span["end"], span.get("label", ""))
-                    spans.append((annotation, revision, (unit, rater, dimension, label, *where)))
-        newest = {annotation: revision for annotation, revision, *_ in latest.values()}
-        rows = [(*row[:5], row[4] == newest[row[3]], *row[6:]) for row in labels]
+                    spans.append((annotation, revision, (unit, answer[1], dimension, label, *where)))
+        newest = np.array([one[1] for one in latest.values()], dtype=np.int64)
+        frame = pd.DataFrame({name: labels[name] for name in base.LABEL_COLUMNS if name in labels})
+        is_latest = frame["number"].to_numpy() == newest[frame["annotation"].to_numpy()]
+        frame.insert(base.LABEL_COLUMNS.index("is_latest"), "is_latest", is_latest)
         marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
         return _Stored(
-            _table(rows, base.LABEL_COLUMNS),
+            frame,
             self._answers_of(latest),
             _table(marked, base.SPAN_COLUMNS),
-            _table(revisions, base.REVISION_COLUMNS),
+            pd.DataFrame(revisions)[list(base.REVISION_COLUMNS)],
             annotators,
             groups,
         )
 
-    def _answers_of(self, latest: dict[tuple[str, str], tuple]) -> pd.DataFrame:
-        arms = {(row["item"], row["rater"]): row.get("arm") for row in self.files.rows("frames/answers.jsonl")}
-        planned = dict(zip(self._items["item_key"].tolist(), self._items["n_planned"].tolist(), strict=True))
+    def _answers_of(self, latest: dict[tuple[int, str], tuple]) -> pd.DataFrame:
+        arms = {
+            (self._item_numbers[row["item"]], row["rater"]): row.get("arm")
+            for row in self.files.rows("frames/answers.jsonl")
+        }
+        planned = self._items["n_planned"].tolist()
         rows = [
             (
                 annotation,
-                self._item_numbers[item],
+                item,
                 rater,
                 arms.get((item, rater)),
                 active_ms / 1000 if active_ms is not None else None,
-                instant(shown_at),
-                instant(submitted_at),
+                shown_at,
+                submitted_at,
                 guideline_version,
                 suggestion_shown,
                 planned[item],

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from analysis.sources.base import ADJUDICATED
 from analysis.sources.release import ReleaseSource
 from annotation.decisions.moments import DECISION_ORDER
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem
+from annotation.task_types import TaskType
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +28,9 @@ def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
     """By unit and dimension, of every unit under judgement and dimension that is asked or answered."""
     units = source.unit_frame(source.type.unit_kind)
     labels = source.label_frame(units)
-    votes: dict[int, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for unit, dimension, label in zip(labels["unit"], labels["dimension"], labels["label"], strict=True):
-        counts = votes[unit][dimension]
-        counts[label] = counts.get(label, 0) + 1
+    rows = zip(*(labels[name].tolist() for name in ("unit", "dimension", "label")), strict=True)
+    of_units = groupby(rows, key=itemgetter(0))  # they stand in the order of units
+    next_unit, said = next(of_units, (None, ()))
     decided: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
     # Of rules with names, the first by name stands, as in an export.
     place = {str(method): index for index, method in enumerate(DECISION_ORDER)}
@@ -43,16 +46,32 @@ def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
         for unit, dimension in zip(frame["unit"], frame["dimension"], strict=True):
             if dimension not in only or method in wanted:
                 decided[unit][dimension] = "", str(method)
-    found = {}
-    for unit, key in zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True):
-        item = ExportedItem(key, 0, only_decided=only)
-        item.votes = {(key, name): dict(sorted(counts.items())) for name, counts in votes[unit].items()}
-        item.decisions = {(key, name): one for name, one in decided[unit].items()}
-        for dimension in source.type.dimensions:
-            label = item.label(source.type, key, dimension)
-            method = item.method(key, dimension) if label is not None else ""
-            found[unit, dimension.slug] = Settled(label, method, item.votes.get((key, dimension.slug), {}))
+    found: dict[tuple[int, str], Settled] = {}
+    alike: dict[tuple, list[Settled]] = {}  # units of which the same was said and decided, which are most
+    for unit in units["unit"].tolist():
+        votes: Counter[tuple[str, str]] = Counter()
+        if unit == next_unit:
+            votes.update((dimension, label) for _, dimension, label in said)
+            next_unit, said = next(of_units, (None, ()))
+        by = decided.pop(unit, {})
+        pattern = tuple(sorted(votes.items())), tuple(sorted(by.items()))
+        if pattern not in alike:
+            alike[pattern] = list(_settled(source.type, pattern[0], by, only))
+        for dimension, one in zip(source.type.dimensions, alike[pattern], strict=True):
+            found[unit, dimension.slug] = one
     return found
+
+
+def _settled(kind: TaskType, votes: tuple, decided: dict, only: frozenset[str]) -> Iterator[Settled]:
+    """Of a unit, by dimension; `votes` has (dimension, label) and how often it was given."""
+    item = ExportedItem("", 0, only_decided=only)
+    for (name, label), n in votes:
+        item.votes.setdefault(("", name), {})[label] = n
+    item.decisions = {("", name): one for name, one in decided.items()}
+    for dimension in kind.dimensions:
+        label = item.label(kind, "", dimension)
+        method = item.method("", dimension) if label is not None else ""
+        yield Settled(label, method, item.votes.get(("", dimension.slug), {}))
 
 
 def _dimensions_of(source: ReleaseSource, chosen: str) -> frozenset[str]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +19,17 @@ from analysis.sources.base import Source
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.formats.studies import druid
 from annotation.projects.cards import SPLIT_NAMES
+from annotation.task_types import Dimension
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 TABLES = "data"
 LABELS, JUDGEMENTS = "labels", "judgements"
+ROWS_AT_ONCE = 5_000
+OF_JUDGEMENTS = dict.fromkeys(("unit", "annotator", "annotator_kind", "dimension", "label", "submitted_at"), "text")
+OF_JUDGEMENTS |= {"seconds": "number", "guideline_version": "integer"}
+OF_JUDGEMENTS |= {"suggestion_shown": "boolean", "labels_seen": "boolean", "spans": "text"}
 # Columns that a layout of a published data set has under names of its own.
 OF_DRUID = {"relevance": "relevant", "stance": "evidence_stance"}
 DESCRIBED = {
@@ -62,78 +71,112 @@ def write_tables(source: Source, folder: Path, found: dict[tuple[int, str], Sett
         unit: split_of(group, shares) if shares else SPLIT_NAMES[0]
         for unit, group in zip(units["unit"].tolist(), groups, strict=True)
     }
-    written = {}
-    labels, words = _label_rows(source, folder, units, groups, found)
-    written[LABELS] = _write(folder, LABELS, labels, list(of_unit.values()), words)
-    judgements = _judgement_rows(source, units)
-    places = [of_unit[unit] for unit in judgements.pop("_unit")]
-    written[JUDGEMENTS] = _write(folder, JUDGEMENTS, judgements, places, DESCRIBED)
-    return written
+    return {
+        LABELS: _write(folder, LABELS, _labels(source, folder, units, groups, found), of_unit),
+        JUDGEMENTS: _write(folder, JUDGEMENTS, _judgements(source, units), of_unit),
+    }
 
 
-def _write(folder: Path, table: str, columns: dict[str, list], places: list[str], words: dict[str, str]) -> dict:
+@dataclass(frozen=True)
+class TableParts:
+    """A table's columns, name -> (type, what it is), and its rows, some at a time: units, and values by column. What a
+    release holds may be larger than what fits into memory several times over."""
+
+    columns: dict[str, tuple[str, str]]
+    parts: Iterator[tuple[list[int], dict[str, list]]]
+
+
+def _write(folder: Path, table: str, rows: TableParts, of_unit: dict[int, str]) -> dict:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    whole = pa.table({name: _array(name, values) for name, values in columns.items()})
-    files, rows = {}, {}
-    for split in SPLIT_NAMES:
-        mask = pa.array([place == split for place in places], type=pa.bool_())
-        part = whole.filter(mask)
-        if not part.num_rows and (split != SPLIT_NAMES[0] or any(places)):
-            continue  # nothing would be read from it
-        name = f"{TABLES}/{table}/{split}.parquet"
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(part, folder / name, compression="zstd")
-        files[split], rows[split] = name, part.num_rows
-    described = [[field.name, TYPES[str(field.type)], words.get(field.name, "")] for field in whole.schema]
-    return {"columns": described, "files": files, "rows": rows}
+    types = {"text": pa.string(), "boolean": pa.bool_(), "integer": pa.int64(), "number": pa.float64()}
+    schema = pa.schema([(name, types[kind]) for name, (kind, _) in rows.columns.items()])
+    (folder / TABLES / table).mkdir(parents=True, exist_ok=True)
+    names = {split: f"{TABLES}/{table}/{split}.parquet" for split in SPLIT_NAMES}
+    counts: Counter[str] = Counter()
+    with ExitStack() as files:
+        writers = {}
+
+        def write(split: str, part: pa.Table) -> None:
+            if split not in writers:
+                writers[split] = files.enter_context(
+                    pq.ParquetWriter(folder / names[split], schema, compression="zstd")
+                )
+            writers[split].write_table(part)
+            counts[split] += part.num_rows
+
+        for units, values in rows.parts:
+            places = [of_unit[unit] for unit in units]
+            arrays = []
+            for name, (kind, _) in rows.columns.items():
+                column = map(_as_text, values[name]) if kind == "text" else values[name]
+                arrays.append(pa.array(column, types[kind]))
+            part = pa.Table.from_arrays(arrays, schema=schema)
+            for split in sorted(set(places)):
+                write(split, part.filter(pa.array([place == split for place in places])))
+        if not writers:
+            write(SPLIT_NAMES[0], schema.empty_table())
+    written = [split for split in SPLIT_NAMES if split in writers]
+    return {
+        "columns": [[name, *said] for name, said in rows.columns.items()],
+        "files": {split: names[split] for split in written},
+        "rows": {split: counts[split] for split in written},
+    }
 
 
-TYPES = {"string": "text", "bool": "boolean", "int64": "integer", "double": "number"}
+def _as_text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _array(name: str, values: list) -> pa.Array:
-    """As one type; what is not one of a single kind is text."""
-    import pyarrow as pa
-
-    known = [value for value in values if value is not None]
-    if known and all(isinstance(value, bool) for value in known):
-        return pa.array(values, type=pa.bool_())
-    if known and all(type(value) is int for value in known):
-        return pa.array(values, type=pa.int64())
-    if known and all(type(value) in (int, float) for value in known) or name == "seconds":
-        return pa.array(values, type=pa.float64())
-    return pa.array([None if value is None else _as_text(value) for value in values], type=pa.string())
+def _kind_of(values: list) -> str:
+    """The one type that all of them are of; what is not of a single type is text."""
+    known = {type(value) for value in values} - {type(None)}
+    for kind, types in (("boolean", {bool}), ("integer", {int}), ("number", {int, float})):
+        if known and known <= types:
+            return kind
+    return "text"
 
 
-def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+def _slices(n: int) -> Iterator[slice]:
+    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
 
 
-def _label_rows(source: Source, folder: Path, units, groups: list[str], found: dict) -> tuple[dict, dict[str, str]]:
-    content = _druid_columns(folder, units["unit_key"].tolist())
-    is_druid = content is not None
-    words = dict(DESCRIBED)
-    if content is None:
-        content, more = _content_columns(source, units)
-        words |= more
-        content = {"id": units["unit_key"].tolist(), "item": units["item_key"].tolist(), "group": groups} | content
+def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str], found: dict) -> TableParts:
     numbers = units["unit"].tolist()
+    content = _druid_rows(folder, units)
+    is_druid = content is not None
+    if content is None:
+        content = _content_rows(source, units, groups)
+    columns = dict(content.columns)
+    settled: dict[str, tuple[str, Dimension]] = {}  # the column of each question that has one
     for dimension in source.type.dimensions:
-        of_units = [found[unit, dimension.slug] for unit in numbers]
-        if dimension.is_hidden and not any(one.label or one.votes for one in of_units):
+        if dimension.is_hidden and not any(
+            found[unit, dimension.slug].label or found[unit, dimension.slug].votes for unit in numbers
+        ):
             continue
-        name = OF_DRUID.get(dimension.role, dimension.slug) if is_druid else _free(dimension.slug, content)
-        if name not in content:
-            labels = [one.label for one in of_units]
-            content[name] = [_number(label) for label in labels] if dimension.takes_number else labels
-        words[name] = f"{dimension.title}: the one label of the unit; empty where there is none"
-        words[f"{name}_by"] = f"What settled {name}: adjudicated, imported, rule or majority"
-        words[f"{name}_votes"] = f"How many people gave which label of {name}, as JSON"
-        content[f"{name}_by"] = [one.method or None for one in of_units]
-        content[f"{name}_votes"] = [line_of(one.votes) if one.votes else None for one in of_units]
-    return content, words
+        name = OF_DRUID.get(dimension.role, dimension.slug) if is_druid else _free(dimension.slug, columns)
+        settled[name] = dimension
+        words = f"{dimension.title}: the one label of the unit; empty where there is none"
+        if name not in columns:
+            columns[name] = ("number" if dimension.takes_number else "text", words)
+        else:
+            columns[name] = (columns[name][0], words)
+        columns[f"{name}_by"] = ("text", f"What settled {name}: adjudicated, imported, rule or majority")
+        columns[f"{name}_votes"] = ("text", f"How many people gave which label of {name}, as JSON")
+
+    def parts() -> Iterator[tuple[list[int], dict[str, list]]]:
+        for here, values in content.parts:
+            for name, dimension in settled.items():
+                of_units = [found[unit, dimension.slug] for unit in here]
+                if name not in values:
+                    labels = [one.label for one in of_units]
+                    values[name] = [_number(label) for label in labels] if dimension.takes_number else labels
+                values[f"{name}_by"] = [one.method or None for one in of_units]
+                values[f"{name}_votes"] = [line_of(one.votes) if one.votes else None for one in of_units]
+            yield here, values
+
+    return TableParts(columns, parts())
 
 
 def _number(label: str | None) -> float | None:
@@ -144,22 +187,29 @@ def _free(name: str, taken: dict) -> str:
     return f"{name}_label" if name in taken else name
 
 
-def _druid_columns(folder: Path, keys: list[str]) -> dict[str, list] | None:
+def _druid_rows(folder: Path, units: pd.DataFrame) -> TableParts | None:
     """The 13 columns of DRUID where the release has its layout."""
     path = folder / "claims.jsonl"
     if not path.is_file():
         return None
     with open(path, encoding="utf-8") as lines:
-        rows = {row["id"]: row for row in map(json.loads, lines)}
-    if set(rows) != set(keys):
-        return None
-    return {name: [rows[key].get(name) for key in keys] for name in druid.COLUMNS}
+        if [json.loads(line)["id"] for line in lines] != units["unit_key"].tolist():
+            return None
+    numbers = units["unit"].tolist()
+
+    def parts() -> Iterator[tuple[list[int], dict[str, list]]]:
+        with open(path, encoding="utf-8") as lines:
+            for here in _slices(len(numbers)):
+                rows = [json.loads(line) for line in islice(lines, ROWS_AT_ONCE)]
+                yield numbers[here], {name: [row.get(name) for row in rows] for name in druid.COLUMNS}
+
+    return TableParts({name: (druid.TYPES[name], DESCRIBED.get(name, "")) for name in druid.COLUMNS}, parts())
 
 
-def _content_columns(source: Source, units) -> tuple[dict[str, list], dict[str, str]]:
+def _content_rows(source: Source, units: pd.DataFrame, groups: list[str]) -> TableParts:
     """Of what a unit is made from, all but metadata, under names such as `claim_text`."""
-    columns: dict[str, list] = {}
-    words = {}
+    values: dict[str, list] = {"id": units["unit_key"].tolist(), "item": units["item_key"].tolist(), "group": groups}
+    columns = {name: ("text", DESCRIBED[name]) for name in values}
     kinds = {name: units[name].tolist() for name in ("claim", "question", "evidence", "response", "aspect")}
     if source.type.unit_kind in KIND_NAMED and source.type.unit_kind not in kinds:
         kinds[source.type.unit_kind] = units["unit_key"].tolist()
@@ -171,52 +221,53 @@ def _content_columns(source: Source, units) -> tuple[dict[str, list], dict[str, 
         for name in KIND_NAMED[kind].columns:
             if name in ("metadata",) or name not in frame:
                 continue
-            values = dict(zip(frame["key"].tolist(), frame[name].tolist(), strict=True))
-            column = [None if is_missing(key) or is_missing(value := values.get(key)) else plain(value) for key in keys]
+            known = dict(zip(frame["key"].tolist(), frame[name].tolist(), strict=True))
+            column = [None if is_missing(key) or is_missing(value := known.get(key)) else plain(value) for key in keys]
             if any(value not in (None, "") for value in column):
-                columns[f"{kind}_{name}"] = column
-                words[f"{kind}_{name}"] = f"{name.replace('_', ' ').capitalize()} of the {kind.replace('_', ' ')}"
-    return columns, words
+                values[f"{kind}_{name}"] = column
+                words = f"{name.replace('_', ' ').capitalize()} of the {kind.replace('_', ' ')}"
+                columns[f"{kind}_{name}"] = (_kind_of(column), words)
+    numbers = units["unit"].tolist()
+    parts = ((numbers[here], {name: column[here] for name, column in values.items()}) for here in _slices(len(numbers)))
+    return TableParts(columns, parts)
 
 
-def _judgement_rows(source: Source, units) -> dict[str, list]:
+def _judgements(source: Source, units: pd.DataFrame) -> TableParts:
     """Latest answers; comments and notes stay in `annotations.jsonl`."""
     labels = source.with_moments(source.label_frame(units))
     keys = dict(zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True))
     seconds, seen = source.active_seconds(), source.labels_seen()
-    raters = source.rater_frame()
-    groups = dict(zip(raters["rater"].tolist(), raters["group"].tolist(), strict=True))
     spans = _spans(source, units)
-    rows = labels[["unit", "dimension", "label", "annotation", "rater", "rater_kind", "suggestion_shown"]]
-    found = list(rows.itertuples(index=False))
-    moments = [None if is_missing(value) else plain(value) for value in labels["submitted_at"]]
-    versions = [None if is_missing(value) else int(value) for value in labels["guideline_version"]]
-    return {
-        "_unit": [row.unit for row in found],
-        "unit": [keys[row.unit] for row in found],
-        "annotator": [row.rater for row in found],
-        "annotator_kind": [str(row.rater_kind) for row in found],
-        **({"annotator_group": [groups[row.rater] for row in found]} if any(groups.values()) else {}),
-        "dimension": [row.dimension for row in found],
-        "label": [row.label for row in found],
-        "submitted_at": moments,
-        "seconds": [seconds.get(row.annotation) for row in found],
-        "guideline_version": versions,
-        "suggestion_shown": [None if is_missing(row.suggestion_shown) else bool(row.suggestion_shown) for row in found],
-        "labels_seen": [row.annotation in seen for row in found],
-        "spans": [spans.get((row.unit, row.rater, row.dimension)) for row in found],
-    }
+
+    def values(rows: pd.DataFrame) -> tuple[list[int], dict[str, list]]:
+        here, annotations = rows["unit"].tolist(), rows["annotation"].tolist()
+        who, dimensions = rows["rater"].tolist(), rows["dimension"].tolist()
+        shown, versions = rows["suggestion_shown"].tolist(), rows["guideline_version"].tolist()
+        return here, {
+            "unit": [keys[unit] for unit in here],
+            "annotator": who,
+            "annotator_kind": list(map(str, rows["rater_kind"])),
+            "dimension": dimensions,
+            "label": rows["label"].tolist(),
+            "submitted_at": [None if is_missing(value) else plain(value) for value in rows["submitted_at"]],
+            "seconds": [seconds.get(annotation) for annotation in annotations],
+            "guideline_version": [None if is_missing(value) else int(value) for value in versions],
+            "suggestion_shown": [None if is_missing(value) else bool(value) for value in shown],
+            "labels_seen": [annotation in seen for annotation in annotations],
+            "spans": [spans.get(place) for place in zip(here, who, dimensions, strict=True)],
+        }
+
+    return TableParts(
+        {name: (kind, DESCRIBED[name]) for name, kind in OF_JUDGEMENTS.items()},
+        (values(labels.iloc[here]) for here in _slices(len(labels))),
+    )
 
 
-def _spans(source: Source, units) -> dict[tuple[int, str, str], str]:
-    found: dict[tuple[int, str, str], list[dict]] = {}
-    for row in _rows(source.span_frame(units)):
-        said = {"field": row.field, "start": int(row.start), "end": int(row.end)}
-        found.setdefault((row.unit, row.rater, row.dimension), []).append(
-            said | ({"label": row.own_label} if row.own_label else {})
-        )
-    return {place: line_of(spans) for place, spans in found.items()}
-
-
-def _rows(frame) -> Iterator:
-    return frame.itertuples(index=False)
+def _spans(source: Source, units: pd.DataFrame) -> dict[tuple[int, str, str], str]:
+    found: dict[tuple[int, str, str], list[str]] = {}
+    frame = source.span_frame(units)
+    columns = (frame[name].tolist() for name in ("unit", "rater", "dimension", "field", "start", "end", "own_label"))
+    for unit, rater, dimension, field, start, end, label in zip(*columns, strict=True):
+        said = {"field": field, "start": int(start), "end": int(end)} | ({"label": label} if label else {})
+        found.setdefault((unit, rater, dimension), []).append(line_of(said))
+    return {place: f"[{','.join(spans)}]" for place, spans in found.items()}

@@ -48,6 +48,7 @@ COLUMNS = (
     "relevant",
     "evidence_stance",
 )
+TYPES = dict.fromkeys(COLUMNS, "text") | dict.fromkeys(("is_gold", "relevant"), "boolean")
 LABEL_COLUMNS = ("relevant", "evidence_stance")  # absent from DRUID+
 REQUIRED = tuple(column for column in COLUMNS if column not in LABEL_COLUMNS)
 MISSPELT = {"evidence_data": "evidence_date"}  # as one of the public dataset cards has it
@@ -274,8 +275,8 @@ def write(rows: Iterable[DruidRow], path: str | Path, kind: str = "") -> int:
     if kind == "jsonl":
         return write_json_lines(path, map(as_object, rows))
     if kind == "parquet":
-        types = {column: "bool" if column in ("is_gold", "relevant") else "string" for column in COLUMNS}
-        return write_parquet(path, types, map(as_object, rows))
+        named = {"boolean": "bool", "text": "string"}
+        return write_parquet(path, {column: named[TYPES[column]] for column in COLUMNS}, map(as_object, rows))
     raise ValueError(f"DRUID files are tsv, csv, jsonl or parquet, not {kind!r}")
 
 

@@ -91,7 +91,8 @@ def compute(
     # Versions need every revision's moment, which takes long to read: first figures come without them.
     labels = labels if overall or (quick and chances is None) else source.with_moments(labels)
     items = new_items(units, parts=("arm", "group", "version"))
-    _add_judgements(items, kind, labels, reference)
+    if not overall:
+        _add_judgements(items, kind, labels, reference)
     names = {pseudonym: person.name for pseudonym, person in people_of(source).items()}
     questions = []
     for dimension in dimensions_to_show(kind, labels):
