@@ -6,7 +6,7 @@ what today's tokenizers make of English, and for other scripts the right order o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..contracts import CheckerInput, InputError, LabelSpace, Usage
 from ..inputs import read_claims, read_passages
@@ -47,6 +47,10 @@ def rough_usage(inputs: Sequence[CheckerInput]) -> Usage:
     """Tokens of one request for each input with all of its texts, for entries of other kinds of answers."""
     sent = 0
     for item in inputs:
-        texts = [one for value in item.fields.values() for one in ([value] if isinstance(value, str) else value)]
-        sent += TOKENS_INSTRUCTIONS + sum(len(text.encode(errors="replace")) for text in texts) // BYTES_PER_TOKEN
+        sent += TOKENS_INSTRUCTIONS + sum(map(_bytes_of, item.fields.values())) // BYTES_PER_TOKEN
     return Usage(sent, TOKENS_ROUGHLY_WRITTEN * len(inputs))
+
+
+def _bytes_of(value: str | Iterable) -> int:
+    """Of a text, or of all texts in a field, however they are nested."""
+    return len(value.encode(errors="replace")) if isinstance(value, str) else sum(map(_bytes_of, value))

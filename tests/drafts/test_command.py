@@ -5,7 +5,7 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import Draft, ExtractionRun
+from annotation.models import AtomicClaim, Draft, ExtractionRun
 from tests import factories
 from tests.world.drafts import CLAIMS, make_drafting_project
 
@@ -27,6 +27,19 @@ def test_it_drafts_here_and_says_how_much():
     assert Draft.objects.filter(project=project, state="proposed").count() == 6
     again = command("claims", "fake-extractor", "--param", "omitted_share=0", "--param", "most=2", "--here")
     assert "The same run already exists, done" in again and ExtractionRun.objects.count() == 1
+
+
+def test_all_is_accepted_unread_and_published_into_a_set_where_that_is_wanted():
+    make_drafting_project(CLAIMS, slug="claims")
+    arguments = ("claims", "fake-extractor", "--param", "omitted_share=0", "--param", "most=2")
+    with pytest.raises(CommandError, match="--publish"):
+        command(*arguments, "--publish", "a/b")
+    assert not Draft.objects.exclude(state="proposed").exists()
+    said = command(*arguments, "--publish", "fake")
+    assert "Accepted 6 atomic claims, published 6 into fake" in said
+    assert set(AtomicClaim.objects.published().values_list("piece_set", flat=True)) == {"fake"}
+    with pytest.raises(CommandError, match="No accepted draft waits"):
+        command(*arguments, "--publish", "fake")
 
 
 def test_workers_do_it_otherwise():

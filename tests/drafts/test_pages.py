@@ -181,6 +181,18 @@ def test_all_that_is_left_is_accepted_with_the_words_of_the_page(project, client
     assert (other.state, other.edited) == ("accepted", None)
 
 
+def test_what_nobody_decided_about_is_accepted_at_once_and_decisions_stay(project, client):
+    first, second, other = drafts(project)
+    decide(client, first, "drop")
+    run = first.run
+    assert "Accept all 2 undecided as proposed" in text_of(client.get(f"/extractions/{run.uuid}/"))
+    address = reverse("drafts_accept_undecided", args=[project.slug])
+    assert client.post(address, {"run": "0" * 32}).status_code == 404
+    assert "2 accepted as proposed" in text_of(client.post(address, {"run": run.uuid}, follow=True))
+    assert [draft.state for draft in drafts(project)] == ["dropped", "accepted", "accepted"]
+    assert "undecided as proposed" not in text_of(client.get(f"/extractions/{run.uuid}/"))
+
+
 def test_one_is_added_by_hand_and_removed_again(project, client):
     response = Response.objects.get(key="q2/r0")
     where = reverse("draft_add", args=[project.slug, response.pk])

@@ -31,6 +31,7 @@ from analysis.papers.icat.result import (
     PlottedAnswers,
     ScoreOverBeta,
     ScoresOfModel,
+    ScoresOfSet,
 )
 from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
 from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension
@@ -57,6 +58,7 @@ from analysis.stats import (
 )
 
 BETAS = tuple(2 ** (power / 4) for power in range(-12, 13))  # 1/8 to 8
+FIGURES = ("factuality", "coverage", "score")
 COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall's tau-b"}
 FUNCTIONS = {"pearson": pearson, "spearman": spearman, "kendall_tau_b": kendall_tau_b}
 
@@ -133,7 +135,9 @@ def compute(
         baseline_rows=tested[len(compared) :],
         points=_points(study, everyone, chosen or next(iter(machines), None)),
         notes=[],
-        other=_other_aspects(study, items, everyone, other_aspects, quick=quick) if other_aspects else UNSET,
+        other=_other_aspects(study, items, everyone, other_aspects, beta, convention, quick=quick)
+        if other_aspects
+        else UNSET,
     )
     return replace(result, notes=_notes(result, study, chosen, machines)), items.items
 
@@ -191,13 +195,12 @@ def _icat(
     curve = None
     if chosen is not None:
         scores = icat_scores(chosen.n_supported, chosen.n_claims, chosen.n_covered, chosen.n_aspects, beta, convention)
-        names = ("factuality", "coverage", "score")
-        for name in names:
+        for name in FIGURES:
             items.add_known(name, ~np.isnan(scores.figure(name)), chosen.run.uuid if chosen.run else "")
         rows = [
             replace(
                 row,
-                **{name: to_figure(mean_icat(scores, name, where, study.query), quick=quick) for name in names},
+                **{name: to_figure(mean_icat(scores, name, where, study.query), quick=quick) for name in FIGURES},
             )
             for row, (_, where) in zip(rows, groups, strict=True)
         ]
@@ -266,7 +269,14 @@ def _baseline(
 
 
 def _other_aspects(
-    study: CoverageStudy, items: AspectItems, everyone: ResponseCoverage, name: str, *, quick: bool
+    study: CoverageStudy,
+    items: AspectItems,
+    everyone: ResponseCoverage,
+    name: str,
+    beta: float,
+    convention: str,
+    *,
+    quick: bool,
 ) -> OtherAspects:
     """What people and machines say of the other set's aspects in these answers, beside people's coverage here."""
     source = study.source.sibling(name)
@@ -301,7 +311,26 @@ def _other_aspects(
         n_aspects=number(float(other.n_aspects.mean())) if len(other.n_aspects) else None,
         n_aspects_here=number(float(study.n_aspects.mean())) if len(study.n_aspects) else None,
         rows=rows,
+        scores=[row for one in (study, other) for row in _scores_of_set(one, beta, convention, quick=quick)],
     )
+
+
+def _scores_of_set(study: CoverageStudy, beta: float, convention: str, *, quick: bool) -> list[ScoresOfSet]:
+    """By each machine that tells which claims are supported."""
+    rows = []
+    everywhere = np.ones(len(study.responses), dtype=bool)
+    for machine in study.machines():
+        if not machine.has_claims:
+            continue
+        scores = icat_scores(
+            machine.n_supported, machine.n_claims, machine.n_covered, machine.n_aspects, beta, convention
+        )
+        figures = {
+            figure: to_figure(mean_icat(scores, figure, everywhere, study.query), quick=quick) for figure in FIGURES
+        }
+        title = f"{study.source.units_title} ({study.source.slug})"
+        rows.append(ScoresOfSet(title=title, machine=machine.title, **figures))
+    return rows
 
 
 def _why_missing(run: Run, name: str) -> str:

@@ -120,12 +120,23 @@ class OtherCoverage(Record):
     correlations: list[CoverageCorrelation]
 
 
+class ScoresOfSet(Record):
+    """Means over all answers of the three figures by a machine, with the aspects of one set."""
+
+    title: str
+    machine: str
+    factuality: Figure
+    coverage: Figure
+    score: Figure
+
+
 class OtherAspects(Record):
     project: str
     units_title: str
     n_aspects: float | None  # of an answer, on average
     n_aspects_here: float | None
     rows: list[OtherCoverage]
+    scores: list[ScoresOfSet]
 
 
 class Icat(AgainstReference):

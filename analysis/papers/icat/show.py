@@ -62,7 +62,7 @@ def page(result: Icat) -> Page:
         Section("Coverage, factuality and ICAT", scores),
         Section("Automatic measures against people's coverage", [*scatter, *_correlations(result)]),
         Section("Aspects judged covered", _detection(result)),
-        *([Section("Another set of aspects", [_other_aspects(result, result.other)])] if result.other else []),
+        *([Section("Another set of aspects", _of_both_sets(result, result.other))] if result.other else []),
         Section("Agreement of the annotators", [_agreement(result)]),
     ]
     picture = next(iter((*curve, *scatter)), None)
@@ -298,6 +298,19 @@ def _detection(result: Icat) -> list[Table]:
 def projects_beside(source: Outline) -> dict[str, str]:
     """Other projects on the data set that judge aspects in answers."""
     return sibling_projects(source, lambda kind: not refuses(kind))
+
+
+def _of_both_sets(result: Icat, other: OtherAspects) -> list[Table]:
+    columns = [
+        Column("Aspects", "title"),
+        Column("Machine", "machine"),
+        *(Column(title, name, interval=True) for name, title in SCORES.items()),
+        Column(f"ICAT, beta {result.beta:g}", "score", interval=True),
+    ]
+    title = "Factuality, coverage and ICAT by both sets of aspects"
+    note = f"Means over all answers of each project. An undefined figure is {result.convention_title}."
+    scores = [Table(title, columns, other.scores, note)] if other.scores else []
+    return [*scores, _other_aspects(result, other)]
 
 
 def _other_aspects(result: Icat, other: OtherAspects) -> Table:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation import incoming
 from annotation.jobs import lifecycle
 from annotation.machines.drafts.words import as_words
-from annotation.models import Draft, Job, Project, User
+from annotation.models import Draft, ExtractionRun, Job, Project, User
 from annotation.projects.draft_kinds import DraftKind, drafts_of
 
 PART_CHARS = 10_000
@@ -136,6 +136,16 @@ def accept_rest(project: Project, kind: DraftKind, source, user: User, pages: It
             draft.state, draft.reviewed_by, draft.reviewed_at = Draft.State.ACCEPTED, user, now
         Draft.objects.bulk_update(found, ["state", "edited", "reviewed_by", "reviewed_at"], batch_size=500)
     return len(found)
+
+
+def accept_undecided(project: Project, kind: DraftKind, user: User, run: ExtractionRun | None = None) -> int:
+    """Accept, as proposed, all of a run's proposals that nobody has decided about, or the project's. How many."""
+    with transaction.atomic():
+        refuse_while_publishing(project.pk)
+        rest = drafts_of(project, kind).filter(state=Draft.State.PROPOSED)
+        if run is not None:
+            rest = rest.filter(run=run)
+        return rest.update(state=Draft.State.ACCEPTED, edited=None, reviewed_by=user, reviewed_at=timezone.now())
 
 
 def refuse_while_publishing(project_id: int) -> None:

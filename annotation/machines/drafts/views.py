@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import drafts_project_for
+from annotation.access import drafts_project_for, may_edit_dataset
 from annotation.jobs.queries import progress_of
 from annotation.machines.drafts import extraction, reviewing
 from annotation.machines.drafts import publishing as draft_publishing
@@ -86,10 +86,29 @@ def parts_of(request, run: ExtractionRun) -> dict:
     """What the page of an extraction shows."""
     return {
         "kind": DRAFT_KINDS[run.kind],
+        "undecided": run.drafts.filter(state=Draft.State.PROPOSED).count(),
+        "may_review": may_edit_dataset(request.user, run.project.dataset),
         "figures": queries.figures_of(run),
         "sample": queries.sample_of(run, request.GET.get("page")),
         "failed_examples": queries.failed_of(run),
     }
+
+
+@login_required
+@require_POST
+def drafts_accept_undecided(request, slug):
+    """Accept what nobody has decided about, of a run or of all."""
+    project, kind = _project(request, slug)
+    named = request.POST.get("run", "")
+    run = next((one for one in queries.runs_of(project, kind) if str(one.uuid) == named), None)
+    if named and run is None:
+        raise Http404("No such extraction here")
+    try:
+        number = reviewing.accept_undecided(project, kind, request.user, run)
+        messages.success(request, f"{number:,} accepted as proposed")
+    except reviewing.ReviewError as error:
+        messages.error(request, str(error))
+    return redirect("project_drafts", slug)
 
 
 @login_required
@@ -209,6 +228,7 @@ urlpatterns = [
     path("projects/<slug:slug>/drafts/", project_drafts, name="project_drafts"),
     path("projects/<slug:slug>/drafts/extract/", extraction_new, name="extraction_new"),
     path("projects/<slug:slug>/drafts/publish/", drafts_publish, name="drafts_publish"),
+    path("projects/<slug:slug>/drafts/accept/", drafts_accept_undecided, name="drafts_accept_undecided"),
     path("projects/<slug:slug>/drafts/of/<int:pk>/", draft_source, name="draft_source"),
     path("projects/<slug:slug>/drafts/of/<int:pk>/add/", draft_add, name="draft_add"),
     path("projects/<slug:slug>/drafts/of/<int:pk>/accept/", drafts_accept, name="drafts_accept"),

@@ -2,8 +2,9 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation import incoming
 from annotation.jobs import lifecycle
-from annotation.machines.drafts import extraction
+from annotation.machines.drafts import extraction, publishing, reviewing
 from annotation.management.commands.run_checker import read_parameters
 from annotation.models import ExtractionRun, Job, Project, User
 from annotation.projects.draft_kinds import DRAFT_KINDS
@@ -25,6 +26,11 @@ class Command(BaseCommand):
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
         parser.add_argument("--all", action="store_true", help="include texts that already have pieces of the kind")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
+        parser.add_argument(
+            "--publish",
+            metavar="SET",
+            help="accept all that is proposed, unread, and publish it into this set of pieces (“” is the unnamed one)",
+        )
         parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
         parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
@@ -34,7 +40,12 @@ class Command(BaseCommand):
         row = Project.objects.filter(slug=project).select_related("created_by").first()
         if row is None:
             raise CommandError(f"There is no project {project!r}")
-        user = options["user"]
+        user, piece_set = options["user"], options["publish"]
+        here |= piece_set is not None
+        try:
+            incoming.piece_set(piece_set or "")
+        except incoming.Refused as refused:
+            raise CommandError(f"--publish {refused}") from None
         person = User.objects.filter(email=user).first() if user else row.created_by
         if person is None:
             raise CommandError(f"There is no account with the address {user!r}")
@@ -58,8 +69,25 @@ class Command(BaseCommand):
         sources = DRAFT_KINDS[run.kind].source_several
         if here:
             self._work_off(run, sources)
+            if piece_set is not None:
+                self._publish(run, person, piece_set)
         else:
             self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} {sources} on the queue {run.job.queue}")
+
+    def _publish(self, run: ExtractionRun, person: User, piece_set: str) -> None:
+        kind = DRAFT_KINDS[run.kind]
+        try:
+            accepted = reviewing.accept_undecided(run.project, kind, person, run)
+            job = publishing.start(person, run.project, piece_set=piece_set, wake_workers=False)
+        except (reviewing.ReviewError, publishing.PublishingProblem) as problem:
+            raise CommandError(str(problem)) from None
+        job = lifecycle.run_here(job)
+        if job.state != Job.State.DONE:
+            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
+        self.stdout.write(
+            f"Accepted {accepted} {kind.several}, published {job.result['noted']} into "
+            f"{piece_set or 'the unnamed set'}, {job.result['items']} new items"
+        )
 
     def _work_off(self, run: ExtractionRun, sources: str) -> None:
         job = lifecycle.run_here(run.job)
