@@ -15,45 +15,72 @@ from analysis.rules.kinds import is_single
 from analysis.rules.running import AT_ONCE, labels_of, units_of
 from analysis.sources.project import ProjectOutline
 from analysis.stats.annotators import dawid_skene
+from annotation.decisions.desk import LOW_POSTERIOR
 from annotation.jobs.lifecycle import Lease
-from annotation.models import Case, Chunk, ItemUnit, Job, Project, Suggestion
+from annotation.models import Case, Chunk, Decision, ItemUnit, Job, Project, Suggestion
+from annotation.projects import cases
 
 WRITTEN_AT_ONCE = 1000
 
 
 def take_snapshot(project: Project) -> dict[str, int]:
-    """Store it with every case of the project: how many there are, and of how many each number is known."""
-    item_of: dict[int, int] = dict(
-        ItemUnit.objects.filter(item__case__project=project)
-        .values_list("unit_id", "item_id")
-        .iterator(chunk_size=AT_ONCE)
-    )
-    posterior = _least_posterior(project, item_of)
+    """Store it with every case of the project, and with items of one mind whose label is improbable, which become
+    cases: how many there are, and of how many each number is known."""
+    units = units_of(project)
+    least, is_low = _least_posterior(project, units)
+    item_of = _items_of(project, units[is_low].tolist())
+    improbable = set(item_of.values())
+    known = ItemUnit.objects.filter(item__case__project=project).values_list("unit_id", "item_id")
+    item_of |= dict(known.iterator(chunk_size=AT_ONCE))
+    posterior: dict[int, float] = {}
+    for unit, value in zip(units.tolist(), least.tolist(), strict=True):
+        if unit in item_of and not np.isnan(value):
+            posterior[item_of[unit]] = min(value, posterior.get(item_of[unit], 1.0))
     uncertainty = _greatest_entropy(project, item_of)
-    now, cases = timezone.now(), sorted(set(item_of.values()))
-    for start in range(0, len(cases), WRITTEN_AT_ONCE):
+    now, stored = timezone.now(), sorted(set(item_of.values()))
+    cases.open_cases(project, improbable - set(Case.objects.filter(project=project).values_list("pk", flat=True)))
+    for start in range(0, len(stored), WRITTEN_AT_ONCE):
         part = [
-            Case(pk=pk, posterior=posterior.get(pk), uncertainty=uncertainty.get(pk), snapshot_at=now)
-            for pk in cases[start : start + WRITTEN_AT_ONCE]
+            Case(
+                pk=pk,
+                posterior=posterior.get(pk),
+                uncertainty=uncertainty.get(pk),
+                is_improbable=pk in improbable,
+                snapshot_at=now,
+            )
+            for pk in stored[start : start + WRITTEN_AT_ONCE]
         ]
-        Case.objects.bulk_update(part, ["posterior", "uncertainty", "snapshot_at"])
-    return {"cases": len(cases), "posterior": len(posterior), "uncertainty": len(uncertainty)}
+        Case.objects.bulk_update(part, ["posterior", "uncertainty", "is_improbable", "snapshot_at"])
+    counts = {"posterior": len(posterior), "improbable": len(improbable), "uncertainty": len(uncertainty)}
+    return {"cases": len(stored)} | counts
 
 
-def _least_posterior(project: Project, item_of: dict[int, int]) -> dict[int, float]:
-    """By item: how probable Dawid-Skene takes the most probable label of its least certain unit and question to be.
-    Nothing of questions whose labels are of nobody in particular."""
-    units, found = units_of(project), {}
+def _items_of(project: Project, units: list[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    rows = ItemUnit.objects.filter(item__project=project)
+    for start in range(0, len(units), WRITTEN_AT_ONCE):
+        part = units[start : start + WRITTEN_AT_ONCE]
+        found |= dict(rows.filter(unit__in=part).values_list("unit_id", "item_id"))
+    return found
+
+
+def _least_posterior(project: Project, units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By unit: how probable Dawid-Skene takes the most probable label of its least certain question to be (nan: not
+    known), and whether it is improbable although several people labelled it, and nobody decided. Nothing of questions
+    whose labels are of nobody in particular."""
+    least, is_low = np.full(len(units), np.nan), np.zeros(len(units), dtype=bool)
+    settled = Decision.objects.in_force().filter(project=project, method__in=cases.SETTLING)
     for dimension in filter(is_single, project.type.asked_dimensions):
         said = labels_of(project, dimension, units)
         if not len(said.unit) or said.has_slots:
             continue
         best = dawid_skene(said.coded()).posterior.max(axis=1, initial=-1.0)
-        for unit, value in zip(units.tolist(), np.round(np.nan_to_num(best, nan=-1.0), POSTERIOR_DIGITS), strict=True):
-            item = item_of.get(unit)
-            if item is not None and value >= 0:
-                found[item] = min(float(value), found.get(item, 1.0))
-    return found
+        best = np.round(np.where(np.nan_to_num(best, nan=-1.0) < 0, np.nan, best), POSTERIOR_DIGITS)
+        decided = settled.filter(dimension=dimension.slug).values_list("unit_id", flat=True)
+        is_open = ~np.isin(units, np.fromiter(decided.iterator(chunk_size=AT_ONCE), dtype=np.int64))
+        least = np.fmin(least, best)
+        is_low |= is_open & (said.n_labels() > 1) & (best < LOW_POSTERIOR)
+    return least, is_low
 
 
 def _greatest_entropy(project: Project, item_of: dict[int, int]) -> dict[int, float]:

@@ -72,7 +72,7 @@ class Queue:
         elif self.which == "differing":
             found = found.filter(undecided__gt=0)
         elif self.which == "improbable":
-            found = found.filter(posterior__lt=LOW_POSTERIOR)
+            found = found.filter(is_improbable=True)
         elif self.which:
             found = found.filter(**{f"is_{self.which}": True})
         return found
@@ -199,10 +199,12 @@ def parts(project: Project, user: User, item: Item) -> dict:
     places = _differing(page, said)
     decided = Decision.objects.in_force().filter(project=project, unit__in=ids, method=adjudicating.ADJUDICATED)
     asked = {dimension.slug for dimension in page.type.asked_dimensions}
+    improbable = Case.objects.filter(pk=item.pk, is_improbable=True).values_list("posterior", flat=True).first()
+    must = {unit for unit, _ in places} | {*(page.unit_ids.values() if improbable and len(ids) == 1 else ())}
     payload = pages.page_payload(page) | {
         "assignment": str(item.uuid),
         "basis": basis,
-        "optional_units": [unit for unit in page.unit_ids.values() if unit not in {unit for unit, _ in places}],
+        "optional_units": [unit for unit in page.unit_ids.values() if unit not in must],
         "differing": [{"unit": unit, "dimension": dimension} for unit, dimension in sorted(places)],
         "said": [_said(letter, revision, ids) for letter, revision in said],
         "skips": [
@@ -216,6 +218,7 @@ def parts(project: Project, user: User, item: Item) -> dict:
             for one in decided
             if one.dimension in asked
         ],
+        "improbable": improbable,
         "comment": "",
         "suggestions": [],
     }
@@ -313,7 +316,7 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
         is_held = case is not None and case.holder_id not in (None, user.pk) and case.held_until > timezone.now()
         if is_held:
             raise Outdated(HELD)
-        if case is not None and case.undecided and not judgements:
+        if case is not None and (case.undecided or case.is_improbable) and not judgements:
             raise InvalidSubmission([FieldError("Choose a label before you decide", field="judgements")])
         done = []
         for one in judgements:
@@ -377,7 +380,7 @@ def undo(project: Project, user: User, item: Item, done: object) -> None:
                 raise Outdated(NEW_ANSWER)
             before = stored[-2] if len(stored) > 1 else None
             adjudicating.take_back(project, user, item, stored[-1], before)
-        _see_to(item, 0, 0)
+        _see_to(item, 0, 0, is_improbable=bool(Case.objects.filter(pk=item.pk, posterior__lt=LOW_POSTERIOR)))
         cases.count(project, project.type, [item.pk])
 
 
@@ -385,8 +388,9 @@ def _newest_revision(item: Item) -> int:
     return max(Revision.objects.filter(annotation__item=item, is_latest=True).values_list("pk", flat=True), default=0)
 
 
-def _see_to(item: Item, flags: int, revision: int) -> None:
-    Case.objects.filter(pk=item.pk).update(seen_flags=flags, seen_revision=revision, holder=None, held_until=None)
+def _see_to(item: Item, flags: int, revision: int, *, is_improbable: bool = False) -> None:
+    seen = {"seen_flags": flags, "seen_revision": revision, "is_improbable": is_improbable}
+    Case.objects.filter(pk=item.pk).update(**seen, holder=None, held_until=None)
 
 
 def _text(body: dict, name: str, limit: int) -> str:

@@ -263,7 +263,8 @@ class Shown(models.Model):
 
 
 class Case(models.Model):
-    """An item that adjudicators have something to see to: answers differ, or somebody flagged it or wrote a comment.
+    """An item that adjudicators have something to see to: answers differ, somebody flagged it or wrote a comment, or a
+    model of raters takes its label to be improbable, be everybody of one mind.
     It follows from answers, flags and decisions (`annotation.projects.cases`), and is stored with each of these so that
     nobody has to look through all judgements for the next one. It adds up the item's disagreements, and stays when all
     of them are decided."""
@@ -277,8 +278,10 @@ class Case(models.Model):
     entropy = models.FloatField(default=0)  # of the answers to one of these, in bits
     is_flagged = models.BooleanField(default=False)
     is_commented = models.BooleanField(default=False)
+    # Since a snapshot found a label that nobody decided improbable, until an adjudicator or a rule decides.
+    is_improbable = models.BooleanField(default=False, db_default=False)
     is_waiting = models.GeneratedField(
-        expression=Q(undecided__gt=0) | Q(is_flagged=True) | Q(is_commented=True),
+        expression=Q(undecided__gt=0) | Q(is_flagged=True) | Q(is_commented=True) | Q(is_improbable=True),
         output_field=models.BooleanField(),
         db_persist=True,
     )

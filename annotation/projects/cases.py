@@ -198,8 +198,19 @@ def decided(project: Project) -> None:
             true, false = (rows.filter(**{name: value}) for value in (True, False))
             false.filter(holds).update(**{name: True})
             true.exclude(holds).update(**{name: False})
+    about = in_force.filter(method__in=SETTLING, unit__item_units__item=OuterRef("pk"))
+    Case.objects.filter(Exists(about), project=project, is_improbable=True).update(is_improbable=False)
     with connection.cursor() as cursor:
         cursor.execute(_ROLL_UP, [project.pk])
+
+
+def open_cases(project: Project, items: Iterable[int]) -> None:
+    """Cases of items on which nobody differs, where they have none."""
+    ids = sorted(items)
+    for start in range(0, len(ids), ITEMS_AT_ONCE):
+        part = ids[start : start + ITEMS_AT_ONCE]
+        positions = dict(Item.objects.filter(pk__in=part).values_list("pk", "position"))
+        _write(project.pk, dict.fromkeys(part, CaseState()), positions, ("position",))
 
 
 _ROLL_UP = """

@@ -1,11 +1,16 @@
 """The adjudicators' queue: what it is narrowed to, its orders, and the snapshot of posteriors and of checkers."""
 
+import io
 import json
+import random
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from analysis.rules.running import run_rule
+from analysis.rules.snapshots import take_snapshot
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Case, Decision, Job, Shown, Suggestion
 from annotation.projects import cases
@@ -78,12 +83,12 @@ def test_a_snapshot_orders_the_queue_by_posterior_and_by_the_checkers_uncertaint
         Suggestion.objects.filter(unit=unit).update(probabilities={"supports": sure, "refutes": 1 - sure})
     assert client.post(f"{here}snapshot/").status_code == 302
     job = lifecycle.run_here(Job.objects.get(kind="snapshot"))
-    assert job.state == "done" and job.result == {"cases": 6, "posterior": 6, "uncertainty": 6}
+    assert job.state == "done" and job.result["cases"] == job.result["posterior"] == job.result["uncertainty"] == 6
     stored = dict(Case.objects.values_list("item__key", "posterior"))
     # Of nothing the model is surer than of what three people say alike.
     assert stored["c1/e4"] == stored["c2/e5"] == max(stored.values()) and min(stored.values()) > 0
     for key, posterior in (("c1/e1", 0.55), ("c0/e3", 0.7)):
-        Case.objects.filter(item__key=key).update(posterior=posterior)
+        Case.objects.filter(item__key=key).update(posterior=posterior, is_improbable=True)
         stored[key] = posterior
     by_posterior = queue(study, order="posterior")
     assert [stored[key] for key in by_posterior] == sorted(stored.values())
@@ -103,6 +108,57 @@ def test_a_snapshot_orders_the_queue_by_posterior_and_by_the_checkers_uncertaint
             client.post(f"{here}next/?{asked}", "{}", content_type="application/json")
         counts.append(len(queries))
     assert max(counts) <= counts[0] + 1
+
+
+def test_what_all_agree_on_waits_where_it_is_improbable_until_somebody_decides():
+    """Ann labels at random, Ben always says the same: what the two say alike is no more probable for it."""
+    dataset = factories.make_dataset()
+    stances = ("supports", "refutes", "insufficient-neutral")
+    units = factories.make_claim_evidence(dataset, 40)
+    project = factories.make_project(dataset, overlap=0)
+    judge = factories.join(project, factories.make_user("judge"), "adjudicator")
+    chance = random.Random(3)
+    for unit in units:
+        truth = chance.choice(stances)
+        said = [truth, truth, chance.choice(stances), "supports"]
+        # Two good annotators, and on some units only the two bad ones.
+        pairs = list(zip(("good", "better", "ann", "ben"), said, strict=True))
+        for name, stance in pairs if unit.pk % 4 else pairs[2:]:
+            say(project, unit, name, stance=stance)
+    cases.recount(project)
+    alike = [unit for unit in units if not unit.pk % 4 and not Case.objects.filter(item__anchor=unit).exists()]
+    counts = take_snapshot(project)
+    improbable = Case.objects.filter(is_improbable=True, undecided=0)
+    assert counts["improbable"] > improbable.count() > 0
+    assert set(improbable.values_list("item__anchor", flat=True)) <= {unit.pk for unit in alike}
+    study = project, units, client_of(judge)
+    keys = set(improbable.values_list("item__key", flat=True))
+    assert keys <= set(queue(study, which="improbable")) and keys <= set(queue(study))
+    call_command("check_cases", project.slug, stdout=(said := io.StringIO()))
+    assert said.getvalue().startswith(f"{project.slug}: 0 of ")
+    # A look does not settle it, a decision does, and undoing that brings it back.
+    key, client = min(keys), study[2]
+    here = f"/projects/{project.slug}/adjudication/items/{project.items.get(key=key).uuid}/"
+
+    def post(way, body):
+        return client.post(f"{here}{way}", json.dumps(body), content_type="application/json")
+
+    payload = post("", {}).json()["payload"]
+    assert 0 < payload["improbable"] < 0.8 and payload["optional_units"] == []
+    assert post("decide/", {"basis": payload["basis"], "judgements": []}).status_code == 422
+    place = {"unit": payload["units"][0]}
+    labels = [
+        place | {"dimension": "relevance", "label": "relevant"},
+        place | {"dimension": "stance", "label": "refutes"},
+    ]
+    done = post("decide/", {"basis": payload["basis"], "judgements": labels}).json()["done"]
+    assert not improbable.filter(item__key=key).exists() and key not in queue(study, which="improbable")
+    assert take_snapshot(project)["improbable"] == counts["improbable"] - 1
+    Case.objects.filter(item__key=key).update(posterior=0.5)
+    post("undo/", {"done": done})
+    assert improbable.filter(item__key=key).exists()
+    run_rule(project, None, "most", "majority", {"ties": "first"})
+    assert not Case.objects.filter(is_waiting=True).exists() and take_snapshot(project)["improbable"] == 0
 
 
 def test_what_checkers_said_comes_when_it_is_asked_for_and_is_noted_with_the_decision(study):

@@ -140,6 +140,7 @@ function showSaid(made) {
   for (const { letter, comment, words } of payload.said) {
     for (const text of [words, comment]) if (text) all.append(make("p", {}, make("b", { textContent: nameOf(made, letter) }), ": ", make("span", { textContent: text, dir: "auto" })));
   }
+  if (payload.improbable !== null) all.append(make("p", {}, make("b", { textContent: "Improbable" }), `: a model of the annotators gives the least certain label a posterior of ${payload.improbable}`));
   for (const { reason, is_flag: isFlag } of payload.skips) all.append(make("p", {}, make("b", { textContent: isFlag ? "Flagged" : "Skipped" }), reason ? ": " : "", make("span", { textContent: reason, dir: "auto" })));
 }
 
@@ -147,7 +148,7 @@ function refresh() {
   if (!item) return;
   const missing = item.missing();
   one(".submit", item.node).classList.toggle("is-ready", !missing);
-  const open = item.payload.differing.length;
+  const open = item.payload.differing.length || item.payload.improbable !== null;
   tell(missing ? missing.message : open ? "Complete" : "Nothing differs here: Enter says that you have seen it");
 }
 
