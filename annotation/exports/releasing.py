@@ -23,6 +23,7 @@ from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
+from annotation.formats.files.manifests import MANIFEST, UNDECIDED
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines
 from annotation.jobs.lifecycle import JobError, Lease, create_job
 from annotation.models import Artifact, Chunk, Item, Job, Project
@@ -32,11 +33,9 @@ from annotation.task_types import Label, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"  # where there are any
-UNDECIDED = "undecided.tsv"  # units without a label, and why
 UNDECIDED_COLUMNS = ("unit", "dimension", "why", "votes")
 # What becomes of these in the content: they stand there without a label, their items are left out, or no export at all.
 LIST, LEAVE_OUT, REFUSE = WITHOUT_LABEL = ("list", "leave-out", "refuse")
-MANIFEST = "manifest.json"
 MEDIA_TYPES = {
     ".tsv": "text/tab-separated-values; charset=utf-8",
     ".jsonl": "application/x-ndjson; charset=utf-8",

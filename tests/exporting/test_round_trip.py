@@ -10,8 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.decisions import adjudicating
-from annotation.models import Decision, Project
-from tests.factories import make_project, make_user
+from annotation.models import Decision, LabelSet, Project
+from annotation.projects.options import set_options
+from tests.factories import LABEL_SET, make_label_set_project, make_project, make_user
 from tests.kinds import answer_all, make_kind_project
 from tests.world.exported import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
 from tests.world.labels import items_of, make_rater, say
@@ -40,6 +41,28 @@ def imported(folder: Path, names: tuple[str, ...], project: str, **more) -> Proj
     chosen = {"format": "assay", "dataset": project, "project": project, "owner": "owner@example.org"}
     call_command("import_dataset", *files, **chosen | more, verbosity=0)
     return Project.objects.get(slug=project)
+
+
+def test_a_folder_brings_its_label_set_and_options_and_files_of_other_tools_are_passed_over(tmp_path):
+    make_user("owner", is_superuser=True)
+    project = make_label_set_project(LABEL_SET, ("It rained.", "It froze."), slug="tones")
+    options = {"captions": {"tone": {"title": "Wording", "labels": {"neutral": {"title": "Plain"}}}}}
+    set_options(project, project.created_by, options)
+    people = [make_rater(project, f"Secret {number}") for number in range(2)]
+    for item, *labels in zip(items_of(project), ("neutral", "neutral"), ("neutral", "loaded"), strict=True):
+        for person, label in zip(people, labels, strict=True):
+            say(item, person).judgements.create(unit=item.anchor, dimension="tone", label=label)
+    kinds = [part for kind in ("jsonl", "doccano", "label-studio", "inception") for part in ("--format", kind)]
+    first = export(project, tmp_path / "first", *kinds)
+    LabelSet.objects.all().delete()
+    again = imported(tmp_path / "first", ("",), "again", with_settings=True)
+    assert LabelSet.objects.get().description == LABEL_SET
+    assert (again.type.dimension("tone").title, again.options) == ("Wording", options)
+    second = export(again, tmp_path / "second", *kinds)
+    assert {name for name in first if first[name] != second[name]} == {
+        "manifest.json"
+    }  # the project is called otherwise
+    assert {"label-studio.xml", "doccano.zip", "inception.zip", "undecided.tsv"} < first.keys()
 
 
 @pytest.mark.parametrize("with_decisions", [True, False])

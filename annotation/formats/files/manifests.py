@@ -14,6 +14,7 @@ from annotation.formats.records import FormatError
 from annotation.formats.sources import Options, SourceFile
 
 MANIFEST = "manifest.json"
+UNDECIDED = "undecided.tsv"  # units without a label, and why
 SIGN = b'"assay_export"'
 HEAD_BYTES = 4096
 CONTENT_ENDINGS = (".jsonl", ".tsv", ".parquet")  # the first of them that there is
@@ -29,12 +30,30 @@ def read_manifest(sources: Iterable[SourceFile]) -> dict | None:
 
 
 def data_files(sources: Iterable[SourceFile]) -> list[SourceFile]:
-    """The sources without manifests; an archive with one is replaced by those of its files that are read."""
-    files = []
+    """The sources without manifests; an archive with one is replaced by those of its files that are read, and so are
+    files that come with a manifest as a folder's do."""
+    files, loose = [], []
+    has_manifest = False
     for source in sources:
         manifest, members = _opened(source)
-        files += [source] if manifest is None else members
-    return files
+        if manifest is None:
+            loose.append(source)
+        has_manifest |= manifest is not None and not members
+        files += members
+    if has_manifest:
+        read = _read_of([source.label for source in loose])
+        loose = [source for source in loose if source.label in read]
+    return [*loose, *files]
+
+
+def _read_of(names: Iterable[str]) -> list[str]:
+    """Of an export's files its content in one layout, and what was said of it; what other tools read is left."""
+    chosen: dict[str, str] = {}
+    for ending in CONTENT_ENDINGS:
+        for one in names:
+            if one.endswith(ending) and one.rsplit("/", 1)[-1] != UNDECIDED:
+                chosen.setdefault(one.removesuffix(ending), one)
+    return list(chosen.values())
 
 
 def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:
@@ -55,12 +74,7 @@ def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:
         )
     folder = name.removesuffix(MANIFEST)
     beside = [one for one in entries if one.startswith(folder) and "/" not in one.removeprefix(folder) and entries[one]]
-    chosen: dict[str, str] = {}
-    for ending in CONTENT_ENDINGS:
-        for one in beside:
-            if one.endswith(ending):
-                chosen.setdefault(one.removesuffix(ending), one)
-    return manifest, [SourceFile(source.path, source.name, one) for one in chosen.values()]
+    return manifest, [SourceFile(source.path, source.name, one) for one in _read_of(beside)]
 
 
 def _manifest_in(source: SourceFile) -> dict | None:

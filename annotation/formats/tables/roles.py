@@ -43,7 +43,7 @@ OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
     "": "Keep with the text",
     "text": "Text that was judged",
-    "marked": "Text that was judged, with highlights as <v>marks</v>",
+    "marked": "Judged text with <v>highlights</v>",
     "context": "Context: article, question or premise",
     "id": "Id of the text",
     "document": "Id of the document or question",
