@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .contracts import CheckerInfo, MissingPackageError, Package, ParameterError, ParameterInfo
+from .extractors import examples
 from .llm import endpoints, prompts
 from .loading import allowed_models
 
@@ -52,6 +53,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "model": (str,),
     "prompt": (str,),
+    examples.KIND: (str,),
     "endpoint": (str,),
     "bool": (bool,),
 }
@@ -64,7 +66,9 @@ def _checked(parameter: ParameterInfo, value: Any) -> float | int | str | bool:
         raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(endpoints.names()) or 'none'}")
     if parameter.kind == allowed_models.KIND and (problem := allowed_models.problem_of(value)):
         raise ParameterError(parameter.name, problem)
-    if parameter.kind == "prompt" and value.strip():
+    if parameter.kind == examples.KIND:
+        examples.read_examples(value)
+    if parameter.kind == "prompt" and parameter.must_hold and value.strip():
         prompts.own(value, parameter.must_hold)
     if parameter.choices and value not in parameter.choices:
         raise ParameterError(parameter.name, f"{value!r} is not one of {', '.join(parameter.choices)}")

@@ -194,7 +194,8 @@ class ParameterInfo:
 
     name: str
     title: str
-    kind: str  # float | int | str | model (a name or folder) | prompt (or empty) | endpoint (a name, or empty) | bool
+    # float | int | str | model (a name or folder) | bool; and, or empty: prompt | examples | endpoint (a name)
+    kind: str
     default: float | int | str | bool
     low: float | None = None
     high: float | None = None

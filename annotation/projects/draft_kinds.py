@@ -60,12 +60,16 @@ DRAFT_KINDS = {
         DraftKind(
             "atomic_claim", "response", "atomic_claims", "atomic claim", "atomic claims", "response", "responses"
         ),
+        DraftKind(
+            "sub_sentence", "response", "sub_sentences", "sub-sentence", "sub-sentences", "response", "responses"
+        ),
         DraftKind("aspect", "question", "aspects", "aspect", "aspects", "question", "questions"),
     )
 }
 # What is judged -> what is drafted for it.
 DRAFTED_FOR = {
     UnitKind.TRIPLET: DRAFT_KINDS["triplet"],
+    UnitKind.SUB_SENTENCE: DRAFT_KINDS["sub_sentence"],
     UnitKind.ATOMIC_CLAIM: DRAFT_KINDS["atomic_claim"],
     UnitKind.ASPECT: DRAFT_KINDS["aspect"],
     UnitKind.RESPONSE_ASPECT: DRAFT_KINDS["aspect"],

@@ -61,8 +61,6 @@ PROMPTS = {
 
 
 JOINT_PROMPTS = {"entailment": ("entailment-joint",)}
-# In one request; models that judge many more at once lose count.
-MOST_JOINT = 25
 # As many inputs as a worker takes at once, so that the pieces of one answer come together.
 JOINT_SLICE = 256
 # Ways to an answer: at once; or after reasons, in an object that the server holds the model to, or in its own words.
@@ -114,8 +112,17 @@ INFO = CheckerInfo(
             "str",
             "each",
             choices=("each", "joint"),
-            hint="each: one request for each. joint: up to 25 that have the same passages in one, which costs less. "
+            hint="each: one request for each. joint: several that have the same passages in one, which costs less. "
             "Only where the question is whether passages entail a piece.",
+        ),
+        ParameterInfo(
+            "pieces_at_once",
+            "Pieces in a joint request, at most",
+            "int",
+            25,
+            1,
+            200,
+            hint="Models that judge many at once lose count.",
         ),
         PROMPT,
         ParameterInfo(
@@ -251,8 +258,9 @@ class LlmChecker:
                 together.setdefault(one.shared, []).append(one)
             else:
                 yield [one]
+        most = self.parameters["pieces_at_once"]
         for pieces in together.values():
-            yield from (pieces[start : start + MOST_JOINT] for start in range(0, len(pieces), MOST_JOINT))
+            yield from (pieces[start : start + most] for start in range(0, len(pieces), most))
 
     def _answer(self, group: list[_Work], exchange: Exchange) -> None:
         """Ask the questions, those first on which others hang."""

@@ -1,4 +1,4 @@
-"""What every extractor takes and gives: pieces of a text (claim-triplets, atomic claims) or aspects of a question.
+"""What every extractor takes and gives: triplets, atomic claims or sub-sentences of a text, aspects of a question.
 
 Nothing here imports anything but the standard library. Like a checker, an extractor keeps order and length, and an
 input that it cannot answer fails alone. What it proposes becomes content only once a person has accepted it.
@@ -16,6 +16,7 @@ from ..contracts import PredictionError, Usage
 PARTS: dict[str, tuple[str, ...]] = {
     "triplet": ("head", "relation", "tail"),
     "atomic_claim": ("text",),
+    "sub_sentence": ("text",),
     "aspect": ("text",),
 }
 

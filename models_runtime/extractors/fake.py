@@ -1,8 +1,8 @@
 """An extractor without understanding, for tests and demonstrations: quick, repeatable, and failing on demand.
 
-Triplets are a sentence's words cut at two places, claims are sentences, and aspects are a question's longer words. What
-is drawn comes from sha256 of the seed, the kind and the texts, so equal texts are always taken apart alike, and a text
-that fails does so on every attempt.
+Triplets are a sentence's words cut at two places, claims and sub-sentences are sentences, and aspects are a question's
+longer words. What is drawn comes from sha256 of the seed, the kind and the texts, so equal texts are always taken apart
+alike, and a text that fails does so on every attempt.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class FakeExtractor:
             raise InputError("fake-permanent", "this text was chosen to fail permanently")
         if draw < self.parameters["permanent_failure_share"] + self.parameters["failure_share"]:
             raise InputError("fake-transient", "this text was chosen to fail", permanent=False)
-        proposed = {"triplet": self._triplets, "atomic_claim": _claims, "aspect": _aspects}[self.kind](question, text)
+        proposed = {"triplet": self._triplets, "atomic_claim": _claims, "sub_sentence": _claims, "aspect": _aspects}[
+            self.kind
+        ](question, text)
         kept = (
             one for one in distinct(proposed) if self._draw(*one.parts.values()) >= self.parameters["omitted_share"]
         )

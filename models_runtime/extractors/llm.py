@@ -1,19 +1,21 @@
-"""Proposals of a language model: triplets and atomic claims of an answer, aspects of a question.
+"""Proposals of a language model: triplets, atomic claims and sub-sentences of an answer, aspects of a question.
 
 The model must answer with JSON of a schema that the server holds it to (structured outputs), and what comes is read
 strictly all the same: whatever is not exactly of that form, refused or cut off is a failure with its reason, never a
 shorter list. An empty list is an answer: there is nothing to extract. Pieces with an empty part are left out, as in
-RefChecker (an answer of nothing else is malformed), and so are repetitions. Triplets and claims come with the sentence
-that states them; where it stands in the text, word by word, is where the piece is from.
+RefChecker (an answer of nothing else is malformed), and so are repetitions. Pieces of an answer come with the sentence
+that states them; where it stands in the text, word by word, is where the piece is from. Worked examples, where some are
+given, are shown before the text as exchanges that have been.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contracts import CheckerInfo, InputError, ParameterInfo
+from ..contracts import CheckerInfo, InputError, ParameterError, ParameterInfo
 from ..inputs import check_text
 from ..llm import prompts
 from ..llm.answers import json_options, object_schema, read_json
@@ -22,6 +24,7 @@ from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
 from ..packages import OPENAI, SPACY
 from ..provenance import provenance
 from ..texts.quoting import find_quote
+from . import examples
 from .contracts import PARTS, Extraction, ExtractionInput, Piece
 from .reading import distinct, failed_extraction, read_source
 
@@ -46,6 +49,14 @@ INFO = CheckerInfo(
         ENDPOINT,
         ParameterInfo("most", "Maximum pieces per text", "int", 40, 1, 200, hint="ICAT uses 10 aspects."),
         FORMAT_PROMPT,
+        ParameterInfo(
+            "examples",
+            "Worked examples",
+            examples.KIND,
+            "",
+            hint='Shown to the model before each text. JSON: [{"question": "…", "text": "…", "pieces": [{"head": "…", '
+            '"relation": "…", "tail": "…"}]}]; claims, sub-sentences and aspects have the part "text" alone.',
+        ),
         ParameterInfo(
             "max_tokens",
             "Maximum tokens per answer",
@@ -73,6 +84,7 @@ class Form:
 FORMS = {
     "triplet": Form("extract-triplets", "triplets", 200),
     "atomic_claim": Form("extract-claims", "claims", 500),
+    "sub_sentence": Form("extract-sub-sentences", "sub_sentences", 500),
     "aspect": Form("extract-aspects", "aspects", 200, has_from=False),
 }
 
@@ -87,7 +99,25 @@ class LlmExtractor:
         self.instructions = self.prompt.with_values(
             format=f'{{"{self.form.name}": [{{{fields}}}]}}', most=parameters["most"]
         )
+        self.examples = [
+            message
+            for number, one in enumerate(examples.read_examples(parameters["examples"]), 1)
+            for message in self._shown(one, number)
+        ]
         self.slice_at_least = self.server.slice_at_least
+
+    def _shown(self, one: examples.WorkedExample, number: int) -> prompts.Messages:
+        """An example as it would have been asked and answered; ParameterError where its pieces are not of the kind."""
+        try:
+            rows = [({FROM: one.text} if self.form.has_from else {}) | piece for piece in one.pieces]
+            read_pieces({self.form.name: rows}, self.kind, one.text, self.parameters["most"])
+        except InputError as error:
+            raise ParameterError(examples.KIND, f"number {number}: {error.message}") from None
+        found = json.dumps({self.form.name: rows}, ensure_ascii=False)
+        return [
+            {"role": "user", "content": self._message(one.question, one.text)},
+            {"role": "assistant", "content": found},
+        ]
 
     def describe(self) -> dict[str, Any]:
         """Asks the server what it serves now."""
@@ -122,11 +152,8 @@ class LlmExtractor:
 
     def _ask(self, read: tuple[str, str], exchange: Exchange) -> tuple[Piece, ...]:
         question, text = read
-        named = [("question", question)] if question.strip() else []
-        named += [("answer", text)] if text.strip() else []
-        messages = prompts.both(
-            self.instructions, prompts.texts_before(named, f"The {self.form.name}, in the JSON form that is asked for:")
-        )
+        system, asked = prompts.both(self.instructions, self._message(question, text))
+        messages = [system, *self.examples, asked]
         room = self.parameters["max_tokens"]
         while True:
             exchange.prompts, exchange.outputs = [], []
@@ -139,6 +166,12 @@ class LlmExtractor:
                 room //= 4
                 continue
             return read_pieces(read_json(body, room), self.kind, text, self.parameters["most"])
+
+    def _message(self, question: str, text: str) -> str:
+        named = [("question", question)] if question.strip() else []
+        named += [("answer", text)] if text.strip() else []
+        what = self.form.name.replace("_", "-")
+        return prompts.texts_before(named, f"The {what}, in the JSON form that is asked for:")
 
     def _fields(self) -> tuple[str, ...]:
         """Of one piece, in the order in which the model is to write them: what it rests on comes first."""

@@ -1,4 +1,4 @@
-"""Every sentence is one claim: what a language model's claims are to be compared with."""
+"""Every sentence is one claim, or one sub-sentence: what a language model's claims are to be compared with."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ INFO = CheckerInfo(
     version="1",
     kind="sentences",
     title="Sentence by sentence",
-    summary="Takes every sentence as one claim: a baseline that needs no model.",
-    roles=("atomic_claim",),
+    summary="Takes every sentence as one claim or sub-sentence: a baseline that needs no model.",
+    roles=("atomic_claim", "sub_sentence"),
     needs="cpu",
     packages=(SPACY,),
     licence="GPL-3.0-or-later",

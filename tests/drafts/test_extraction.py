@@ -28,6 +28,7 @@ pytestmark = pytest.mark.django_db
     [
         (TRIPLETS, "triplet", "response"),
         (CLAIMS, "atomic_claim", "response"),
+        ("triplets/sub-sentences/1", "sub_sentence", "response"),
         (ASPECTS, "aspect", "question"),
         (RELEVANCE, "aspect", "question"),
     ],
@@ -42,7 +43,7 @@ def test_what_a_project_drafts_follows_from_what_it_judges(identifier, kind, sou
     assert run.sources.count() == len(ANSWERS)
 
 
-@pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "triplets/sub-sentences/1", "answer-grade/-/1"])
+@pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "answer-grade/-/1"])
 def test_other_projects_draft_nothing(identifier):
     project = make_drafting_project(identifier)
     with pytest.raises(extraction.RunError, match="nothing that an extractor proposes"):

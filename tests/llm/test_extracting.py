@@ -25,6 +25,7 @@ BEFORE = {"from": "It had frozen in 1880 too.", "head": "Lake Constance", "relat
 GOOD = {
     "triplet": [FROZE],
     "atomic_claim": [{"from": FROZE["from"], "text": "Lake Constance froze over in 1963."}],
+    "sub_sentence": [{"from": FROZE["from"], "text": "Lake Constance froze over in 1963."}],
     "aspect": [{"text": "The years in which it froze"}],
 }
 
@@ -182,6 +183,42 @@ def test_instructions_of_ones_own(serve):
     ):
         with pytest.raises(ParameterError, match=problem):
             extract(source(), prompt=wrong)
+
+
+def test_examples_are_shown_before_the_text_as_exchanges_that_have_been(serve):
+    server = serve(lambda request, n: said([FROZE]))
+    shown = [
+        {
+            "question": "Where?",
+            "text": "Oslo is in Norway.",
+            "pieces": [{"head": "Oslo", "relation": "in", "tail": "N"}],
+        },
+        {"text": "Hello!", "pieces": []},
+    ]
+    (found,) = extract(source(), examples=json.dumps(shown))
+    roles = [message["role"] for message in server.requests[0]["messages"]]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"] and len(found.pieces) == 1
+    first, answered, _, nothing, asked = (message["content"] for message in server.requests[0]["messages"][1:])
+    assert "Where?" in first and "Oslo is in Norway." in first and ANSWER in asked
+    assert json.loads(answered) == {"triplets": [{"from": "Oslo is in Norway.", **shown[0]["pieces"][0]}]}
+    assert json.loads(nothing) == {"triplets": []}
+
+
+@pytest.mark.parametrize(
+    ("examples", "problem"),
+    [
+        ("[", "not JSON"),
+        ('{"text": "a"}', "JSON list of 20"),
+        ('[{"text": "a", "pieces": [], "why": "b"}]', "number 1 needs text"),
+        ('[{"text": "a", "pieces": []}, {"text": "a", "pieces": ["b"]}]', "number 2 needs text"),
+        ('[{"text": "a", "pieces": [{"text": "b"}]}]', "number 1: number 1 of the triplets"),
+        ('[{"text": "a\\u0000", "pieces": []}]', "number 1: "),
+    ],
+)
+def test_examples_of_another_form_are_refused_by_number(serve, examples, problem):
+    serve(lambda request, n: said([FROZE]))
+    with pytest.raises(ParameterError, match=problem):
+        extract(source(), examples=examples)
 
 
 def test_texts_that_give_orders_stay_between_their_marks(serve):

@@ -79,6 +79,15 @@ def test_what_is_asked_and_what_comes_back(serve, form, passages):
     assert prompt.described() in generator.describe()["prompts"]["question"]
 
 
+def test_instructions_of_ones_own(serve, project):
+    server = serve(said)
+    run = start(project, {"prompt": "Answer in verse, for $5.\r\nBe brief."})
+    assert lifecycle.run_here(run.job).result["answered"] == 6
+    assert server.requests[0]["messages"][0]["content"] == "Answer in verse, for $5.\nBe brief."
+    kept = run.texts.first().facts["prompt"]
+    assert (kept["name"], len(kept["sha256"])) == ("own", 64)
+
+
 @pytest.mark.parametrize(
     ("way", "second", "found"),
     [

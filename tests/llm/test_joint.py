@@ -62,6 +62,9 @@ def test_only_pieces_with_the_same_passages_go_together_and_never_too_many(serve
     found = load("llm", TRIPLETS, {"pieces": "joint"}).predict(inputs)
     assert judged(found) == ["entailment", "contradiction", *["neutral"] * 30, "bad_triplet"]
     assert sorted(len(numbered(request)) for request in server.requests) == [1, 1, 6, 25]
+    server.requests.clear()
+    load("llm", TRIPLETS, {"pieces": "joint", "pieces_at_once": 10}).predict(inputs)
+    assert sorted(len(numbered(request)) for request in server.requests) == [1, 1, 1, 10, 10, 10]
 
 
 def test_probabilities_are_those_at_the_place_of_each_letter(serve):

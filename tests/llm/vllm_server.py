@@ -20,6 +20,7 @@ MAX_TOKENS = 2048
 # Prompts that the tokenizer is not made of.
 NEWER = (
     "search_query",
+    "extract-sub-sentences",
     "answer-confidence",
     *(f"answer{form}{source}" for form in ("", "-only", "-reasons") for source in ("", "-from-passages")),
 )

@@ -123,7 +123,7 @@ def parameter_field(parameter: ParameterInfo) -> forms.Field:
     if parameter.kind == "endpoint":
         names = registry.endpoint_names()
         return forms.ChoiceField(required=False, choices=[(name, name) for name in names], **options)
-    if parameter.kind == "prompt":
+    if parameter.kind in ("prompt", "examples"):
         return forms.CharField(
             required=False, strip=False, max_length=TEXT_LENGTH, widget=forms.Textarea(attrs={"rows": 8}), **options
         )

@@ -158,6 +158,7 @@ READERS = {
     "str": str,
     "model": str,
     "prompt": str,
+    "examples": str,
     "endpoint": str,
     "bool": lambda raw: WORDS[raw.lower()],
 }
