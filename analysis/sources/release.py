@@ -146,7 +146,7 @@ class ReleaseSource(Source):
                     spans.append((annotation, revision, (unit, answer[1], dimension, label, *where)))
         newest = np.array([one[1] for one in latest.values()], dtype=np.int64)
         frame = pd.DataFrame({name: labels[name] for name in base.LABEL_COLUMNS if name in labels})
-        is_latest = frame["number"].to_numpy() == newest[frame["annotation"].to_numpy()]
+        is_latest = frame["number"].to_numpy() == newest[frame["annotation"].to_numpy(dtype=np.int64)]
         frame.insert(base.LABEL_COLUMNS.index("is_latest"), "is_latest", is_latest)
         marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
         return _Stored(
