@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, Prediction, ScoreInfo
+from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
 from ..inputs import failed
 from ..llm import prompts
 from ..llm.answers import LabelAnswer
@@ -45,8 +45,10 @@ class ScoredQuestion:
         return {self.score: values[found.label], **told, "label_mass": answer.mass}
 
 
-def info_of(slug: str, title: str, summary: str, *scores: ScoreInfo) -> CheckerInfo:
-    """The entry of one question with scores for an answer."""
+def info_of(
+    slug: str, title: str, summary: str, *scores: ScoreInfo, more: tuple[ParameterInfo, ...] = ()
+) -> CheckerInfo:
+    """The entry of one question with scores for an answer, and `more` parameters."""
     return CheckerInfo(
         slug=slug,
         version="2",
@@ -57,7 +59,7 @@ def info_of(slug: str, title: str, summary: str, *scores: ScoreInfo) -> CheckerI
         needs="server",
         packages=(OPENAI,),
         gives="scores",
-        parameters=(ENDPOINT, PROMPT, ANSWERS, *PATIENCE),
+        parameters=(ENDPOINT, *more, PROMPT, ANSWERS, *PATIENCE),
         scores=(*scores, LABEL_MASS),
     )
 

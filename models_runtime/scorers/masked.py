@@ -9,19 +9,30 @@ The reference then cannot tell, and a label other than neutral comes from what t
 | masked_places | how many stretches were masked | |
 
 A stretch is masked where the element's words stand in a passage in their order, whatever their case, as whole words.
-Elements that stand there in other words are missed; RefChecker has a language model mask them.
+Elements that stand there in other words are missed; `masked_server` can have a language model find them, as RefChecker
+does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..building import Entry, build_entry
 from ..checkers import nli
-from ..contracts import CheckerInfo, CheckerInput, InputError, LabelSpace, ParameterInfo, Prediction, ScoreInfo
+from ..contracts import (
+    CheckerError,
+    CheckerInfo,
+    CheckerInput,
+    InputError,
+    LabelSpace,
+    ParameterInfo,
+    Prediction,
+    ScoreInfo,
+    Usage,
+)
 from ..inputs import check_text, failed, read_claim, read_passages
 from ..packages import SPACY, TORCH, TRANSFORMERS
 
@@ -94,10 +105,27 @@ def masked(text: str, elements: Sequence[str]) -> tuple[str, int]:
     return text, total
 
 
+@dataclass(frozen=True, slots=True)
+class MaskedInput:
+    """An input with masked passages, how many stretches that are, and what finding them cost."""
+
+    item: CheckerInput
+    places: int
+    usage: Usage | None = None
+
+    @classmethod
+    def of(
+        cls, item: CheckerInput, claim: str, found: Sequence[tuple[str, int]], usage: Usage | None = None
+    ) -> MaskedInput:
+        fields = {"claim": claim, "passages": tuple(text for text, _ in found)}
+        return cls(CheckerInput(item.id, fields), sum(n for _, n in found), usage)
+
+
 class MaskedReference:
     def __init__(self, info: CheckerInfo, parameters: dict[str, Any], reader: Entry) -> None:
         self.info, self.parameters = info, parameters
-        given = {name: value for name, value in parameters.items() if name != "mask"}
+        known = {parameter.name for parameter in reader.INFO.parameters}
+        given = {name: value for name, value in parameters.items() if name in known}
         self.checker = build_entry(reader, given, (SPACE,))
         self.slice_at_least = getattr(self.checker, "slice_at_least", 1)
 
@@ -109,26 +137,47 @@ class MaskedReference:
 
     def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
         predictions: dict[int, Prediction] = {}
-        asked: dict[int, tuple[CheckerInput, int]] = {}
-        for place, item in enumerate(inputs):
-            try:
-                asked[place] = self._masked(item)
-            except InputError as error:
-                predictions[place] = failed(item, error)
-        answers = self.checker.predict([item for item, _ in asked.values()]) if asked else []
-        for (place, (_, n)), answer in zip(asked.items(), answers, strict=True):
-            predictions[place] = replace(answer, labels={}, spans=(), scores=_scores(answer, n))
+        asked: dict[int, MaskedInput] = {}
+        for place, one in enumerate(self._masked(inputs)):
+            if isinstance(one, MaskedInput):
+                asked[place] = one
+            else:
+                predictions[place] = one
+        by_id = {one.item.id: one for one in asked.values()}
+        try:
+            answers = self.checker.predict([one.item for one in asked.values()]) if asked else []
+        except CheckerError as error:
+            error.predictions = tuple(_scored(answer, by_id[answer.id]) for answer in error.predictions)
+            raise
+        for (place, one), answer in zip(asked.items(), answers, strict=True):
+            predictions[place] = _scored(answer, one)
         return [predictions[place] for place in range(len(inputs))]
 
-    def _masked(self, item: CheckerInput) -> tuple[CheckerInput, int]:
+    def _masked(self, inputs: Sequence[CheckerInput]) -> list[MaskedInput | Prediction]:
+        """Each input masked, or the failure where that cannot be."""
+        found: list[MaskedInput | Prediction] = []
+        for item in inputs:
+            try:
+                claim, elements, texts = self.read(item)
+                found.append(MaskedInput.of(item, claim, [masked(text, elements) for text in texts]))
+            except InputError as error:
+                found.append(failed(item, error))
+        return found
+
+    def read(self, item: CheckerInput) -> tuple[str, list[str], list[str]]:
+        """The statement, its elements that are masked, and the passages."""
         claim, passages = read_claim(item), read_passages(item)
         elements = []
         for name in ELEMENTS[self.parameters["mask"]]:
             if name not in item.fields:
                 raise InputError("missing-field", f"there is no {name} to be masked")
             elements.append(check_text(name, item.fields[name]))
-        texts, counts = zip(*(masked(text, elements) for _, text in passages), strict=True)
-        return CheckerInput(item.id, {"claim": claim, "passages": texts}), sum(counts)
+        return claim, elements, [text for _, text in passages]
+
+
+def _scored(answer: Prediction, one: MaskedInput) -> Prediction:
+    usage = answer.usage if one.usage is None else one.usage + (answer.usage or Usage())
+    return replace(answer, labels={}, spans=(), scores=_scores(answer, one.places), usage=usage)
 
 
 def _scores(answer: Prediction, n: int) -> dict[str, float | None]:

@@ -9,12 +9,13 @@ import time
 import pytest
 
 from models_runtime import STANCE, CheckerInput, load, registry
-from models_runtime.contracts import SpaceError
+from models_runtime.contracts import SpaceError, UnavailableError
 from models_runtime.llm import client, prompts
+from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.scorers import model_knowledge, source_reference, verdict
 from tests.models_runtime.samples import UNREADABLE, pair, triplet
 
-from .server import completion, picked
+from .server import FakeServer, Reply, completion, picked
 
 EVIDENCE = "A study of 2019 says so."
 QUESTIONS = {one.INFO.slug: one.QUESTION for one in (source_reference, model_knowledge, verdict)}
@@ -148,3 +149,66 @@ def test_a_server_that_dies_is_waited_for(serve):
     server = serve(answer, max_in_flight=1)
     found = scored("verdict", *(pair("claim", f"text {n}", str(n)) for n in range(6)), wait_seconds=30, retries=0)
     assert [(one.id, one.scores.get("verdict")) for one in found] == [(str(n), 1.0) for n in range(6)]
+
+
+def test_what_a_model_knows_is_asked_by_a_question_that_another_one_writes(serve, monkeypatch):
+    """The writer sees the statement, the model asked about the question alone."""
+    writer = FakeServer(lambda request, n: completion("Did Lake Constance freeze in 1963?", usage=(40, 8)))
+    writer.start()
+    server = serve(lambda request, n: picked("C"))
+    main = {"url": server.url, "model": "m"}
+    monkeypatch.setenv(VARIABLE, json.dumps({"main": main, "writer": {"url": writer.url, "model": "m"}}))
+    scorer = load("model-knowledge", (), {"wait_seconds": 0, "form": "question", "question_endpoint": "writer"})
+    described = scorer.describe()
+    (found,) = scorer.predict([triplet("Lake Constance froze in 1963", EVIDENCE)])
+    assert found.scores["knows"] == 0.0 and found.usage.prompt_tokens == 140
+    ((written,), (asked,)) = writer.requests, server.requests
+    assert "Lake Constance froze in 1963" in str(written) and "Lake Constance froze in 1963" not in str(asked)
+    assert "Did Lake Constance freeze" in asked["messages"][1]["content"] and EVIDENCE not in str(asked)
+    names = [one["name"] for one in described["prompts"]["model-knowledge"]]
+    assert names == ["knowledge-question", "model-knowledge-question"]
+    assert described["questions_by"]["endpoint"] == "writer" and "Did Lake" in found.trace["output"]
+    writer.answer = lambda request, n: completion("One?\nTwo?")
+    (found,) = scorer.predict([triplet("Lake Constance froze in 1963", EVIDENCE)])
+    assert found.error.reason == "malformed"
+    writer.stop()
+
+
+def test_a_model_finds_what_names_the_part_that_is_masked(serve):
+    """In other words than the part's own; what it finds that is not there is passed over, and so are other passages."""
+
+    def answer(request, n):
+        if "structured_outputs" in request:
+            return picked("B")
+        passage = request["messages"][1]["content"].split("[begin passage ")[1]
+        there = ["the Bodensee", "It", "a pond"] if "Bodensee" in passage else []
+        return completion(json.dumps({"stretches": there}), usage=(30, 4))
+
+    server = serve(answer)
+    item = CheckerInput("1", {
+        "claim": "Lake Constance froze in 1963", "subject": "Lake Constance", "object": "1963",
+        "passages": ("Lake Constance is the Bodensee. It froze.", "Herring is caught in May."),
+    })  # fmt: skip
+    scorer = load("masked-reference-server", (), {"wait_seconds": 0, "mask": "subject", "masking": "model"})
+    (found,) = scorer.predict([item])
+    judged = server.requests[-1]["messages"][1]["content"]
+    assert "#### is ####. #### froze." in judged and "Herring is caught in May." in judged
+    assert found.scores["masked_places"] == 3.0 and found.scores["masked_label"] == 0.0 and not found.labels
+    assert found.usage.prompt_tokens == 30 + 30 + 100 and len(server.requests) == 3
+    assert scorer.describe()["prompts"]["masking"][0]["name"] == "mask-references"
+    (literally,) = load("masked-reference-server", (), {"wait_seconds": 0, "mask": "subject"}).predict([item])
+    assert literally.scores["masked_places"] == 1.0 and len(server.requests) == 4
+
+
+def test_what_was_judged_of_masked_references_before_a_server_goes_is_kept_as_scores(serve):
+    server = serve(lambda request, n: picked("B") if n < 2 else Reply({}, 429, {"Retry-After": "900"}), max_in_flight=1)
+    items = [
+        CheckerInput(str(n), {"claim": "Ice melts", "subject": "Ice", "object": "x", "passages": ("Ice melts.",)})
+        for n in range(4)
+    ]
+    scorer = load("masked-reference-server", (), {"wait_seconds": 0, "retries": 0, "mask": "subject"})
+    with pytest.raises(UnavailableError) as stopped:
+        scorer.predict(items)
+    kept = stopped.value.predictions
+    assert [one.id for one in kept] == ["0", "1"] and len(server.requests) > 2
+    assert all(one.scores["masked_places"] == 1.0 and not one.labels for one in kept)

@@ -21,6 +21,9 @@ MAX_TOKENS = 2048
 NEWER = (
     "search_query",
     "extract-sub-sentences",
+    "knowledge-question",
+    "mask-references",
+    "model-knowledge-question",
     "answer-confidence",
     *(f"answer{form}{source}" for form in ("", "-only", "-reasons") for source in ("", "-from-passages")),
 )
