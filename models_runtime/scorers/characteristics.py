@@ -48,8 +48,7 @@ INFO = CheckerInfo(
     kind="characteristics",
     title="Context characteristics",
     summary="Measures the evidence and how it relates to the claim: words and names in common, reading "
-    "ease, hedging, source and date. Names are found where a spaCy model is installed (python -m spacy "
-    "download en_core_web_sm); otherwise that one score is undefined.",
+    "ease, hedging, source and date. Names are found by a spaCy model.",
     roles=(),
     needs="cpu",
     packages=(SPACY, NLTK),
@@ -69,8 +68,8 @@ INFO = CheckerInfo(
             "Named entity model",
             "model",
             "en_core_web_sm",
-            hint="A spaCy model by name, or the absolute path of its folder. Without en_core_web_sm "
-            "installed, or left empty, the overlap of names is undefined.",
+            hint="A spaCy model by name, or the absolute path of its folder. Left empty, the overlap of names is "
+            "undefined.",
         ),
     ),
     scores=(

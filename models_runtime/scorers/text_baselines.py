@@ -30,7 +30,7 @@ INFO = CheckerInfo(
     kind="text-baselines",
     title="ROUGE, BLEU, METEOR and BERTScore",
     summary="Compares the whole answer with all aspects of its question, by the measures that papers take "
-    "as baselines. METEOR needs WordNet in a folder that NLTK_DATA names, and is undefined without it.",
+    "as baselines. METEOR needs WordNet, and is undefined without it.",
     roles=(),
     needs="cpu",
     packages=(TORCH, TRANSFORMERS, MINILM, SPACY, ROUGE_SCORE, SACREBLEU, NLTK, BERT_SCORE),

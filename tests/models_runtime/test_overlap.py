@@ -57,8 +57,25 @@ def test_bleu_is_between_0_and_1():
     assert Bleu().score("", REFERENCE) is None and Bleu().score(TEXT, "") is None
 
 
-def test_meteor_needs_wordnet_and_says_so(monkeypatch, tmp_path):
+def test_meteor_reads_the_wordnet_that_a_package_brings(monkeypatch, tmp_path):
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+    meteor = Meteor()
+    assert meteor.wordnet == "3.0"
+    # The example in nltk's documentation of `meteor_score`, computed with its own WordNet.
+    text = "It is a guide to action which ensures that the military always obeys the commands of the party"
+    reference = "It is a guide to action that ensures that the military will forever heed Party commands"
+    assert round(meteor.score(text, reference), 4) == 0.6944
+    # "car" and "vehicle" are no synonyms, "halted" and "stopped" are.
+    assert meteor.score("a car halted", "an auto stopped") > meteor.score("a vehicle halted", "an auto stopped") > 0
+
+
+def without_wordnet(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+    monkeypatch.setattr(overlap, "packaged_wordnet", lambda: None)
+
+
+def test_meteor_needs_wordnet_and_says_so(monkeypatch, tmp_path):
+    without_wordnet(monkeypatch, tmp_path)
     absent = Meteor()
     assert absent.wordnet == "" and absent.score(TEXT, REFERENCE) is None
     put_wordnet(tmp_path)
@@ -141,7 +158,7 @@ def test_the_answer_is_compared_with_all_aspects_together_whichever_is_asked_abo
 
 
 def test_what_is_missing_is_undefined_and_named(bert, monkeypatch, tmp_path):
-    monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+    without_wordnet(monkeypatch, tmp_path)
     registry._cache.clear()
     scorer = load("text-baselines", parameters={"model": "", "stem": True})
     described = scorer.describe()

@@ -338,8 +338,8 @@ def _why_missing(run: Run, name: str) -> str:
     wordnet = run.provenance.get("wordnet", "")
     if name == "meteor" and not wordnet[:1].isdigit():
         return (
-            "METEOR needs WordNet, which was not on the machine that made the run. Put it into a folder that NLTK_DATA "
-            "names (python -m nltk.downloader wordnet), and run the baselines again."
+            "METEOR needs WordNet, which was not on the machine that made the run. Install there what requirements.txt "
+            "names, which brings its files, and run the baselines again."
         )
     if name == "bertscore" and not run.parameters.get("model"):
         return "BERTScore needs a model; the run was started without one."

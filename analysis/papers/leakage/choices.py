@@ -12,7 +12,7 @@ GENERATOR = ["method", "model", "setting"]
 # Value -> title; what each needs is said where it is not there.
 MEASURES = {
     "rouge-l": "ROUGE-L",
-    "meteor": "METEOR (needs WordNet)",
+    "meteor": "METEOR",
     "bertscore": "BERTScore by MiniLM (slow)",
     "none": "none",
 }

@@ -16,8 +16,8 @@ from analysis.reports.words.numbers import n_of
 from analysis.stats.generation.optimal_assignment import assigned_similarity, similarity_matrix
 
 NO_WORDNET = (
-    "METEOR is undefined: it needs WordNet, which is not on this machine. Fetch it with python -m nltk.downloader "
-    "wordnet, and name its folder in NLTK_DATA if it is not one of NLTK's own."
+    "METEOR is undefined: it needs WordNet, which is not on this machine. Install what requirements.txt names; it "
+    "brings WordNet's files."
 )
 Pair = tuple[str, str]  # passage, reference
 
