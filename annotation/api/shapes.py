@@ -670,6 +670,7 @@ class NewTraining(Shape):
     source = s.CharField(max_length=60, required=False)
     representation = s.ChoiceField(sorted(REPRESENTATIONS), required=False)
     classifier = s.ChoiceField(sorted(CLASSIFIERS), required=False)
+    encoder = s.CharField(max_length=300, allow_blank=True, required=False)
     hidden_model = s.CharField(max_length=300, allow_blank=True, required=False)
     layers = s.CharField(max_length=200, allow_blank=True, required=False)
     pooling = s.ChoiceField(sorted(POOLINGS), required=False)

@@ -50,7 +50,7 @@ from ..labels.labelling import (
 )
 from ..loading.batching import Batcher
 from ..loading.model_files import check_safetensors, no_model, weights_hash
-from ..loading.models import release_memory
+from ..loading.models import find_folder, release_memory
 from ..loading.parameters import DEVICE, TOKEN_BUDGET
 from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
 from ..provenance import dimensions_of, provenance, versions
@@ -84,7 +84,7 @@ INFO = CheckerInfo(
             "Model",
             "model",
             PACKAGED_MODEL,
-            hint="Or the absolute path of a local model folder.",
+            hint="Or a name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
         ),
         DEVICE,
         TOKEN_BUDGET,
@@ -124,7 +124,7 @@ class Encoder:
     """A sentence-embedding model: texts to unit vectors, each distinct text encoded once, and not again soon after."""
 
     def __init__(self, model: str, device: str, token_budget: int) -> None:
-        self.folder = packaged_model_folder() if model == PACKAGED_MODEL else Path(model)
+        self.folder = folder_of(model)
         self.model = load_model(str(self.folder), device)
         self.batcher = Batcher(token_budget, release=release_memory)
         self._known: dict[str, tuple[Any, bool]] = {}  # the newest texts' vectors, and whether the window cut them
@@ -248,6 +248,11 @@ def _texts(claims: list[str], passages: list[_Passage]) -> list[str]:
     return [claim.strip() for claim in claims] + [
         text for passage in passages for text in [passage.text.strip(), *passage.sentence_texts]
     ]
+
+
+def folder_of(model: str) -> Path:
+    """The folder of the packaged model, of a hub's, or the one that is named. ModelError where it is not here."""
+    return packaged_model_folder() if model == PACKAGED_MODEL else find_folder(model)
 
 
 def packaged_model_folder() -> Path:

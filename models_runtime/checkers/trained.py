@@ -80,7 +80,7 @@ class TrainedChecker:
                     f"it was trained on {name.replace('_', ' ')} {features.get(name)}, and here is {here.get(name)}: "
                     "train it again"
                 )
-        self.predictors = {space.dimension: self.model.predictor(space.dimension) for space in self.spaces}
+        self.predictors = {one.dimension: self.model.predictor(one.dimension, self.features) for one in self.spaces}
         self.out_of_fold = {space.dimension: self.model.out_of_fold(space.dimension) for space in self.spaces}
 
     def describe(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class TrainedChecker:
         asked = [place for place, given in enumerate(predictions) if given is None]
         rows = dict(zip(asked, self.features.rows([inputs[place] for place in asked]), strict=True))
         readable = [place for place, row in rows.items() if not isinstance(row, Exception)]
-        matrix = np.array([rows[place].values for place in readable])
+        matrix = np.array([rows[place].values for place in readable])  # of a cross-encoder, texts
         by_dimension = {
             dimension: dict(zip(readable, predictor.probabilities(matrix), strict=True)) if readable else {}
             for dimension, predictor in self.predictors.items()

@@ -12,8 +12,8 @@ import os
 import re
 from pathlib import Path
 
-from ..contracts import ModelError
-from .allowed_models import check_size
+from ..contracts import ModelError, ParameterError
+from .allowed_models import check_size, problem_of
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 # What is fetched: weights that run nothing when read, and what configures models and tokenizers.
@@ -22,6 +22,14 @@ WANTED_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
 
 def is_hub_name(model: str) -> bool:
     return _HUB_NAME.fullmatch(model) is not None
+
+
+def check_name(parameter: str, model: str) -> None:
+    """ParameterError unless `model` can name a model, and one that may be named here."""
+    if not (is_hub_name(model) or Path(model).is_absolute()):
+        raise ParameterError(parameter, f"{model!r} is neither the absolute path of a folder nor a hub name")
+    if problem := problem_of(model):
+        raise ParameterError(parameter, problem)
 
 
 def fetch_command(model: str) -> str:

@@ -11,7 +11,8 @@ Of all pairs of a claim and a passage, the one with the greatest cosine stands f
 The representation `paired` has, before `LEXICAL`, what the encoder makes of both texts read together (module `paired`).
 `embeddings` leaves out the measures, `lexical` leaves out the embeddings and needs no model: the pair and the sentence
 are those that share most of the claim's words. `hidden-states` chooses as `lexical` does, and is the states of a causal
-language model that reads both texts at once (module `hidden`), layer by layer.
+language model that reads both texts at once (module `hidden`), layer by layer. `cross-encoder` chooses like that, too,
+and keeps the two texts, which are all that is learnt from (module `cross_encoder`).
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from ..checkers.embedding import Encoder
 from ..contracts import CheckerInput, InputError
 from ..failures import is_interruption
 from ..inputs import read_claims, read_passages
-from ..loading.model_files import weights_hash
+from ..loading.model_files import check_name, weights_hash
 from ..provenance import versions
 from ..texts import cues, measures
 from ..texts.splitting import content_words, sentence_offsets, words
+from .cross_encoder import CrossEncoder
 from .hidden import HiddenEncoder, HiddenStates
 from .paired import PairReader
+from .settings import FINE_TUNED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +46,7 @@ REPRESENTATIONS = {
     "embeddings": "Sentence embeddings",
     "lexical": "Shared words",
     "hidden-states": "Hidden states of a language model",
+    FINE_TUNED: "None: a transformer is fine-tuned on both texts",
 }
 HIDDEN, PAIRED = "hidden-states", "paired"
 LEXICAL = (
@@ -74,9 +78,15 @@ TOKEN_BUDGET = 4096
 _NUMBER = re.compile(r"\d")
 
 
+def check_encoder(name: str) -> None:
+    """ParameterError unless `name` can name an encoder, and one that may be named here."""
+    if name != MODEL:
+        check_name("encoder", name)
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """The features of one input (floats, in the order above), and where it looked.
+    """The features of one input (floats, in the order above; of a cross-encoder two texts), and where it looked.
 
     `field` is `evidence` or `passages[i]`; `start` and `end` are the sentence that decided, in code points of it.
     """
@@ -110,13 +120,17 @@ class Features:
     """Turns inputs into rows of numbers. Models are loaded when they are first needed."""
 
     def __init__(
-        self, representation: str = "combined", device: str = "auto", hidden: HiddenStates | None = None
+        self,
+        representation: str = "combined",
+        device: str = "auto",
+        hidden: HiddenStates | None = None,
+        encoder: str = MODEL,
     ) -> None:
         if representation not in REPRESENTATIONS:
             raise ValueError(f"{representation!r} is not one of {', '.join(REPRESENTATIONS)}")
         if (representation == HIDDEN) != (hidden is not None):
             raise ValueError(f"{HIDDEN} need a model and its layers, and nothing else does")
-        self.representation, self.device, self.hidden = representation, device, hidden
+        self.representation, self.device, self.hidden, self.encoder_name = representation, device, hidden, encoder
         self._encoder = None
         self._reader: PairReader | None = None
 
@@ -126,16 +140,22 @@ class Features:
         hidden = None
         if described["representation"] == HIDDEN:
             hidden = HiddenStates(described["encoder"], described["layers"], described["pooling"])
-        return cls(described["representation"], device, hidden)
+        return cls(described["representation"], device, hidden, described.get("encoder", MODEL))
 
     @property
     def encoder(self):
         if self._encoder is None:
             if self.hidden:
                 self._encoder = HiddenEncoder(self.hidden, self.device)
+            elif self.is_fine_tuned:
+                self._encoder = CrossEncoder(self.encoder_name, self.device)
             else:
-                self._encoder = Encoder(MODEL, self.device, TOKEN_BUDGET)
+                self._encoder = Encoder(self.encoder_name, self.device, TOKEN_BUDGET)
         return self._encoder
+
+    @property
+    def is_fine_tuned(self) -> bool:
+        return self.representation == FINE_TUNED
 
     @property
     def uses_embeddings(self) -> bool:
@@ -145,22 +165,25 @@ class Features:
         """What the features depend on. JSON."""
         description = {"representation": self.representation, "features": VERSION}
         libraries = ["spacy"]
-        if self.hidden:
+        if self.hidden or self.is_fine_tuned:
             description |= self.encoder.describe()
             libraries += ["transformers", "torch"]
         elif self.uses_embeddings:
-            description |= {"encoder": MODEL, "encoder_revision": f"sha256:{weights_hash(self.encoder.folder)}"}
+            revision = f"sha256:{weights_hash(self.encoder.folder)}"
+            description |= {"encoder": self.encoder_name, "encoder_revision": revision}
             libraries += ["sentence-transformers", "transformers", "torch"]
         return description | {"libraries": versions(*libraries)}
 
     def used_device(self) -> str:
         if self.hidden:
             return self.encoder.loaded.device
+        if self.is_fine_tuned:
+            return self.encoder.device
         return str(self.encoder.model.device) if self.uses_embeddings else "cpu"
 
     def lexical_from(self, width: int) -> int:
         """The place where the measures of shared words begin among `width` features; `width` where there are none."""
-        if self.representation in ("embeddings", HIDDEN):
+        if self.representation in ("embeddings", HIDDEN, FINE_TUNED):
             return width
         return max(0, width - len(LEXICAL) - len(COSINES))
 
@@ -218,8 +241,14 @@ class Features:
         return rows
 
     def _row(self, pairs: list[_Pair], embedded) -> FeatureRow:
+        import numpy as np
+
         if embedded is None:
             pair, place, nearness = _nearest_by_words(pairs)
+            if self.is_fine_tuned:
+                start, end = pair.sentences[place]
+                texts = np.array(pair.texts, dtype=object)
+                return FeatureRow(texts, pair.field, start, end, pair.sentence(place), nearness, pair.texts)
             return _row_of([], pair, place, nearness)
         for text in {text for pair in pairs for text in _texts(pair)}:
             if text in embedded.failures:

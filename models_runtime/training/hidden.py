@@ -18,9 +18,8 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from ..contracts import InputError, ModelError, ParameterError
-from ..loading import allowed_models
 from ..loading.batching import Batcher, BatchOutcome
-from ..loading.model_files import is_hub_name
+from ..loading.model_files import check_name
 from ..loading.models import load_model, release_memory
 from ..provenance import versions
 
@@ -43,10 +42,7 @@ class HiddenStates:
     pooling: str = "last"
 
     def __post_init__(self) -> None:
-        if not (is_hub_name(self.model) or Path(self.model).is_absolute()):
-            raise ParameterError("model", f"{self.model!r} is neither the absolute path of a folder nor a hub name")
-        if problem := allowed_models.problem_of(self.model):
-            raise ParameterError("model", problem)
+        check_name("model", self.model)
         if self.pooling not in POOLINGS:
             raise ParameterError("pooling", f"{self.pooling!r} is not one of {', '.join(POOLINGS)}")
         if self.layers.strip() != ALL:

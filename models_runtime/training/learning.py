@@ -13,14 +13,24 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..contracts import CheckerInput, ModelError
 from ..provenance import versions
 from . import store
-from .features import Features
+from .features import MODEL, Features
 from .hidden import HiddenStates
-from .settings import FOLDS, MIN_GROUPS_PER_LABEL, MIN_PER_LABEL, SHARES, Settings, TooLittle, what_is_missing
+from .settings import (
+    FINE_TUNED,
+    FOLDS,
+    MIN_GROUPS_PER_LABEL,
+    MIN_PER_LABEL,
+    SHARES,
+    Settings,
+    TooLittle,
+    what_is_missing,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +77,7 @@ def train(
     *,
     representation: str = "combined",
     hidden: HiddenStates | None = None,
+    encoder: str = MODEL,
     minimum: int = MIN_PER_LABEL,
     skip_rare: bool = False,
     device: str = "auto",
@@ -76,17 +87,22 @@ def train(
 ) -> Trained:
     """Evaluate a classifier per dimension by cross-validation, train it on everything, and store it.
 
-    `hidden` names the language model of the representation `hidden-states`, and is given with no other.
+    `hidden` names the language model of the representation `hidden-states`, and is given with no other. `encoder` is
+    the sentence encoder of those with embeddings, and what is fine-tuned where both settings and representation say
+    `cross-encoder`: this takes `folds` + 1 trainings of a network, so its learning curve is its end alone.
     `skip_rare` leaves out labels with too few examples, and dimensions with fewer than two labels then, instead of
     refusing; what was left out is said in the metadata. TooLittle says what is missing. `beat(done, total, doing)` is
     called often and may raise to stop; nothing is stored then.
     """
+    from . import classifiers
     from .arrays import arrays_of
-    from .classifiers import fit
     from .evaluation import cross_validate
 
+    if (settings.classifier == FINE_TUNED) != (representation == FINE_TUNED):
+        raise ValueError(f"the classifier {FINE_TUNED} learns from texts as they are, and nothing else does")
     rows, dimensions = _checked(examples, minimum, skip_rare)
-    features = Features(representation, device, hidden)
+    features = Features(representation, device, hidden, encoder)
+    shares = (1.0,) if features.is_fine_tuned else shares
     trainings = len(dimensions) * (len({*shares, 1.0}) * folds + 1)
     portions = -(-len(rows) // PORTION)
     total = portions + trainings
@@ -95,6 +111,17 @@ def train(
     rows = [rows[place] for place in kept]
     groups = _groups(rows)
     done, arrays, figures = portions, {}, {}
+    told: list[
+        tuple[int, int, str]
+    ] = []  # a network's training says it again after each step, and may be stopped there
+
+    def tell(*now) -> None:
+        told[:] = [now]
+        beat(*now)
+
+    fit = classifiers.fit
+    if features.is_fine_tuned:
+        fit = partial(features.encoder.fit, step=lambda: beat(*told[0]))
     for dimension, trained in dimensions.items():
         places = [i for i, one in enumerate(rows) if one.labels.get(dimension) in trained.labels]
         data = _data(matrix, rows, groups, places, dimension, features)
@@ -102,14 +129,15 @@ def train(
             raise TooLittle(f"{dimension}: " + "; ".join(missing))
 
         def counted(now: int, of: int, base: int = done, name: str = dimension) -> None:
-            beat(base + now, total, f"Training and testing: {name}")
+            tell(base + now, total, f"Training and testing: {name}")
 
-        evaluation = cross_validate(data, settings, folds=folds, shares=shares, beat=counted)
+        evaluation = cross_validate(data, settings, folds=folds, shares=shares, beat=counted, fit=fit)
         done += len({*shares, 1.0}) * folds
-        beat(done, total, f"Training on everything: {dimension}")
+        tell(done, total, f"Training on everything: {dimension}")
         fitted = fit(data, settings)
         done += 1
-        arrays |= {f"{dimension}/{name}": one for name, one in arrays_of(fitted, settings.classifier).items()}
+        stored = fitted.arrays() if features.is_fine_tuned else arrays_of(fitted, settings.classifier)
+        arrays |= {f"{dimension}/{name}": one for name, one in stored.items()}
         arrays |= _out_of_fold(dimension, [rows[i] for i in places], evaluation.probabilities)
         figures[dimension] = {
             "labels": list(fitted.labels),
@@ -219,11 +247,15 @@ def _data(matrix, rows, groups, places: list[int], dimension: str, features: Fea
 
 
 def data_for(
-    examples: Sequence[Example], dimension: str, representation: str = "combined", device: str = "auto"
+    examples: Sequence[Example],
+    dimension: str,
+    representation: str = "combined",
+    device: str = "auto",
+    encoder: str = MODEL,
 ) -> Data:
     """What a classifier of that dimension is trained on, for experiments; what has no readable text is left out."""
     rows = [one for one in examples if dimension in one.labels]
-    features = Features(representation, device)
+    features = Features(representation, device, encoder=encoder)
     matrix, failed = _matrix(features, rows, lambda done: None)
     rows = [row for place, row in enumerate(rows) if place not in failed]
     return _data(matrix, rows, _groups(rows), list(range(len(rows))), dimension, features)

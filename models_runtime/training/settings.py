@@ -15,6 +15,7 @@ CLASSIFIERS = {
     "mlp": "Neural network with one hidden layer",
 }
 ENSEMBLE = ("svm", "ridge")
+FINE_TUNED = "cross-encoder"  # which learns from the texts themselves
 # How classifiers are tested, and with which shares of what there is to train on.
 FOLDS = 5
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -40,7 +41,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.classifier not in CLASSIFIERS:
+        if self.classifier not in (*CLASSIFIERS, FINE_TUNED):
             raise ValueError(f"{self.classifier!r} is not one of {', '.join(CLASSIFIERS)}")
 
     def as_json(self) -> dict[str, Any]:

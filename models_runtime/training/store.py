@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from .arrays import Predictor
+    from .cross_encoder import FineTuned
+    from .features import Features
 
 FORMAT = 1
 METADATA = "model.json"
@@ -65,10 +67,14 @@ class StoredModel:
     def labels(self, dimension: str) -> tuple[str, ...]:
         return tuple(self.metadata["dimensions"][dimension]["labels"])
 
-    def predictor(self, dimension: str) -> Predictor:
+    def predictor(self, dimension: str, features: Features | None = None) -> Predictor | FineTuned:
+        """What gives probabilities. What was fine-tuned needs `features`, which know the base of its weights."""
         from .arrays import Predictor
 
-        return Predictor(self.labels(dimension), self.metadata["settings"]["classifier"], self._below(f"{dimension}/"))
+        labels, arrays = self.labels(dimension), self._below(f"{dimension}/")
+        if features and features.is_fine_tuned:
+            return features.encoder.restored(labels, arrays)
+        return Predictor(labels, self.metadata["settings"]["classifier"], arrays)
 
     def out_of_fold(self, dimension: str) -> dict[bytes, np.ndarray]:
         """Hash of an input that this dimension was trained on -> its probabilities by the fold that left it out."""

@@ -433,6 +433,18 @@ def test_the_nearest_passage_and_sentence_stand_for_the_input():
     assert alternative.quote == "Then Paris."
 
 
+def test_another_encoder_is_the_folder_that_is_named(folder):
+    from models_runtime.checkers.embedding import packaged_model_folder
+
+    named = str(packaged_model_folder())
+    item = CheckerInput("", {"claim": "Ice melts.", "evidence": "It is warm, and the ice melts."})
+    usual, other = Features("embeddings", "cpu"), Features("embeddings", "cpu", encoder=named)
+    assert np.array_equal(usual.rows([item])[0].values, other.rows([item])[0].values)
+    assert {**usual.describe(), "encoder": named} == other.describe()
+    with pytest.raises(ModelError, match="/nowhere"):
+        Features("embeddings", "cpu", encoder="/nowhere").rows([item])
+
+
 def test_texts_read_together_are_read_in_the_light_of_each_other():
     """Against the encoder's own layers, each pair alone and without padding; the other features stay as they are."""
     import torch

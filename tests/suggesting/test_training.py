@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -32,7 +33,9 @@ from annotation.models import (
     Unit,
 )
 from annotation.work import annotating, assigning
+from models_runtime.training import cross_encoder
 from tests import factories
+from tests.models_runtime.tiny import voting_bert
 from tests.models_runtime.tiny_causal import voting_llama
 from tests.world import client_of
 
@@ -331,6 +334,37 @@ def test_from_the_page_to_a_run():
     assert client.post(reverse("training_run", args=[model.uuid])).url == started.url  # the same run is reused
     assert client.post(address, posted | {"minimum": "3"}).status_code == 200  # below the least
     assert TrainedModel.objects.count() == 1
+
+
+def test_a_transformer_is_fine_tuned_by_command_and_judges_the_project(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cross_encoder, "LEARNING_RATE", 3e-2)
+    votes = {"agree": "entailment", "once": "contradiction"}
+    base = str(voting_bert(tmp_path / "base", ["claim"], {}, second_votes=votes))
+    project = make_project()
+    decide(project)
+    command = ("train_checker", project.slug, "--representation", "cross-encoder", "--source", "decisions")
+    for more, message in (
+        (("--encoder", "pythia"), "pythia. is neither the absolute path of a folder nor a hub name"),
+        (("--source", "rule:x"), "no decisions that are called rule:x"),
+        (("--run",), "--run waits for the training"),
+        (("--encoder", base), "Relevance: There must be two labels"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command(*command, *more)
+    assert not TrainedModel.objects.exists()
+    call_command(*command, "--encoder", base, "--skip-rare", "--here", "--run")
+    told = capsys.readouterr().out
+    model, run = TrainedModel.objects.get(), CheckerRun.objects.get()
+    assert model.job.queue == run.job.queue == "gpu"
+    scores = model.figures["stance"]["evaluation"]["scores"]
+    assert scores["accuracy"] == 1.0
+    assert "stance: accuracy 1.000, macro-F1 1.000 out of fold; most frequent label 0." in told and "32 inputs" in told
+    labels = dict(Suggestion.objects.filter(run=run, dimension="stance").values_list("unit__evidence__text", "label"))
+    assert {label for text, label in labels.items() if "never" in text} == {"refutes"} and len(labels) == 32
+    page = client_of(project.created_by).get(reverse("training_detail", args=[model.uuid])).content.decode()
+    assert "Fine-tuned transformer" in page and f"Both texts, read by {base}" in page
+    lists = client_of(project.created_by).get(reverse("project_training", args=[project.slug])).content.decode()
+    assert f"cross-encoder, {base}</a>" in lists
 
 
 def test_who_still_labels_here_sees_no_figures():

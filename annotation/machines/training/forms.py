@@ -4,6 +4,7 @@ from django import forms
 
 from annotation.machines.training.training import (
     CLASSIFIERS,
+    ENCODER,
     HIDDEN,
     MIN_PER_LABEL,
     POOLINGS,
@@ -23,7 +24,13 @@ class TrainingForm(forms.Form):
         label="Representation",
         choices=list(REPRESENTATIONS.items()),
         help_text="Embeddings capture meaning; shared words capture overlap, numbers and negation. Hidden states need "
-        "the language model named below.",
+        "the language model named below. Fine-tuning trains a network six times: use a GPU beyond some hundred labels.",
+    )
+    encoder = forms.CharField(
+        label="Encoder, or transformer to fine-tune",
+        required=False,
+        max_length=300,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
     )
     hidden_model = forms.CharField(
         label="Language model, for hidden states",
@@ -72,12 +79,17 @@ class TrainingForm(forms.Form):
         for name, field in self.fields.items():
             field.initial = getattr(TrainingRequest(), name)
         # Of another machine than the workers' own: what is here says little, but is what can be told.
+        self.fields["encoder"].help_text = (
+            f"Leave it empty for {ENCODER}. Otherwise a name on the Hugging Face Hub, or the absolute path of a folder "
+            "on the workers' machine: a sentence-transformers model for embeddings, any encoder for fine-tuning."
+            + (f" This site allows: {allowed}." if (allowed := registry.allowed_in_words()) else "")
+        )
         model, command = language_model()
         self.fields["hidden_model"].initial = model
         self.fields["hidden_model"].help_text = (
             "A causal language model: a name on the Hugging Face Hub, or the absolute path of a folder on the workers' "
             "machine with config.json, .safetensors weights and tokenizer."
-            + (f" This site allows: {allowed}." if (allowed := registry.allowed_in_words()) else "")
+            + (f" This site allows: {allowed}." if allowed else "")
             + (f" {model} is not on this machine yet; download it with: {command}" if command else "")
         )
 
@@ -91,7 +103,7 @@ class TrainingForm(forms.Form):
             try:
                 TrainingRequest(**given)
             except TrainingError as error:
-                self.add_error("representation", str(error))
+                self.add_error("encoder" if given["encoder"] else "representation", str(error))
         return given
 
     def request(self) -> TrainingRequest:

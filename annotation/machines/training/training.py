@@ -21,12 +21,14 @@ from annotation.machines.training.queries.labels import TrainingLabels, training
 from annotation.models import Chunk, Decision, Job, Project, TrainedModel, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, ParameterError
-from models_runtime.training.features import HIDDEN, REPRESENTATIONS
+from models_runtime.training.features import HIDDEN, REPRESENTATIONS, check_encoder
+from models_runtime.training.features import MODEL as ENCODER
 from models_runtime.training.hidden import POOLINGS as POOLINGS
 from models_runtime.training.hidden import HiddenStates
 from models_runtime.training.learning import Example, train
 from models_runtime.training.settings import (
     CLASSIFIERS,
+    FINE_TUNED,
     MIN_GROUPS_PER_LABEL,
     MIN_PER_LABEL,
     Settings,
@@ -34,7 +36,7 @@ from models_runtime.training.settings import (
     what_is_missing,
 )
 
-QUEUE, QUEUE_OF_HIDDEN = "cpu", "gpu"
+QUEUE, QUEUE_OF_LARGE = "cpu", "gpu"
 INPUTS_AT_ONCE = 500
 # Methods whose decisions are a set to learn from.
 SETS = (Decision.Method.ADJUDICATED.value, Decision.Method.IMPORTED.value, Decision.Method.RULE.value)
@@ -58,6 +60,7 @@ class TrainingRequest:
     minimum: int = MIN_PER_LABEL
     skip_rare: bool = False
     include_touched: bool = False
+    encoder: str = ""  # of embeddings, or what is fine-tuned; empty: the packaged one
     # Of the representation `hidden-states` only.
     hidden_model: str = ""
     layers: str = "-1"
@@ -75,6 +78,10 @@ class TrainingRequest:
             _ = self.hidden
         except ParameterError as error:
             raise TrainingError(f"Hidden states: {error}") from error
+        try:
+            check_encoder(self.base)
+        except ParameterError as error:
+            raise TrainingError(str(error)) from error
 
     @property
     def hidden(self) -> HiddenStates | None:
@@ -83,9 +90,31 @@ class TrainingRequest:
         return HiddenStates(self.hidden_model.strip(), self.layers, self.pooling)
 
     @property
+    def base(self) -> str:
+        return self.encoder.strip() or ENCODER
+
+    @property
+    def is_fine_tuned(self) -> bool:
+        return self.representation == FINE_TUNED
+
+    @property
+    def learner(self) -> str:
+        """The classifier, which is the network itself where that is fine-tuned."""
+        return FINE_TUNED if self.is_fine_tuned else self.classifier
+
+    @property
     def queue(self) -> str:
         """Whose workers train it, and run it afterwards."""
-        return QUEUE_OF_HIDDEN if self.hidden else QUEUE
+        return QUEUE_OF_LARGE if self.hidden or self.is_fine_tuned else QUEUE
+
+
+def method_of(parameters: dict[str, Any]) -> tuple[str, str]:
+    """The titles of how a checker learnt, and of what, by its stored request."""
+    request = TrainingRequest(**parameters)
+    if request.is_fine_tuned:
+        return "Fine-tuned transformer", f"Both texts, read by {request.base}"
+    encoder = f" ({request.base})" if request.encoder.strip() else ""
+    return CLASSIFIERS[request.classifier], REPRESENTATIONS[request.representation] + encoder
 
 
 def is_set(name: str) -> bool:
@@ -193,9 +222,10 @@ class TrainingHandler:
         try:
             trained = train(
                 examples_of(model.project, found, lease.beat),
-                Settings(request.classifier, balanced=request.balanced),
+                Settings(request.learner, balanced=request.balanced),
                 representation=request.representation,
                 hidden=request.hidden,
+                encoder=request.base,
                 minimum=request.minimum,
                 skip_rare=request.skip_rare,
                 beat=lambda done, total, doing: lease.progress(done, total, doing),

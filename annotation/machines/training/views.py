@@ -54,6 +54,7 @@ def training_detail(request, uuid):
     is_blind = has_open_work(request.user, model.project)
     if is_done and not is_blind:
         labels_served(request, model.project)
+    classifier, representation = training.method_of(model.parameters)
     context = {
         "model": model,
         "job": model.job,
@@ -61,8 +62,8 @@ def training_detail(request, uuid):
         "progress": progress_of(model.job),
         "is_blind": is_blind,
         "source": training.source_title(model.parameters["source"]),
-        "classifier": training.CLASSIFIERS[model.parameters["classifier"]],
-        "representation": training.REPRESENTATIONS[model.parameters["representation"]],
+        "classifier": classifier,
+        "representation": representation,
         "facts": queries.facts_of(model),
         "runs": queries.runs_with(model) if is_done else [],
         "figures": queries.figures_of(model, model.project.type) if is_done else [],
