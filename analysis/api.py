@@ -423,7 +423,6 @@ class ReleaseHubRoute(Route):
     """The release in repositories of a hub, and sending it there."""
 
     shape, takes, gives, status = HubPublicationsShape, HubRequest, HubPublicationShape, 202
-    keeps_answers = False  # the body holds a secret
 
     def get(self, request, slug, number):
         release = release_for(request.user, slug, number, as_researcher=True)

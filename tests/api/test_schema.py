@@ -3,12 +3,13 @@
 import pytest
 import schemathesis
 from django.db import transaction
+from django.urls import get_resolver
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis.checks import CHECKS
 from schemathesis.checks import load_all_checks as load_checks
 
 from annotation.api.schema import described
-from annotation.api.uploading import MEDIA_TYPES
+from annotation.api.uploading import MEDIA_TYPES, UploadRoute
 from annotation.projects import tokens
 from tests.api.programs import EVERYTHING, Program
 from tests.routes import all_routes
@@ -34,6 +35,17 @@ def test_every_route_is_described():
     for path, operations in paths.items():
         for verb, operation in operations.items():
             assert operation["description"] and "Scope: `" in operation["description"], (verb, path)
+
+
+def test_every_post_may_be_repeated():
+    """By its key; but for reports, which are computed once anyway and given as they are by then."""
+    views = [getattr(pattern.callback, "cls", None) for part in get_resolver().url_patterns
+             if str(part.pattern) == "api/v1/" for pattern in part.url_patterns]  # fmt: skip
+    posts = {view for view in views if hasattr(view, "post")}
+    assert {view.__name__ for view in posts if not hasattr(view.post, "__wrapped__")} == {
+        "ReportDetailRoute", *(view.__name__ for view in posts if issubclass(view, UploadRoute)),
+    }  # fmt: skip
+    assert len(posts) > 25
 
 
 @pytest.mark.django_db
