@@ -280,29 +280,36 @@ def _write(project_id: int, states: Mapping[int, CaseState], positions: Mapping,
         for pk, state in states.items()
     ]
     columns = ("item_id", "project_id", "position", *NUMBERS, *MARKS, "seen_flags", "seen_revision", "since")
-    _upsert("annotation_case", columns, 1, cases, changing)
+    statements = list(_upserts("annotation_case", columns, 1, cases, changing))
     rows = [
         (pk, *place, project_id, one.distance, one.entropy, one.is_tied, one.is_settled, one.has_decision)
         for pk, state in states.items()
         for place, one in state.differences.items()
     ]
     columns = ("case_id", "unit_id", "dimension", "project_id", *DIFFERENCE)
-    _upsert("annotation_disagreement", columns, 3, rows, DIFFERENCE)
+    statements += _upserts("annotation_disagreement", columns, 3, rows, DIFFERENCE)
+    if len(statements) == 2 and connection.vendor == "postgresql":  # one of each, in one go: it comes with an answer
+        (of_cases, values), (of_differences, more) = statements
+        statements = [(f"WITH of_items AS ({of_cases}) {of_differences}", values + more)]
+    with connection.cursor() as cursor:
+        for statement, values in statements:
+            cursor.execute(statement, values)
 
 
-def _upsert(table: str, columns: Sequence[str], keys: int, rows: list[tuple], changing: Sequence[str]) -> None:
-    """Insert rows; of those whose first `keys` columns are there, change the columns that are `changing`. By hand, for
-    it comes with answers."""
+def _upserts(
+    table: str, columns: Sequence[str], keys: int, rows: list[tuple], changing: Sequence[str]
+) -> Iterator[tuple[str, list]]:
+    """Statements with their values that insert rows; of those whose first `keys` columns are there, they change the
+    columns that are `changing`. By hand, for they come with answers."""
     row = f"({', '.join(['%s'] * len(columns))})"
     key, change = ", ".join(columns[:keys]), ", ".join(f"{name} = excluded.{name}" for name in changing)
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = rows[start : start + ROWS_AT_ONCE]
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(part))} "
-                f"ON CONFLICT ({key}) DO UPDATE SET {change}",
-                [value for one in part for value in one],
-            )
+        yield (
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(part))} "
+            f"ON CONFLICT ({key}) DO UPDATE SET {change}",
+            [value for one in part for value in one],
+        )
 
 
 def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) -> dict[int, CaseState]:

@@ -117,16 +117,16 @@ def test_what_all_agree_on_waits_where_it_is_improbable_until_somebody_decides()
     units = factories.make_claim_evidence(dataset, 40)
     project = factories.make_project(dataset, overlap=0)
     judge = factories.join(project, factories.make_user("judge"), "adjudicator")
-    chance = random.Random(3)
-    for unit in units:
+    chance = random.Random(5)
+    for number, unit in enumerate(units):
         truth = chance.choice(stances)
         said = [truth, truth, chance.choice(stances), "supports"]
         # Two good annotators, and on some units only the two bad ones.
         pairs = list(zip(("good", "better", "ann", "ben"), said, strict=True))
-        for name, stance in pairs if unit.pk % 4 else pairs[2:]:
+        for name, stance in pairs if number % 4 else pairs[2:]:
             say(project, unit, name, stance=stance)
     cases.recount(project)
-    alike = [unit for unit in units if not unit.pk % 4 and not Case.objects.filter(item__anchor=unit).exists()]
+    alike = [unit for unit in units[::4] if not Case.objects.filter(item__anchor=unit).exists()]
     counts = take_snapshot(project)
     improbable = Case.objects.filter(is_improbable=True, undecided=0)
     assert counts["improbable"] > improbable.count() > 0
