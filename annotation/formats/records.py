@@ -122,6 +122,10 @@ class PairRecord:
     metadata: dict = field(default_factory=dict)
 
 
+# In a piece's metadata: the stretch of its response that it was taken from, {"start", "end" (code points), "quote"}.
+STATED_IN = "stated_in"
+
+
 def piece_key(parent: str, index: int, mark: str = "", piece_set: str = "") -> str:
     """The key of a piece whose id the file leaves out. No two sets have one alike: a set's name has no slash, and what
     follows the last slash has a colon where the set has a name, and none where it has not."""

@@ -24,6 +24,7 @@ from tests.world.drafts import (
     make_drafting_project,
     publish,
     script,
+    triplet,
 )
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +52,7 @@ def project(monkeypatch):
     script(
         monkeypatch,
         {
-            ANSWERS[0]: [("harbour", "froze in", "1963"), ("ferries", "stayed in", "port")],
+            ANSWERS[0]: [triplet("harbour", "froze in", "1963", 0, 26), ("ferries", "stayed in", "port")],
             ANSWERS[1]: [("a", "b", "c")],
         },
     )
@@ -88,6 +89,8 @@ def test_accepted_drafts_become_triplets_and_open_work(project):
         "extraction": str(run.uuid),
         "edited": True,
     }
+    said = Triplet.objects.get(key="q0/r0/t0")
+    assert said.metadata["stated_in"] == {"start": 0, "end": 26, "quote": "The harbour froze in 1963."}
     assert (job.result["noted"], job.result["not_published"], job.result["items"]) == (2, 0, 2)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Judgement
+from annotation.models import Judgement, Response, Triplet
 from tests.factories import make_dataset, make_project, make_responses_with_triplets, make_user
 from tests.web.pages import revisions
 
@@ -32,6 +32,24 @@ def test_every_triplet_gets_its_label_by_digits(label, ann):
     first = page.answer()
     page.is_saved()
     assert labels(first, ann) == ["entailment", "entailment", "contradiction", "bad_triplet"]
+
+
+def test_the_words_that_the_current_triplet_was_taken_from_are_underlined(label, ann):
+    """Where a file says other words than stand there, nothing is."""
+    dataset = make_dataset()
+    make_responses_with_triplets(dataset, 1, triplets=3)
+    Response.objects.update(text="🌊 Ice melts. Snow falls.")
+    for index, (start, end, quote) in enumerate([(2, 12, "Ice melts."), (13, 24, "Snow falls."), (0, 5, "Hail.")]):
+        said = {"start": start, "end": end, "quote": quote}
+        Triplet.objects.filter(index=index).update(metadata={"stated_in": said})
+    page = label(make_project(dataset, "triplets/-/1", overlap=1, annotators=[ann]), ann)
+    stated = page.page.locator("mark.stated")
+    expect(stated).to_have_text("Ice melts.")
+    expect(page.page.get_by_text("A double line in the answer")).to_be_visible()
+    page.press("1")
+    expect(stated).to_have_text("Snow falls.")
+    page.press("1")
+    expect(stated).to_have_count(0)
 
 
 def test_highlighting_says_that_there_is_nothing_to_highlight(label, ann):

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from django.db.models import F
 
-from annotation.formats.records import RowError
+from annotation.formats.records import STATED_IN, RowError
 from annotation.imports import importing
 from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import ON_JUDGED, REFUSE, discard, projects_with_retired_items, publish
@@ -113,7 +113,7 @@ class Publication:
         )
         for row in stored.order_by("index", "pk"):
             pieces[getattr(row, kind.source_column)].append(row)
-        made: dict[str, tuple[Draft, int, str]] = {}
+        made: dict[str, tuple[Draft, int, models.Model]] = {}
         for source_id, own in drafts.items():
             source = sources.get(source_id)
             if source is None:
@@ -133,10 +133,10 @@ class Publication:
                     index += 1
                 known[words] = key
                 keys.add(key)
-                made[key] = (draft, index, source.key)
+                made[key] = (draft, index, source)
         yield from self._records_of(made)
 
-    def _records_of(self, made: dict[str, tuple[Draft, int, str]]) -> Iterator:
+    def _records_of(self, made: dict[str, tuple[Draft, int, models.Model]]) -> Iterator:
         kind = self.kind
         others = kind.model.objects.filter(dataset=self.project.dataset_id, key__in=list(made))
         taken = set(others.exclude(batch__state=ContentBatch.State.DISCARDED).values_list("key", flat=True))
@@ -148,9 +148,9 @@ class Publication:
             yield kind.content.record(
                 key=key,
                 index=index,
-                metadata=_origin(draft),
+                metadata=_origin(draft) | _place(draft, source.text),
                 piece_set=self.piece_set,
-                **{kind.source: source},
+                **{kind.source: source.key},
                 **{name: parts[name] for name in kind.parts},
             )
 
@@ -177,6 +177,13 @@ def _origin(draft: Draft) -> dict:
         return {"draft": str(draft.uuid), "drafted_by": BY_HAND}
     by = {"drafted_by": f"{draft.run.extractor} {draft.run.version}", "extraction": str(draft.run.uuid)}
     return {"draft": str(draft.uuid), **by, "edited": draft.edited is not None}
+
+
+def _place(draft: Draft, text: str) -> dict:
+    """The stretch of its response that a piece is from, as its metadata say it; nothing where that is not known."""
+    if draft.start is None:
+        return {}
+    return {STATED_IN: {"start": draft.start, "end": draft.end, "quote": text[draft.start : draft.end]}}
 
 
 class DraftPublishingHandler:

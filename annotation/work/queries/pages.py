@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from annotation.formats.records import STATED_IN
 from annotation.models import (
     Assignment,
     Decision,
@@ -334,6 +335,26 @@ def free_text_of(revision: Revision | None) -> str:
     return (revision.metadata.get(FREE_TEXT) or {}).get("answer", "") if revision else ""
 
 
+def stated_in(page: LabellingPage) -> list[list[int] | None] | None:
+    """Where in the response each unit is from, in code points, as its metadata say (`STATED_IN`); None where none is
+    said to be."""
+    response = page.contents.context.get("response")
+    if response is None or page.type.unit_kind not in UNIT_TEXTS:
+        return None
+    pieces = [getattr(unit, UNIT_TEXTS[page.type.unit_kind][0]) for unit in page.units]
+    found = [_stretch(piece.metadata.get(STATED_IN), response) if piece else None for piece in pieces]
+    return found if any(found) else None
+
+
+def _stretch(said: object, text: str) -> list[int] | None:
+    """What metadata say may come from a file: it holds only where the quote stands there."""
+    start, end, quote = (
+        (said.get(name) for name in ("start", "end", "quote")) if isinstance(said, dict) else (None,) * 3
+    )
+    are_places = all(isinstance(one, int) and not isinstance(one, bool) for one in (start, end))
+    return [start, end] if are_places and 0 <= start < end and text[start:end] == quote else None
+
+
 def page_payload(page: LabellingPage) -> dict:
     """What the browser needs to show the page's questions, whoever is asked them."""
     return {
@@ -346,6 +367,7 @@ def page_payload(page: LabellingPage) -> dict:
         if page.type.keys_pick == "units"
         else None,
         "has_unit_colours": page.type.has_unit_colours,
+        "stated_in": stated_in(page),
         "free_text": page.type.free_text and asdict(page.type.free_text),
     }
 

@@ -21,6 +21,8 @@ export function createView(item, painted) {
   const ranges = new WeakMap(); // suggestion -> its spans in UTF-16 units
   const rows = new Map([...node.querySelectorAll("[data-unit-row]")].map((row) => [row.dataset.unitRow, row]));
   const wholes = [...node.querySelectorAll("[data-whole]")];
+  // Where in the answer each unit is from.
+  const stated = (payload.stated_in ?? NONE).map((place) => place && { ...item.utf16({ field: "response", start: place[0], end: place[1] }), kind: "stated" });
   const counted = find("[data-counted]");
   const only = find('[data-do="only"]');
   let caret = null; // {field, start, end}: what the keyboard's caret covers
@@ -200,6 +202,8 @@ export function createView(item, painted) {
       if (!isHere && isMany && !hasColours) continue;
       for (const span of suggestedSpans(group)) layers.get(span.field).push({ start: span.start, end: span.end, kind: "suggested", number });
     }
+    const from = stated[payload.units.indexOf(unit)];
+    if (from) layers.get("response")?.push(from);
     for (const layer of item.overlay ?? NONE) if (!isMany || layer.unit === unit) layers.get(layer.field)?.push(layer);
     if (caret) layers.get(caret.field).push({ start: caret.start, end: caret.end, kind: "caret", number: 0 });
     for (const [name, text] of texts) text.paint(layers.get(name));
