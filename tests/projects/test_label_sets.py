@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 import pytest
 from django.core.management import call_command
@@ -222,6 +223,9 @@ def test_the_form_keeps_what_was_said_and_says_what_is_wrong():
     assert page.status_code == 422 and "2 to 40" in page.content.decode() and not LabelSet.objects.exists()
     refused = client.post("/label-sets/new/", said | {"summary": "a\0b"})
     assert refused.status_code == 400 and "summary" in refused.content.decode()
+    keys = client.post("/label-sets/new/", said | {f"questions.1.labels.{n}.key": "s" for n in (1, 2)}).content.decode()
+    assert "Two labels have the key" in keys
+    assert re.search(r'<input id="questions.1.labels.2.key"[^>]* aria-invalid="true"', keys)
     added = client.post("/label-sets/new/", said | {"do": "add-label.1"})
     assert added.status_code == 200 and 'name="questions.1.labels.3.title"' in added.content.decode()
     moved = client.post(

@@ -136,7 +136,7 @@ def test_the_form_makes_them_and_keeps_their_values():
     ]
     assert 'value="Person = PER, Place"' in client.get(f"/label-sets/{row.pk}/next/").content.decode()
     refused = client.post("/label-sets/new/", said | {"questions.1.spans.own_labels": "Person, Person"})
-    assert refused.status_code == 422 and "two labels have the" in refused.content.decode()
+    assert refused.status_code == 422 and "Two labels have the" in refused.content.decode()
 
 
 def marked():

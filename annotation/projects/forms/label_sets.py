@@ -75,7 +75,8 @@ class LabelSetDraft:
             return task_type_of(self.description)
         except LabelSetError as error:
             for place, reason in error.problems:
-                self.errors.setdefault(place, []).append(f"This {reason}")
+                said = f"T{reason[1:]}" if reason.startswith("two ") else f"This {reason}"
+                self.errors.setdefault(place, []).append(said)
             return None
 
     def kind(self) -> TaskType | None:
@@ -151,7 +152,9 @@ class LabelSetDraft:
                         ],
                     },
                     "labels": [
-                        one | {"place": f"{place}.labels.{row}", "error": self.error_at(f"{place}.labels.{row}")}
+                        one
+                        | {"place": (at := f"{place}.labels.{row}"), "error": "; ".join(self.errors.get(at, ()))}
+                        | {"errors": {part: self.error_at(f"{at}.{part}") for part in EMPTY_LABEL}}
                         for row, one in enumerate(fields["labels"], 1)
                     ],
                     "errors": {part: self.error_at(f"{place}.{part}") for part in PARTS}
