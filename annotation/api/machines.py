@@ -223,7 +223,8 @@ class SuggestionsRoute(IntoRun, RunRows):
 
 class ScoresRoute(IntoRun, RunRows):
     """Numbers that checkers gave. POST stores those of a checker elsewhere: a line for each, with `unit`, `value`
-    (null: undefined) and, where there are several, `name`."""
+    (null: undefined) and, where there are several, `name`. A line may name an item, such as an answer whose triplets
+    are the units: it holds for all of them."""
 
     says = SCORES
     model, shape = Score, shapes.ScoreShape

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.bulk import bulk_insert
@@ -87,6 +88,15 @@ def units_by_key(project: Project) -> dict[str, int]:
     """The project's units by their keys; of a text that was replaced, the newest version."""
     rows = ItemUnit.objects.filter(item__project=project).order_by("unit__version")
     return dict(rows.values_list("unit__key", "unit_id").iterator(chunk_size=10_000))
+
+
+def units_of_items(project: Project) -> dict[str, list[int]]:
+    """The units of each item that has others than itself, by the item's key: what a score of a whole answer is of."""
+    rows = ItemUnit.objects.filter(item__project=project).exclude(unit=F("item__anchor"))
+    found: dict[str, list[int]] = {}
+    for key, unit in rows.order_by("item_id", "index").values_list("item__key", "unit_id").iterator(chunk_size=10_000):
+        found.setdefault(key, []).append(unit)
+    return found
 
 
 def _problem(place: tuple[str, str], value: object, units: dict[str, int], known: dict[str, Dimension]) -> str:

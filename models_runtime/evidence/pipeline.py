@@ -6,6 +6,7 @@ query -> search (documents of an index, or the web) -> page text -> filter pages
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -148,15 +149,22 @@ class EvidencePipeline:
     def keep_in(self, folder: Path) -> None:
         self.kept_in = folder
 
-    def index(self, documents: Iterable[Document]) -> None:
-        entry = SEARCHES[self.parameters["search"]]
-        known = {one.name for one in entry.INFO.parameters}
-        given = {name: value for name, value in self.parameters.items() if name in known and name != "reranker"}
-        if self.parameters["expansion"] == "none" and "expansion" not in known:
-            given.pop("expansion", None)
-        elif "expansion" not in known:
+    def searching_with(self, parameters: dict[str, Any]) -> EvidencePipeline:
+        """The same index, for another expansion of queries; all else of the parameters must be equal."""
+        other = copy.copy(self)
+        other.parameters = parameters
+        other.inner = self.inner.searching_with(self.inner.parameters | other._of_search())
+        return other
+
+    def _of_search(self) -> dict[str, Any]:
+        """Those of the parameters that the search of documents takes."""
+        known = {one.name for one in SEARCHES[self.parameters["search"]].INFO.parameters}
+        if self.parameters["expansion"] != "none" and "expansion" not in known:
             raise ParameterError("expansion", f"is not for the search {self.parameters['search']}")
-        self.inner = build_entry(entry, given)
+        return {name: value for name, value in self.parameters.items() if name in known and name != "reranker"}
+
+    def index(self, documents: Iterable[Document]) -> None:
+        self.inner = build_entry(SEARCHES[self.parameters["search"]], self._of_search())
         if self.kept_in is not None:
             self.inner.keep_in(self.kept_in)
         self.inner.index(documents)

@@ -4,6 +4,7 @@ from several by reciprocal rank fusion, and is ordered anew by a reranker where 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ class StagedRetriever:
     def slice_at_least(self) -> int:
         """How many queries one call should have, so that a server is kept busy."""
         return self.expansion.slice_at_least if self.expansion else 1
+
+    def searching_with(self, parameters: dict[str, Any]) -> StagedRetriever:
+        """The same index, for another expansion of queries; all else of the parameters must be equal."""
+        other = copy.copy(self)
+        other.parameters = parameters
+        other.expansion = Expansion(parameters) if parameters.get("expansion", "none") != "none" else None
+        return other
 
     def keep_in(self, folder: Path) -> None:
         """Vectors lie below this folder from the next index on, and what is there already is not computed again."""

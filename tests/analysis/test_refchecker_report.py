@@ -555,3 +555,28 @@ def test_the_public_files_have_the_published_figures():
     [alone] = REPORT.compute(zero, quick=True)["rates"]
     assert 100 * alone["abstained"]["mean"]["estimate"] == pytest.approx(12.43, abs=0.005)
     assert (alone["n_responses"], alone["n_abstained"]) == (700, 87)
+
+
+def test_scores_of_answers_by_methods_elsewhere_stand_beside_peoples_rates():
+    """A method that sees the rate, and one whose numbers have nothing to do with it."""
+    project, labels = planted()
+    label_all(project, labels)
+    units = Unit.objects.filter(pk__in=labels).values_list("pk", "triplet__response")
+    of_answer = defaultdict(list)
+    for unit, response in units:
+        of_answer[response].append(unit)
+    rate = {key: fmean(labels[unit] != E for unit in mine) for key, mine in of_answer.items()}
+    rng = random.Random(3)
+    for method, score_of in (("selfcheckgpt", lambda key: rate[key] / 2), ("factool", lambda key: rng.random())):
+        run = make_suggestions(project, checker=f"outside:{method}", labels={})
+        type(run).objects.filter(pk=run.pk).update(origin={"gives": "scores"})
+        given = {key: score_of(key) for key in of_answer}
+        make_scores(run, method, {unit: given[key] for key, mine in of_answer.items() for unit in mine})
+    sees, blind = compute(project)["scored"]
+    assert [one["title"].split()[0] for one in (sees, blind)] == ["selfcheckgpt", "factool"]
+    for of_setting in sees["settings"]:
+        assert [of_setting[name]["estimate"] for name in ("pearson", "spearman")] == pytest.approx([1, 1])
+        assert of_setting["pearson"]["n_pairable"] == len(of_answer) / 2
+    assert all(abs(one["spearman"]["estimate"]) < 0.4 for one in blind["settings"])
+    titles = [table.title for table in REPORT.tables(compute(project))]
+    assert "Scores of answers against people's hallucination rates" in titles

@@ -25,7 +25,14 @@ from annotation.models import (
     Upload,
 )
 from tests.api.programs import Program, problem_of
-from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import (
+    join,
+    make_claim_evidence,
+    make_dataset,
+    make_project,
+    make_responses_with_triplets,
+    make_user,
+)
 from tests.importing.test_ratings import summaries
 from tests.world import client_of
 
@@ -118,6 +125,24 @@ BAD = [
     (b'{"unit": "c0/e0", "name": "a\\u0000b", "value": 1}\n', "NUL"),
     (b"[" * 100_000 + b"\n", "nested more than"),
 ]
+
+
+def test_a_score_of_a_whole_answer_is_that_of_all_of_its_pieces():
+    dataset = make_dataset(make_user("ida", is_staff=True))
+    make_responses_with_triplets(dataset, 2, triplets=2)
+    answers = make_project(dataset, "triplets/-/1", slug="answers", overlap=1)
+    one, other = answers.items.order_by("key")
+    sender = Program(answers.created_by)
+    rows = [{"unit": one.key, "value": 0.25}, {"unit": other.key, "value": 0.75}]
+    assert done(post(sender, "projects/answers/scores/?checker=selfcheckgpt", lines(rows))).state == "done"
+    found = Score.objects.filter(run__checker="outside:selfcheckgpt")
+    assert sorted(found.values_list("value", flat=True)) == [0.25, 0.25, 0.75, 0.75]
+    unit = one.item_units.first().unit.key
+    twice = done(post(sender, "projects/answers/scores/?checker=x", lines([rows[0], {"unit": unit, "value": 1}])))
+    assert twice.state == "failed" and "differs from line 1" in json.dumps(twice.result)
+    label = {"unit": one.key, "dimension": "entailment", "label": "entailment"}
+    refused = done(post(sender, "projects/answers/suggestions/?checker=x", lines([label])))
+    assert refused.state == "failed" and "is not a unit of the project" in json.dumps(refused.result)
 
 
 def test_bad_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(project, program):

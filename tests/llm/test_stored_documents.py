@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.imports.pairs import pairing
 from annotation.imports.pairs.pairing import PairRequest
 from annotation.jobs import lifecycle
-from annotation.machines.retrieval import expansions, retrieving
+from annotation.machines.retrieval import expansions, index, retrieving
 from annotation.machines.retrieval.retrieving import DocumentGenerator
 from annotation.models import Item, Job, Pair, Response, RetrievalRun
 from models_runtime.llm import prompts
@@ -82,6 +82,22 @@ def test_repeated_searches_become_documents_without_the_querys_copies(project, c
     client.force_login(project.created_by)
     page = client.get(reverse("retrieval_detail", args=[runs[0].uuid])).content.decode()
     assert "4 searches that differ in the seed alone" in page and "<strong>6</strong> new documents" in page
+
+
+def test_repetitions_share_one_index_and_each_asks_with_its_own_seed(project, serve, monkeypatch):
+    server, built = serve(written), []
+    index.forget()
+    monkeypatch.setattr(index, "_build", lambda *args, build=index._build: built.append(1) or build(*args))
+    for slug, more in (("bm25", {}), ("evidence", {"rerank": "search", "join": "false", "chunker": "whole"})):
+        param = [f"{name}={value}" for name, value in ({"expansion": "query2doc", "chunker": "whole"} | more).items()]
+        command(project.slug, slug, param=param, repetitions=3, here=True)
+    assert len(built) == 2
+    assert sorted({request["seed"] for request in server.requests}) == [0, 1, 2]
+    told = [run.provenance["stages"]["expansion"]["seed"] for run in RetrievalRun.objects.order_by("pk")]
+    assert told == [0, 1, 2] * 2
+    for retriever in ("bm25", "evidence"):
+        made = [run.rankings.get(claim__key="ice").made for run in RetrievalRun.objects.filter(retriever=retriever)]
+        assert made == [[f"In year {seed} thick ice lay there. {CLAIMS['ice']}"] for seed in range(3)]
 
 
 def test_documents_of_the_data_set_are_searched_with_and_nobody_is_asked(project, serve, client):

@@ -16,6 +16,7 @@ from analysis.papers.refchecker.columns import PieceItems
 from analysis.papers.refchecker.data import NONE, OFF_SCALE, Study, distinct_runs, study_of
 from analysis.papers.refchecker.models import adjusted, labels_by_rule, rankings, rates
 from analysis.papers.refchecker.result import RULES, Granularity, MeasuredChecker, RefChecker
+from analysis.papers.refchecker.scored import scored_answers
 from analysis.papers.refchecker.texts import copying, knowledge, masked
 from analysis.reports.common import REFERENCES
 from analysis.reports.labels.judgements import add_judgements
@@ -90,6 +91,7 @@ def compute(
         n_bad=int((people == OFF_SCALE).sum()),
         rates=rates(study, people, by_rule, quick=quick),
         checkers=[replace(one, rankings=rankings) for one, rankings in zip(checkers, ranked, strict=True)],
+        scored=scored_answers(study, people, quick=quick),
         granularity=[
             granularity(study, study.units_title, title, *sides, quick=quick) for title, sides in by_strict.items()
         ]

@@ -151,6 +151,22 @@ class Granularity(Record):
 # ---- texts, and what models know ----
 
 
+class ScoredSetting(Record):
+    """Of a score with the rate of pieces that people do not call entailed, over answers."""
+
+    setting: str
+    pearson: Figure
+    spearman: Figure
+
+
+class ScoredAnswers(Record):
+    """A score of whole answers, by a method elsewhere."""
+
+    run: str
+    title: str
+    settings: list[ScoredSetting]
+
+
 class Test(Record):
     p_value: float | None
     n_permutations: int
@@ -229,6 +245,7 @@ class RefChecker(AgainstReference):
     n_bad: int
     rates: list[RatesOfSetting]
     checkers: list[MeasuredChecker]
+    scored: list[ScoredAnswers]
     granularity: list[Granularity]
     copying: Copying | None
     knowledge: list[Knowledge]

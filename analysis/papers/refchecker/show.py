@@ -14,6 +14,7 @@ from analysis.papers.refchecker.tables import (
     rankings_tables,
     rates_picture,
     rates_table,
+    scored_table,
 )
 from analysis.papers.refchecker.text_tables import copying_tables, knowledge_tables, masked_tables
 from analysis.reports.common import REFERENCE, TOUCHED
@@ -38,6 +39,7 @@ def page(result: RefChecker) -> Page:
         Section("Label rates of models, one label per answer", others),
         Section(f"Checkers against people, by {result.unit_words}", pieces_tables(result)),
         Section("Checkers against people, by answers", answers_tables(result)),
+        *([Section("Scores of answers by methods elsewhere", [scored_table(result)])] if result.scored else []),
         Section("Rankings of models", rankings_tables(result)),
         Section("Granularity", [granularity_table(result)]),
         Section("Copying from the passages", copying_tables(result)),

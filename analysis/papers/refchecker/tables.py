@@ -300,6 +300,23 @@ def _over_answers(result: RefChecker, title: str, name: str) -> Column:
 # ---- rankings ----
 
 
+def scored_table(result: RefChecker) -> Table:
+    rows = [(one, setting) for one in result.scored for setting in one.settings]
+    columns = [
+        Column("Method", lambda row: row[0].title),
+        Column("Setting", lambda row: row[1].setting),
+        Column("Answers", lambda row: row[1].pearson.n_pairable),
+        Column("Pearson", lambda row: row[1].pearson, interval=True),
+        Column("Spearman", lambda row: row[1].spearman, interval=True),
+    ]
+    note = (
+        f"Against the share of an answer's {result.unit_words} that people do not label "
+        f"{result.best.title.lower()}; a score that is greater for better answers has a negative correlation. "
+        "An answer's score is the mean of what the method gave its pieces. Intervals resample questions."
+    )
+    return Table("Scores of answers against people's hallucination rates", columns, rows, note)
+
+
 def rankings_tables(result: RefChecker) -> list[Part]:
     if not result.checkers:
         return []

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
@@ -16,6 +16,7 @@ from annotation.machines.retrieval.corpora import BadLines
 from annotation.machines.retrieval.documents import Hashed, documents_of, searches_evidence
 from annotation.machines.retrieval.retrieving import searches_web, web_providers
 from annotation.machines.retrieval.web import RunMemory
+from annotation.machines.runs import starting, workers
 from annotation.models import Job, RetrievalRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, UnavailableError
@@ -25,12 +26,15 @@ BEAT_EVERY = 200
 TOLD_SECONDS = 2.0
 # Below the data directory: vectors of passages, which all processes of the machine share.
 VECTORS = "vectors"
+# How the parameters begin that say how queries are expanded.
+EXPANSION = "expansion"
 
 
 @dataclass(slots=True)
 class Index:
     retriever: Retriever
-    made_by: tuple[str, str, str]  # retriever, version, hash of its parameters
+    made_by: tuple[str, str, str]  # retriever, version, hash of the parameters that the index depends on
+    parameters_hash: str
     corpus_hash: str
     documents: int
     provenance: dict
@@ -47,12 +51,12 @@ def index_for(run: RetrievalRun, lease: Lease) -> tuple[Index, float]:
     built, or where the documents are not the ones that the run began with."""
     global _kept
     with _lock:
-        made_by = (run.retriever, run.version, run.parameters_hash)
-        if _kept is not None and _kept.made_by == made_by:
+        made_by = (run.retriever, run.version, starting.digest_of(_parameters_of_index(run)))
+        if _kept is not None and _kept.made_by == made_by and _can_search_for(run, _kept):
             if run.pk in _kept.runs:
                 return _kept, 0.0
             if not _kept.is_web and not searches_web(run) and _hash_of(run, lease) == _kept.corpus_hash:
-                _kept.runs.add(run.pk)
+                _kept = _searching_for(run, _kept)
                 _refuse_other_documents(run, _kept.corpus_hash)
                 return _kept, 0.0
         _kept = None  # before another one is built, so that the two are never in memory together
@@ -62,6 +66,32 @@ def index_for(run: RetrievalRun, lease: Lease) -> tuple[Index, float]:
         built.runs.add(run.pk)
         _kept = built
         return built, time.perf_counter() - begun
+
+
+def _parameters_of_index(run: RetrievalRun) -> dict:
+    """Without what says how queries are expanded: repeated generations search one index."""
+    return {name: value for name, value in run.parameters.items() if not name.startswith(EXPANSION)}
+
+
+def _can_search_for(run: RetrievalRun, kept: Index) -> bool:
+    return kept.parameters_hash == run.parameters_hash or hasattr(kept.retriever, "searching_with")
+
+
+def _searching_for(run: RetrievalRun, kept: Index) -> Index:
+    if kept.parameters_hash == run.parameters_hash:
+        kept.runs.add(run.pk)
+        return kept
+    with workers.final_errors():
+        retriever = kept.retriever.searching_with(run.parameters)
+    provenance = json.loads(json.dumps(workers.described(retriever)))
+    more = {"bad_lines": kept.provenance["bad_lines"]} if "bad_lines" in kept.provenance else {}
+    return replace(
+        kept,
+        retriever=retriever,
+        parameters_hash=run.parameters_hash,
+        provenance=provenance | more,
+        runs={run.pk},
+    )
 
 
 def forget() -> None:
@@ -94,7 +124,8 @@ def _build(run: RetrievalRun, lease: Lease, made_by: tuple[str, str, str]) -> In
     lease.beat()
     Job.objects.filter(pk=run.job_id).update(message="")
     # As the database gives it back, where tuples have become lists.
-    return Index(retriever, made_by, hashed.digest, hashed.count, json.loads(json.dumps(described)))
+    provenance = json.loads(json.dumps(described))
+    return Index(retriever, made_by, run.parameters_hash, hashed.digest, hashed.count, provenance)
 
 
 def _open_web(run: RetrievalRun, made_by: tuple[str, str, str]) -> Index:
@@ -107,7 +138,8 @@ def _open_web(run: RetrievalRun, made_by: tuple[str, str, str]) -> Index:
         raise
     except CheckerError as error:
         raise JobError(str(error)) from error
-    return Index(retriever, made_by, "", 0, json.loads(json.dumps(described)), is_web=True)
+    provenance = json.loads(json.dumps(described))
+    return Index(retriever, made_by, run.parameters_hash, "", 0, provenance, is_web=True)
 
 
 def _told(documents: Hashed, run: RetrievalRun, lease: Lease) -> Iterator[Document]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -154,14 +155,16 @@ def read_lines(
     take: PredictedLabels | PredictedScores,
     findings: Findings,
     beat: Callable[[], None] = lambda: None,
+    items: Mapping[str, Sequence[int]] = MappingProxyType({}),
 ) -> dict[Place, Said]:
-    """What the file says, by place; its bad lines go to the findings."""
+    """What the file says, by place; its bad lines go to the findings. What is said of one of `items` is said of all of
+    its units."""
     said: dict[Place, Said] = {}
     first: dict[Place, int] = {}
     allowed, lines = {"unit", *take.columns}, _lines(path)
     while block := list(islice(lines, AT_ONCE)):
         beat()
-        rows = [_row(raw, units, take, allowed) for _, raw in block]
+        rows = [_row(raw, units, items, take, allowed) for _, raw in block]
         spanned = [at for at, row in enumerate(rows) if isinstance(row, tuple) and len(row) > 3 and row[-1]]
         if spanned:
             checked = take.with_texts([(rows[at][0], rows[at][1:]) for at in spanned])
@@ -169,11 +172,14 @@ def read_lines(
                 rows[at] = found if isinstance(found, BadLine) else (rows[at][0], *found)
         for (line, raw), row in zip(block, rows, strict=True):
             if not isinstance(row, BadLine):
-                place, rest = (units[row[0]], row[1]), row[2:]
-                if place not in said:
-                    said[place], first[place] = rest, line
-                elif said[place] != rest:
-                    row = BadLine("unit", raw.decode(errors="replace"), f"differs from line {first[place]:,}")
+                key, name, *rest = row
+                for unit in (units[key],) if key in units else items[key]:
+                    place = unit, name
+                    if place not in said:
+                        said[place], first[place] = tuple(rest), line
+                    elif said[place] != tuple(rest):
+                        row = BadLine("unit", raw.decode(errors="replace"), f"differs from line {first[place]:,}")
+                        break
             if isinstance(row, BadLine):
                 findings.add_error(RowError("", line, row.column, shorten(row.value), row.reason))
     return said
@@ -190,7 +196,13 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield line, raw
 
 
-def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple], allowed: set[str]) -> tuple | BadLine:
+def _row(
+    raw: bytes,
+    units: dict[str, int],
+    items: Mapping[str, Sequence[int]],
+    take: Callable[[dict], tuple],
+    allowed: set[str],
+) -> tuple | BadLine:
     """The unit's key and what is said of it; or why that cannot be taken."""
     try:
         try:
@@ -206,7 +218,7 @@ def _row(raw: bytes, units: dict[str, int], take: Callable[[dict], tuple], allow
             unknown = sorted(row.keys() - allowed)[0]
             raise BadLine(unknown, row[unknown], f"is not one of unit, {', '.join(take.columns)}")
         unit = row.get("unit")
-        if not isinstance(unit, str) or unit not in units:
+        if not isinstance(unit, str) or (unit not in units and unit not in items):
             raise BadLine("unit", unit, "is not a unit of the project")
         return unit, *take(row)
     except BadLine as bad:

@@ -16,7 +16,7 @@ from django.db.models import F
 
 from annotation.bulk import bulk_insert
 from annotation.imports import uploads
-from annotation.imports.outside_runs import OUTSIDE, units_by_key
+from annotation.imports.outside_runs import OUTSIDE, units_by_key, units_of_items
 from annotation.imports.rows import Findings, counted
 from annotation.imports.staged_job import guard_of
 from annotation.jobs import lifecycle
@@ -76,7 +76,8 @@ class PredictionsHandler:
         if stored is None or not uploads.path_of(stored).is_file():
             raise JobError("The file is no longer on the server; send it again")
         take = PredictedLabels(job.project) if sent.gives == LABELS else PredictedScores(sent.checker)
-        said = read_lines(uploads.path_of(stored), units_by_key(job.project), take, findings, lease.beat)
+        items = units_of_items(job.project) if sent.gives == SCORES else {}
+        said = read_lines(uploads.path_of(stored), units_by_key(job.project), take, findings, lease.beat, items)
         if findings.error_count and not sent.leaves_out:
             Job.objects.filter(pk=job.pk).update(result=_result(findings, said))
             raise JobError(f"{counted(findings.error_count, 'bad line')}; nothing was stored")
