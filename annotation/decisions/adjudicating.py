@@ -28,9 +28,9 @@ def decide(
     **more,
 ) -> Decision:
     """Store the decision. The label is one of the dimension's; the caller has checked. The same again, by the same
-    person who was shown nothing else since, adds nothing. `more` has a reason, spans, and whether guidelines need it.
-    Whoever names the item has locked it and counts its case."""
-    more = {"reason": "", "spans": [], "for_guidelines": False} | more
+    person who was shown nothing else since, adds nothing. `more` has a reason, spans, whether guidelines need it, and
+    another outcome than a label, which is empty then. Whoever names the item has locked it and counts its case."""
+    more = {"outcome": Decision.Outcome.LABEL.value, "reason": "", "spans": [], "for_guidelines": False} | more
     with transaction.atomic():
         changed(project)
         newest = _newest(project, unit, dimension)
@@ -64,7 +64,7 @@ def take_back(project: Project, user: User, item: Item, newest: Decision, before
     if before is None or before.is_withdrawn:
         withdraw(project, user, newest.unit, newest.dimension, item=item)
         return
-    more = {name: getattr(before, name) for name in ("reason", "spans", "for_guidelines")}
+    more = {name: getattr(before, name) for name in ("outcome", "reason", "spans", "for_guidelines")}
     decide(project, user, newest.unit, newest.dimension, before.label, before.note, item=item, **more)
 
 

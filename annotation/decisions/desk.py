@@ -19,7 +19,19 @@ from django.utils import timezone
 from annotation import incoming
 from annotation.decisions import adjudicating
 from annotation.jobs.lifecycle import create_job
-from annotation.models import Assignment, Case, Decision, Item, Job, Project, Revision, Shown, Suggestion, User
+from annotation.models import (
+    Assignment,
+    Case,
+    Decision,
+    Disagreement,
+    Item,
+    Job,
+    Project,
+    Revision,
+    Shown,
+    Suggestion,
+    User,
+)
 from annotation.projects import cases
 from annotation.projects.raters import rater_of
 from annotation.task_types import TaskType
@@ -44,6 +56,8 @@ ORDERS = {
 }
 # Labels that a model of raters takes to be less probable are improbable.
 LOW_POSTERIOR = 0.8
+LABEL, NO_ANSWER, DROPPED = Decision.Outcome.values
+OTHER_OUTCOMES = (NO_ANSWER, DROPPED)
 # Orders by a snapshot. What it does not know yet comes last, the oldest first.
 OF_SNAPSHOT = {"posterior": "posterior", "uncertainty": "-uncertainty"}
 MAX_COUNTED = 10_000
@@ -199,6 +213,7 @@ def parts(project: Project, user: User, item: Item) -> dict:
     places = _differing(page, said)
     decided = Decision.objects.in_force().filter(project=project, unit__in=ids, method=adjudicating.ADJUDICATED)
     asked = {dimension.slug for dimension in page.type.asked_dimensions}
+    outcomes = [one.get_outcome_display() for one in decided if one.outcome != LABEL]
     improbable = Case.objects.filter(pk=item.pk, is_improbable=True).values_list("posterior", flat=True).first()
     must = {unit for unit, _ in places} | {*(page.unit_ids.values() if improbable and len(ids) == 1 else ())}
     payload = pages.page_payload(page) | {
@@ -216,8 +231,9 @@ def parts(project: Project, user: User, item: Item) -> dict:
         "answers": [
             {"unit": ids[one.unit_id], "dimension": one.dimension, "label": one.label, "spans": one.spans}
             for one in decided
-            if one.dimension in asked
+            if one.dimension in asked and one.label
         ],
+        "outcome": outcomes[0] if outcomes else "",
         "improbable": improbable,
         "comment": "",
         "suggestions": [],
@@ -292,16 +308,21 @@ def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
 
 def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
     """Store what the person decided of the item; what they saw to waits no longer. Returns what undoes it."""
-    reason, note, basis = (
-        _text(body, name, limit) for name, limit in (("reason", 20), ("note", MAX_NOTE), ("basis", 64))
+    reason, note, basis, outcome = (
+        _text(body, name, limit) for name, limit in (("reason", 20), ("note", MAX_NOTE), ("basis", 64), ("outcome", 10))
     )
+    if outcome not in ("", *OTHER_OUTCOMES):
+        raise InvalidSubmission([FieldError("There is no such outcome", field="outcome")])
     if reason and reason not in Decision.Reason.values:
         raise InvalidSubmission([FieldError("There is no such reason", field="reason")])
     page = pages.load_page(item.pk, desk_type(project.type))
-    given = body.get("judgements")
+    given = body.get("judgements") if not outcome else []
     about = [one.get("unit") for one in given if isinstance(one, dict)] if isinstance(given, list) else []
     units = [unit for unit in page.unit_ids.values() if unit in about]
     judgements = check(page.type, units, page.contents.texts, given)
+    if outcome:
+        named = body.get("units")
+        units = [unit for unit in page.unit_ids.values() if not isinstance(named, list) or unit in named]
     more = {"reason": reason, "for_guidelines": bool(body.get("for_guidelines"))}
     rows = {page.unit_ids[unit.key]: unit for unit in page.units}
     with transaction.atomic():
@@ -309,14 +330,17 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
         cases.lock(project.pk, item.pk)
         case = Case.objects.filter(pk=item.pk).first()
         if basis != basis_of(project, item):
-            done = _done_before(project, user, rows, judgements)
+            places = [(one.unit, one.dimension, one.label) for one in judgements]
+            done = _done_before(
+                project, user, rows, places or [(*one, "") for one in _without_label(page, item, units, outcome)]
+            )
             if done is None:
                 raise Outdated(NEW_ANSWER)
             return done
         is_held = case is not None and case.holder_id not in (None, user.pk) and case.held_until > timezone.now()
         if is_held:
             raise Outdated(HELD)
-        if case is not None and (case.undecided or case.is_improbable) and not judgements:
+        if case is not None and (case.undecided or case.is_improbable) and not (judgements or outcome):
             raise InvalidSubmission([FieldError("Choose a label before you decide", field="judgements")])
         done = []
         for one in judgements:
@@ -330,11 +354,18 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
             )
             done.append({"unit": one.unit, "dimension": one.dimension, "number": row.number})
         said = {(one.unit, one.dimension) for one in judgements}
+        for unit, dimension in _without_label(page, item, units, outcome):
+            row = adjudicating.decide(
+                project, user, rows[unit], dimension, "", note, item=item, outcome=outcome, **more
+            )
+            done.append({"unit": unit, "dimension": dimension, "number": row.number})
+            said.add((unit, dimension))
         for old in Decision.objects.in_force().filter(
             project=project, unit__in=[rows[unit].pk for unit in units], method=adjudicating.ADJUDICATED
         ):
             unit = next(key for key, row in rows.items() if row.pk == old.unit_id)
-            if (unit, old.dimension) not in said:  # it is not asked after this decision
+            # It is not asked after this decision; where no label is right, others stay.
+            if (unit, old.dimension) not in said and outcome != NO_ANSWER:
                 row = adjudicating.withdraw(project, user, rows[unit], old.dimension, item=item)
                 done.append({"unit": unit, "dimension": old.dimension, "number": row.number})
         _see_to(item, Assignment.objects.filter(item=item, is_flagged=True).count(), _newest_revision(item))
@@ -342,19 +373,33 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
     return done
 
 
-def _done_before(project: Project, user: User, rows: dict, judgements) -> list[dict] | None:
+def _without_label(page: pages.LabellingPage, item: Item, units: list[str], outcome: str) -> list[tuple[str, str]]:
+    """Units and questions that the outcome is about: of what is dropped all questions; else those on which answers
+    differ, and all where none do."""
+    if not outcome:
+        return []
+    asked = [one.slug for one in page.type.asked_dimensions if not one.takes_text]
+    every = [(unit, dimension) for unit in units for dimension in asked]
+    if outcome == DROPPED:
+        return every
+    keys = {page.unit_ids[unit.key]: unit.pk for unit in page.units}
+    differing = set(Disagreement.objects.filter(case=item.pk).values_list("unit", "dimension"))
+    return [(unit, dimension) for unit, dimension in every if (keys[unit], dimension) in differing] or every
+
+
+def _done_before(project: Project, user: User, rows: dict, places: list[tuple]) -> list[dict] | None:
     """What a repeated request stored before; None where it says something else than what is in force."""
     found = []
-    for one in judgements:
+    for unit, dimension, label in places:
         row = Decision.objects.in_force().filter(
-            project=project, unit=rows[one.unit], dimension=one.dimension, method=adjudicating.ADJUDICATED
+            project=project, unit=rows[unit], dimension=dimension, method=adjudicating.ADJUDICATED
         )
         row = row.filter(
-            label=one.label, decided_by__user=user, decided_at__gt=timezone.now() - timedelta(minutes=5)
+            label=label, decided_by__user=user, decided_at__gt=timezone.now() - timedelta(minutes=5)
         ).first()
         if row is None:
             return None
-        found.append({"unit": one.unit, "dimension": one.dimension, "number": row.number})
+        found.append({"unit": unit, "dimension": dimension, "number": row.number})
     return found or None
 
 

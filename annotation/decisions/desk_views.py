@@ -147,7 +147,7 @@ def adjudication_decide(request, slug, uuid):
 @require_POST
 def adjudication_undo(request, slug, uuid):
     project = _project(request, slug)
-    item, body = _item(project, uuid), _body(request)
+    item, body, queue = _item(project, uuid), _body(request), _queue(request.GET)
     try:
         desk.undo(project, request.user, item, body.get("done"))
     except InvalidSubmission as invalid:
@@ -155,7 +155,7 @@ def adjudication_undo(request, slug, uuid):
     except desk.Outdated as outdated:
         return JsonResponse({"message": str(outdated)}, status=409)
     desk.hold(project, request.user, item)
-    return JsonResponse(_shown(request, project, item))
+    return JsonResponse(_shown(request, project, item) | {"waiting": desk.length(project, queue)})
 
 
 @login_required

@@ -194,6 +194,43 @@ def test_a_decision_takes_the_item_off_the_queue_and_undo_brings_it_back(project
     assert post(project, "judge", f"{way}undo/", {"done": done}).status_code == 409
 
 
+def test_an_adjudicator_drops_an_item_or_says_that_no_label_is_right(project, tmp_path):
+    disagree(project)
+    payloads = []
+    for outcome in ("dropped", "no-answer"):
+        payload = post(project, "judge", "next/").json()["payload"]
+        body = {"basis": payload["basis"], "outcome": outcome, "judgements": [], "reason": "bad-item"}
+        replies = [post(project, "judge", f"items/{payload['item']}/decide/", body) for _ in range(2)]
+        assert replies[0].status_code == 200 and replies[0].json() == replies[1].json()  # a repeated request
+        payloads.append(payload)
+    stored = Decision.objects.in_force().order_by("pk").values_list("unit__key", "dimension", "outcome", "label")
+    dropped, _ = payloads
+    assert [row[1:] for row in stored] == [
+        ("relevance", "dropped", ""),
+        ("stance", "dropped", ""),
+        ("stance", "no-answer", ""),  # of relevance all say the same
+    ]
+    assert desk.length(project) == 1 and list(cases.mismatches(project)) == []
+    again = post(project, "judge", f"items/{dropped['item']}/").json()["payload"]
+    assert again["outcome"] == "Dropped" and again["answers"] == []
+    # It is so in files, and comes back.
+    call_command("export_dataset", project.slug, tmp_path, kinds=["jsonl"], without_label="leave-out", verbosity=0)
+    assert len((tmp_path / "claims.jsonl").read_text().splitlines()) == 0
+    lines = [json.loads(line) for line in (tmp_path / "decisions.jsonl").read_text().splitlines()]
+    assert sorted(one["outcome"] for one in lines) == ["dropped", "dropped", "no-answer"]
+    # A label decided later takes its place, and undoing that brings it back.
+    body = decided(again, "supports")
+    later = post(project, "judge", f"items/{dropped['item']}/decide/", body).json()["done"]
+    assert set(Decision.objects.in_force().exclude(label="").values_list("label", flat=True)) == {
+        "relevant",
+        "supports",
+    }
+    assert post(project, "judge", f"items/{dropped['item']}/undo/", {"done": later}).status_code == 200
+    assert Decision.objects.in_force().filter(outcome="dropped").count() == 2
+    wrong = {"basis": again["basis"], "outcome": "lost", "judgements": []}
+    assert post(project, "judge", f"items/{dropped['item']}/decide/", wrong).status_code == 422
+
+
 @pytest.mark.parametrize("done", [[1], [{"unit": ["x"], "dimension": {}}], [{"unit": None, "dimension": "\x00"}]])
 def test_an_undo_of_nothing_that_was_decided_is_refused(project, done):
     disagree(project)

@@ -10,6 +10,7 @@ from annotation.models import Decision, Membership
 from annotation.work import assigning
 from annotation.work.annotating import submit
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.journeys.browser import highlight
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -61,12 +62,16 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     expect(page.locator("[data-status]")).to_contain_text("Choose")
     page.keyboard.press("Shift+A")
     label = page.locator("ul.said li", has_text="A").last.inner_text()
+    # The decision's own highlights: that of A goes, and another one comes.
+    page.locator("[data-chips] li .remove").click()
+    expect(page.locator("[data-chips] li")).to_have_count(0)
+    highlight(page, 2)
     page.keyboard.press("u")
     page.keyboard.press("Enter")
     expect(page.locator("[data-waiting]")).to_have_text("2")
     taken = Decision.objects.in_force().get(dimension="stance")
     assert taken.label in label.lower() and taken.for_guidelines and len(taken.spans) == 1
-    assert taken.spans[0]["quote"] == TEXT[taken.spans[0]["start"] : taken.spans[0]["end"]]
+    assert taken.spans[0]["quote"] == "harbour of" == TEXT[taken.spans[0]["start"] : taken.spans[0]["end"]]
     # Back to the item before by undo, and another decision by digits.
     page.keyboard.press("z")
     expect(page.locator(f'[data-item="{first}"]')).to_be_visible()
@@ -75,6 +80,11 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     page.keyboard.press("6")
     page.keyboard.press("Enter")
     expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    page.keyboard.press("x")  # the second item is dropped, and it is thought better of
+    expect(page.locator("[data-waiting]")).to_have_text("1")
+    assert list(Decision.objects.in_force().filter(outcome="dropped").values_list("label", flat=True)) == ["", ""]
+    page.keyboard.press("z")
+    expect(page.locator("[data-waiting]")).to_have_text("2")
     for _ in range(2):
         before = page.locator("[data-item]").get_attribute("data-item")
         page.keyboard.press("n")

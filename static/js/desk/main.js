@@ -140,6 +140,7 @@ function showSaid(made) {
   for (const { letter, comment, words } of payload.said) {
     for (const text of [words, comment]) if (text) all.append(make("p", {}, make("b", { textContent: nameOf(made, letter) }), ": ", make("span", { textContent: text, dir: "auto" })));
   }
+  if (payload.outcome) all.append(make("p", {}, "Decided: ", make("b", { textContent: payload.outcome })));
   if (payload.improbable !== null) all.append(make("p", {}, make("b", { textContent: "Improbable" }), `: a model of the annotators gives the least certain label a posterior of ${payload.improbable}`));
   for (const { reason, is_flag: isFlag } of payload.skips) all.append(make("p", {}, make("b", { textContent: isFlag ? "Flagged" : "Skipped" }), reason ? ": " : "", make("span", { textContent: reason, dir: "auto" })));
 }
@@ -157,22 +158,24 @@ const address = (one) => `items/${one.payload.item}/`;
 
 // ---- deciding ----
 
-function decide() {
+/** With an outcome: that no label is right, or that the item, or its current unit, is dropped. */
+function decide(outcome = "") {
   if (!item || isBusy) return;
-  const missing = item.missing();
+  const isPart = outcome && item.payload.units.length > 1;
+  const missing = outcome ? null : item.missing();
   if (missing) {
     tell(missing.message, "missing");
     if (missing.group) chooser.focus(missing.group);
     return;
   }
   const decided = item;
+  const draft = decided.draft();
   const body = {
-    basis: decided.payload.basis, judgements: decided.judgements(), note: decided.comment(),
+    basis: decided.payload.basis, judgements: outcome ? [] : decided.judgements(), outcome, units: isPart ? [item.current().unit] : undefined, note: decided.comment(),
     reason: one("[data-reason]", decided.node).value, for_guidelines: one("[data-for-guidelines]", decided.node).checked,
   };
   ask(`${address(decided)}decide/`, body, (reply) => {
     if (reply.status === 409) {
-      const draft = decided.draft();
       receive(reply);
       item.restore({ ...draft, text_hash: draft.text_hash });
       one("[data-reason]", item.node).value = body.reason;
@@ -182,7 +185,11 @@ function decide() {
     if (reply.status >= 400) return tell(reply.message, "missing");
     notice("outdated");
     trail.push({ item: decided.payload.item, done: reply.done });
-    return next();
+    if (!isPart) return next();
+    return ask(address(decided), {}, (again) => {
+      receive(again);
+      item?.restore({ ...draft, text_hash: draft.text_hash });
+    });
   });
 }
 
@@ -192,7 +199,7 @@ function undo() {
   if (group) return chooser.focus(group);
   const last = trail.at(-1);
   if (!last) return tell("Nothing to undo");
-  return ask(`items/${last.item}/undo/`, { done: last.done }, (reply) => {
+  return ask(`items/${last.item}/undo/?${work.dataset.query}`, { done: last.done }, (reply) => {
     if (reply.status < 400) trail.pop();
     if (reply.status === 409) return notice("outdated", "warning", reply.message, [["Dismiss", () => {}]]);
     receive(reply);
@@ -251,9 +258,11 @@ const highlighter = createHighlighter(stage, () => item, { announce, tell, focus
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
 const nothing = () => {};
 const actions = {
-  submit: decide, undo, back, forward: next, skip: later,
+  submit: () => decide(), undo, back, forward: next, skip: later,
   up: chooser.up, down: chooser.down, pick: chooser.pick, whole: chooser.whole, highlight: highlighter.start,
   accept: nothing, flag: nothing, only: nothing, words: nothing,
+  none: () => decide("no-answer"),
+  drop: () => decide("dropped"),
   take: (button) => take(button.dataset.letter),
   names: () => reveal("names"),
   checkers: () => reveal("checkers"),
@@ -279,6 +288,8 @@ const own = {
     box.checked = !box.checked;
     announce(box.checked ? "The guidelines need this" : "The guidelines do not need this");
   },
+  o: actions.none,
+  x: actions.drop,
   n: actions.names,
   v: actions.checkers,
 };
