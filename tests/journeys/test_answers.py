@@ -197,6 +197,8 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
         assert client.post(reverse("drafts_accept", args=[project.slug, source]), sent).status_code == 302
     published = lifecycle.run_here(publishing.start(dataset.owner, project, wake_workers=False))
     assert published.result["noted"] == 42 and Triplet.objects.published().filter(dataset=dataset).count() == 42
+    stated = Triplet.objects.get(response__question__key="q05", response__model="careful", relation="is")
+    assert stated.metadata["stated_in"]["quote"] == "The lighthouse of Town5 is red."
 
     for person in people:  # Ben takes every seventh question for open
         errs = person.email.startswith("ben")

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.jobs import lifecycle
+from annotation.machines.drafts import extraction
 from annotation.machines.generations import generating, publishing
 from annotation.machines.generations.generating import GenerationRequest
 from annotation.machines.runs import predicting
@@ -258,6 +259,38 @@ def test_a_cancelled_run_keeps_what_was_answered(serve, project):
     assert run.job.state == Job.State.CANCELLED and run.texts.count() == 4
     lifecycle.resume(run.job)
     assert lifecycle.run_here(run.job).state == Job.State.DONE and len(server.requests) == 6
+
+
+def test_a_run_that_is_cancelled_after_its_last_answer_keeps_its_failures(serve, project):
+    def answer(request, n):
+        if n == 5:
+            lease._cancelled.set()
+        return completion("It froze", finish="length") if n == 0 else said(request, n)
+
+    serve(answer, max_in_flight=1)
+    run = start(project)
+    lease = lifecycle.claim_chunk(run.job_id)
+    Job.objects.filter(pk=run.job_id).update(cancel_requested=True)
+    lifecycle.work_on_chunk(run.job, lease)
+    assert (run.texts.count(), run.failures.count()) == (6, 1)
+    run.job.refresh_from_db()
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).result["failures"] == {"truncated": 1} and run.texts.count() == 6
+
+
+def test_an_extraction_stops_at_its_limit_and_goes_on_with_another(client, serve, project):
+    """Slices of two answers, of 102 tokens each."""
+    server = serve(lambda request, n: completion(json.dumps({"triplets": []})), max_in_flight=1)
+    limited = extraction.start_extraction(
+        project, project.created_by, "llm-extractor", FAST, limits=CostLimits(tokens=300), wake_workers=False
+    )
+    job = lifecycle.run_here(limited.job)
+    assert job.state == Job.State.FAILED and "limit of 300 tokens" in job.message
+    assert limited.sources.count() == 4 == job.progress_done
+    client.force_login(project.created_by)
+    assert "Stops at 300 tokens" in client.get(reverse("extraction_detail", args=[limited.uuid])).content.decode()
+    client.post(reverse("extraction_limits", args=[limited.uuid]), {"limit_tokens": "10000"})
+    assert lifecycle.run_here(limited.job).result["answered"] == 6 and len(server.requests) == 6
 
 
 def test_retrieved_passages_are_shown_and_questions_without_any_are_told(serve, project):

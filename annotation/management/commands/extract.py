@@ -5,6 +5,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation import incoming
 from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction, publishing, reviewing
+from annotation.machines.runs.limits import CostLimits
 from annotation.management.commands.run_checker import read_parameters
 from annotation.models import ExtractionRun, Job, Project, User
 from annotation.projects.draft_kinds import DRAFT_KINDS
@@ -14,8 +15,8 @@ from models_runtime.contracts import CheckerError
 
 class Command(BaseCommand):
     help = (
-        "Draft triplets, atomic claims or aspects for a project, whichever it judges; they wait for review on the "
-        "project's page of drafts. Without --here, workers run it and the command returns immediately."
+        "Draft triplets, sub-sentences, atomic claims or aspects for a project, whichever it judges; they wait for "
+        "review on the project's page of drafts. Without --here, workers run it and the command returns immediately."
     )
 
     def add_arguments(self, parser) -> None:
@@ -25,6 +26,8 @@ class Command(BaseCommand):
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
         parser.add_argument("--all", action="store_true", help="include texts that already have pieces of the kind")
+        parser.add_argument("--limit-tokens", type=int, help="stop there, with what is done kept")
+        parser.add_argument("--limit-money", type=float, help="stop there, at the endpoint's prices")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument(
             "--publish",
@@ -59,6 +62,7 @@ class Command(BaseCommand):
                 queue,
                 everything=options["all"],
                 again=again,
+                limits=CostLimits(options["limit_tokens"], options["limit_money"]),
                 wake_workers=not here,
             )
         except extraction.SameRun as same:
