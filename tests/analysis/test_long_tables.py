@@ -448,6 +448,17 @@ def test_a_column_per_rater_gives_what_a_row_per_label_gives(tmp_path):
     assert found["accuracy"] == expected["accuracy"] and found["votes"] == expected["votes"]
 
 
+def test_a_wide_table_of_pandas_is_taken_as_it_is(tmp_path):
+    """Its index has no name, and gaps made floats of one column's whole numbers."""
+    frame = pd.DataFrame(
+        {"ann": [1, 2, 3, 3, 1], "ben": [1, 2, 2, 3, 2], "cy": [1, None, 3, 3, None]}, index=[f"t{n}" for n in range(5)]
+    )
+    frame.to_csv(tmp_path / "wide.csv")
+    found = agreement(source_of_files(tmp_path / "wide.csv", "interval", shape=TableShape(raters=("ann", "ben", "cy"))))
+    expected = krippendorff.alpha(frame.T.to_numpy(dtype=float), level_of_measurement="interval")
+    assert estimates(found)["krippendorff_alpha_interval"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,9 +34,12 @@ OTHER_NAMES = {
     "rater": ("annotator", "annotator_id", "rater_id", "worker", "worker_id", "coder"),
     "label": ("rating", "annotation", "judgement", "judgment", "score", "value"),
 }
+# What may be the item where nothing else is: pandas' index has no name; such a column is called by its place.
+LAST_NAMES = ("id", "index", "unnamed: 0", "column 1")
 LEVELS = ("nominal", "ordinal", "interval")
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL, SLOT)
+FLOAT = re.compile(r"(-?\d+)\.0+")
 ALT_TEST = {"human_annotations.json": PERSON, "llm_annotations.json": MODEL}
 DIMENSION = "label"
 # A table says nothing of what its items are, so its units are like those of any page that is its own unit.
@@ -359,7 +363,8 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
             continue
         others = [one for one in there if str(one).lower() in OTHER_NAMES[name] and one not in taken]
         if not others and name == "item":
-            others = [one for one in there if str(one).lower() == "id"]
+            named = ([one for one in there if str(one).lower() == last] for last in LAST_NAMES)
+            others = next(filter(None, named), [])
         if len(others) > 1:
             which = " or ".join(f"{name}={one}" for one in others)
             raise OtherTable(f"{path}: several columns could be the {name}; say which with --columns {which}")
@@ -379,7 +384,13 @@ def _labels_of(cells: dict, shape: TableShape) -> Iterator[dict]:
         yield cells
     for kind, columns in ((PERSON, shape.raters), (MODEL, shape.models)):
         for column in columns:
-            yield cells | {"rater": column, "rater_kind": kind, "label": cells[column]}
+            yield cells | {"rater": column, "rater_kind": kind, "label": _whole(cells[column])}
+
+
+def _whole(cell: object) -> object:
+    """A column with a gap went through floats: 3.0 is the label 3 that other raters' columns have."""
+    match = FLOAT.fullmatch(cell.strip()) if isinstance(cell, str) else None
+    return match[1] if match else cell
 
 
 def _row(path: Path, line: int, cells: dict) -> dict:
