@@ -17,8 +17,10 @@ from analysis.releases.cards.writing import figures_again
 from analysis.releases.files import Files
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.carried_settings import SettingsProblem, parse
+from tests import factories
 from tests.analysis.test_releases import lively
 from tests.world import client_of
+from tests.world.labels import make_rater, say
 
 pytestmark = pytest.mark.django_db
 
@@ -95,6 +97,10 @@ def test_the_card_stands_beside_the_hash_and_its_numbers_come_from_the_files(tmp
     assert figures_again(tmp_path / "with") == figures and json.loads(figures)["units"] == manifest["counts"]["units"]
     cited = yaml.safe_load((tmp_path / "with" / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["authors"][0] == {"family-names": "Okafor", "given-names": "Ada"} and cited["version"] == "1.2.0"
+    deposit = json.loads((tmp_path / "with" / ".zenodo.json").read_text(encoding="utf-8"))
+    assert (deposit["upload_type"], deposit["license"], deposit["language"]) == ("dataset", "cc-by-4.0", "en")
+    assert deposit["creators"] == [{"name": "Okafor, Ada"}, {"name": "Harbour Institute"}]
+    assert manifest["release"]["sha256"] in deposit["description"] and deposit["version"] == "1.2.0"
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=tmp_path / "with", check=True)
     assert Files(tmp_path / "with").changed_beside() == []
     (tmp_path / "with" / "README.md").write_text("Mine")
@@ -121,6 +127,12 @@ def test_the_card_is_asked_for_in_the_browser_and_what_is_missing_is_said_before
     assert client.post(form, CARD).status_code == 302
     project.refresh_from_db()
     assert project.card["license"] == "CC-BY-4.0"
+    alone = factories.make_project(project.dataset, slug="alone", guidelines="")
+    said = client_of(alone.created_by).get(reverse("project_releases", args=["alone"])).content
+    assert b"Nobody labelled, so agreement is not known" in said and b"No guidelines" in said
+    say(alone.items.first(), make_rater(alone), "relevant")
+    said = client_of(alone.created_by).get(reverse("project_releases", args=["alone"])).content
+    assert b"One person labelled, so agreement is not known" in said
     said = client.get(page).content
     assert b"No licence" not in said and b"No contact" not in said and b"Ethics and personal data are missing" in said
 

@@ -11,8 +11,12 @@ from django.core.management import CommandError, call_command
 from analysis.rules.running import run_rule
 from annotation.access import assignment_for
 from annotation.decisions import adjudicating, desk
+from annotation.formats.records import AnnotationRecord, JudgementRecord
+from annotation.imports import external_labels
 from annotation.models import Case, Decision, Disagreement, Item, Membership, Shown
 from annotation.projects import cases
+from annotation.projects.item_making import retire_items_of
+from annotation.projects.options import set_options
 from annotation.task_types import task_type
 from annotation.work import assigning
 from annotation.work.annotating import submit
@@ -129,6 +133,34 @@ def test_each_answer_skip_edit_and_decision_adds_to_what_a_recount_would_find(pr
             adjudicating.decide(project, adjudicator, held_by.item.anchor, "relevance", label)
         assert list(cases.mismatches(project)) == []
     assert Disagreement.objects.filter(is_settled=True).exists() and Case.objects.filter(is_waiting=True).exists()
+
+
+def test_imported_labels_hidden_questions_and_retired_items_are_counted_too(project):
+    disagree(project)
+    first, second, _ = project.items.order_by("position")
+    said = (JudgementRecord(first.key, "relevance", "not_relevant"),)
+    external_labels.bring_in(project, [AnnotationRecord(first.key, "Cleo", said)], names_are_pseudonyms=False)
+    assert Disagreement.objects.get(dimension="relevance").case_id == first.pk and desk.length(project) == 3
+    assert list(cases.mismatches(project)) == []
+    set_options(project, project.created_by, {"hidden": ["stance"]})
+    project.refresh_from_db()
+    assert desk.length(project) == 1 and list(cases.mismatches(project)) == []
+    set_options(project, project.created_by, {})
+    project.refresh_from_db()
+    assert desk.length(project) == 3
+    retire_items_of([second.anchor_id])
+    assert desk.length(project) == 2 and list(cases.mismatches(project)) == []
+
+
+def test_letters_hide_who_answered_first(project):
+    """Ann always comes first, and is A of some items and B of others."""
+    disagree(project)
+    judge, item, people = member(project, "judge"), project.items.first(), set()
+    for _ in range(30):
+        item.uuid = uuid.uuid4()  # what letters hang on, besides the adjudicator
+        [(letter, first), _] = desk.said_about(item, judge)
+        people.add((letter, first.annotation.rater.user_id))
+    assert people == {("A", member(project, name).pk) for name in ("ann", "ben")}
 
 
 def test_distances_are_steps_of_the_scale():

@@ -108,6 +108,27 @@ def test_the_middle_of_a_scale(study):
     assert stands(project, "mean") == ends | {"c0/e0": "insufficient-neutral"}  # 10/3
 
 
+def test_the_weighted_label_follows_the_competent_where_it_is_probable_enough(study):
+    """Two agree and a third always says the same: MACE tells them apart, and what no label reaches stays open."""
+    project, units = study
+    sure = {unit.key: ("supports", "refutes")[place % 2] for place, unit in enumerate(units)}
+    for unit in units:
+        for name in ("p4", "p5"):
+            say(project, unit, name, relevance="relevant", stance=sure[unit.key])
+        say(project, unit, "p6", relevance="relevant", stance="insufficient-refutes")
+    settled = [
+        run_rule(project, None, f"mace-{minimum}", "weighted", given | {"minimum": str(minimum / 100)})
+        for given in ({"question": "stance", "model": "mace", "seed": "3"},)
+        for minimum in (50, 100)
+    ]
+    found = stands(project, "mace-50")
+    assert found and found.items() <= sure.items()
+    rows = Decision.objects.filter(rule="mace-50")
+    assert all(0.5 <= row.posterior == round(row.posterior, 3) <= 1 for row in rows)
+    few = settled[1].counts["questions"][0]
+    assert few["decided"] < len(found) and few["open"]["not probable enough"] >= len(found) - few["decided"]
+
+
 def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
     dataset = factories.make_dataset()
     units = factories.make_claim_evidence(dataset, 24)
