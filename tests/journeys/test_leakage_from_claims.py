@@ -127,14 +127,15 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
     # Verdicts by the first five and ten passages together, of every repetition.
     verdicts = make_project(dataset, "claim-verdict/four-way/1", overlap=1)
     form = client.get(reverse("project_runs", args=[verdicts.slug])).content.decode()
-    assert "bm25 query2doc in own top 10, 8 repetitions" in form and "Run all available checkers" not in form
+    assert "bm25 query2doc, all evidence, top 10, 8 repetitions" in form and "Run all available checkers" not in form
     for run in (plain, expanded[2]):
         for first in (5, 10):
             call_command("run_checker", verdicts.slug, "llm", passages_of=str(run.uuid), first=first, here=True)
     runs = CheckerRun.objects.filter(project=verdicts)
     assert runs.count() == 2 * (1 + REPETITIONS) and not any(run.failures.exists() for run in runs)
     shown = client.get(reverse("run_detail", args=[runs.last().uuid])).content.decode()
-    assert "retrieved" in shown and str(expanded[-1].uuid) in shown
+    assert "By the first 10 passages of" in shown and reverse("retrieval_detail", args=[expanded[-1].uuid]) in shown
+    assert "Use as the suggestions shown" not in shown
     said = dict(Suggestion.objects.filter(run=runs.last()).values_list("unit__key", "label"))
     assert said["c03"] == "conflicting_evidence" and said["c19"] == "not_enough_evidence"
 

@@ -80,9 +80,10 @@ def group_of(project: Project, user: User, retrieval: str) -> list[RetrievalRun]
 def words_for(runs: list[RetrievalRun]) -> str:
     run = runs[0]
     expansion = run.parameters.get("expansion", "none")
-    words = [run.retriever, "" if expansion == "none" else expansion, f"in {run.corpus}", f"top {run.top}"]
-    repeated = f", {len(runs)} repetitions" if len(runs) > 1 else ""
-    return f"{' '.join(filter(None, words))}{repeated}, {run.created_at:%Y-%m-%d %H:%M}"
+    what = run.retriever if expansion == "none" else f"{run.retriever} {expansion}"
+    where = {"own": "all evidence", "each": "own passages"}.get(run.corpus, f"corpus {run.corpus}")
+    repeated = [f"{len(runs)} repetitions"] if len(runs) > 1 else []
+    return ", ".join([what, where, f"top {run.top}", *repeated, f"{run.created_at:%Y-%m-%d %H:%M}"])
 
 
 def why_not(passages: RetrievedPassages, project: Project, user: User) -> str:

@@ -82,6 +82,7 @@ def parts_of(request, run: CheckerRun) -> dict:
     project, kind = run.project, run.project.type
     parts = {
         "is_shown": project.prefill_run_id == run.pk,
+        "retrieved": retrieved.RetrievedPassages.of(run),
         "doubtful": doubtful_units(run),
         # Who still labels here would see on this page what the project's policy may withhold from them.
         "is_blind": has_open_work(request.user, project),
