@@ -83,7 +83,7 @@ def start(
     if reason := registry.not_configured(info.slug):
         raise RunError(reason)
     parameters = registry.complete_parameters(info, request.parameters)
-    if reason := _problem(project, request) or why_no_limits(request.limits, parameters):
+    if reason := problem_of(project, request) or why_no_limits(request.limits, parameters):
         raise RunError(reason)
     keys = dict(questions_in(project.dataset).values_list("pk", "key"))
     if not keys:
@@ -138,7 +138,8 @@ def start_for_each(
     return runs
 
 
-def _problem(project: Project, request: GenerationRequest) -> str:
+def problem_of(project: Project, request: GenerationRequest) -> str:
+    """Why this cannot be asked of the project; empty where it can."""
     if project.state == Project.State.PREPARING:
         return "The project's items are still being made"
     if not 1 <= request.repetitions <= MOST_REPETITIONS:

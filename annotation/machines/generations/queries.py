@@ -12,6 +12,7 @@ from annotation.machines.generations.generating import (
     GenerationRequest,
     generators,
     passages_for,
+    problem_of,
     questions_in,
     retrievals_of,
 )
@@ -84,6 +85,8 @@ class TextEstimate:
 
 def estimate_of(project: Project, request: GenerationRequest) -> TextEstimate | None:
     """From the requests for some of the questions, evenly spread; None where that cannot be told without asking."""
+    if problem_of(project, request):
+        return None
     questions = questions_in(project.dataset)
     ids = list(questions.values_list("pk", flat=True))
     sampled = ids[:: max(1, len(ids) // SAMPLE)][:SAMPLE]

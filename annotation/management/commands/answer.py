@@ -70,15 +70,14 @@ class Command(BaseCommand):
                 parameters={**read_parameters(info, options["param"]), "endpoint": endpoint},
                 limits=CostLimits(options["limit_tokens"], options["limit_money"]),
             )
-            run = generating.start(project, person, request, again=options["again"], wake_workers=not is_here)
+            if estimate := queries.estimate_of(project, request):
+                self.stdout.write(queries.told(estimate))
+            return generating.start(project, person, request, again=options["again"], wake_workers=not is_here)
         except generating.SameRun as same:
             self.stdout.write(f"{same}; --again starts another one")
             return same.run
         except (generating.RunError, CheckerError) as error:
             raise CommandError(str(error)) from None
-        if estimate := queries.estimate_of(project, request):
-            self.stdout.write(queries.told(estimate))
-        return run
 
     def _work_off(self, run: GenerationRun) -> None:
         job = lifecycle.run_here(run.job)
