@@ -2,11 +2,14 @@
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from tests.journeys.test_documented_commands import database_of
 
@@ -21,6 +24,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 before = [("annotation", "0011_what_a_job_waits_for")]
 executor = MigrationExecutor(connection)
+executor.loader.replace_migrations = False  # the way of a database from then
+executor.loader.build_graph()
 executor.migrate(before)
 apps = executor.loader.project_state(before).apps
 def make(model, /, **fields):
@@ -52,7 +57,29 @@ print(json.dumps([[unit.key, unit.claim.text, unit.batch.state] for unit in Unit
 """
 
 
+def tables(database) -> dict[str, tuple]:
+    """Each table's columns, references and indexes, in an order of their own: what the two ways must agree about."""
+    found = {}
+    for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        rows = {
+            what: database.execute(f'PRAGMA {what}("{table}")').fetchall()
+            for what in ("table_info", "foreign_key_list", "index_list")
+        }
+        indexes = [
+            (row[2:5], [one[2] for one in database.execute(f'PRAGMA index_info("{row[1]}")').fetchall()])
+            for row in rows["index_list"]
+        ]
+        columns, references = (
+            sorted(map(repr, (row[start:7] for row in rows[what])))
+            for start, what in ((1, "table_info"), (2, "foreign_key_list"))
+        )
+        (sql,) = database.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        found[table] = columns, references, sorted(map(repr, indexes)), sorted(re.findall(r'CONSTRAINT "(\w+)"', sql))
+    return found
+
+
 @pytest.mark.slow
+@pytest.mark.django_db
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_path):
     variables = {
@@ -74,3 +101,6 @@ def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_pat
         ["1", "imported", *said, None, None],
     ]
     assert pseudonym == "r-other"  # the rater that they were already
+    if kind == connection.vendor == "sqlite":  # a new database has the tables of one that came here step by step
+        connection.ensure_connection()
+        assert tables(sqlite3.connect(tmp_path / "old.sqlite3")) == tables(connection.connection)
