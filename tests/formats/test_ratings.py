@@ -293,6 +293,12 @@ def test_marks_in_texts_are_highlights(tmp_path):
     made = label_set_of([source], Options(mapping=roles), "x")
     assert problems_of(made) == []
     assert [one["title"] for one in made["questions"][0]["spans"]["own_labels"]] == ["Major", "Minor"]
+    nobody = {role: column for role, column in roles.items() if role != "rater" and not role.startswith("row/")}
+    places = list(get_format("ratings").read([source], Options(mapping=nobody)))
+    assert [(one.rater, len(one.judgements[0].spans) if one.judgements else None)
+            for one in places if isinstance(one, AnnotationRecord) and one.item == "7/A"] == [
+        ("place 1", 1), ("place 2", 1), ("place 3", 0), ("place 4", None),
+    ]  # fmt: skip
     broken = table(tmp_path, MQM.replace("port</v>", "port"), "broken.tsv")
     [error] = [one for one in get_format("ratings").read([broken], Options(mapping=roles)) if isinstance(one, RowError)]
     assert (error.line, error.column) == (2, "target") and "mark that is not closed" in error.reason

@@ -375,7 +375,7 @@ class RatingRows:
         raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
         field = FIELD_OF_PAGE[self.page]
         marked = {(): list(spans_of_row(self.mapping, cells, raw, field))} if self.has_row_spans else {}
-        if self.is_marked and rater:
+        if self.is_marked:
             found.setdefault(rater, _Answer({}))
             if marks["text"] or not marks.get("context"):
                 marked[()] = list(spans_of_marks(marks["text"], self.mapping, cells, raw, field))
