@@ -54,6 +54,7 @@ ANNOTATION = {
     "task_type": "claim-evidence/six-way/1",
     "annotator": "ann",
     "annotator_kind": "person",
+    "annotator_group": "experts",
     "revision": 1,
     "shown_at": "2024-05-31T12:00:00Z",
     "submitted_at": "2024-05-31T12:00:09.5Z",
@@ -82,9 +83,11 @@ CLAIMS = {"claim_id": "k", "claim": "A claim", "claimant": "Ann", "claim_date": 
 CLAIMS |= {"evidence": "It is", "evidence_date": "2024-06-01", "is_gold": "true", "stance": "supports", "more": "x"}
 RESPONSES = {"question": "Who?", "response": "Me.", "passages": '["a", "b"]', "head": "a", "relation": "b", "tail": "c"}
 RESPONSES |= {"label": "entailment", "model": "m", "setting": "s", "more": 1.5}
-RATINGS = {"id": "1", "system": "s", "article": "Long.", "text": "Short.", "rater": "ann", "tone": "2", "other": "good"}
-RATINGS |= {"metric": 0.5, "judge": "2", "comment": "c", "more": "x"}
-ROLES = {"id": "id", "system": "system", "context": "article", "text": "text", "rater": "rater", "comment": "comment"}
+RATINGS = {"id": "1", "system": "s", "article": "Long.", "text": "Sh<v>ort</v>.", "rater": "ann", "tone": "2"}
+RATINGS |= {"other": "good", "metric": 0.5, "judge": "2", "comment": "c", "more": "x"}
+RATINGS |= {"grave": "much", "group": "g", "why": "y"}
+ROLES = {"id": "id", "system": "system", "context": "article", "marked": "text", "rater": "rater", "comment": "comment"}
+ROLES |= {"highlight": "grave", "group": "group", "row/why": "why"}
 ROLES |= {"label/tone": "tone", "label/other": "other", "score/m": "metric", "prediction/j/tone": "judge"}
 CHOICE = {"from_name": "tone", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}
 STARS = {"from_name": "stars", "to_name": "text", "type": "rating", "value": {"rating": 3}}
