@@ -114,6 +114,14 @@ def test_from_disagreement_to_a_label_for_every_pair(open_context, world):
     page.goto("/")
     expect(page.get_by_role("heading", name="Projects")).to_be_visible()
     expect(page.get_by_role("link", name="Adjudicate")).to_have_count(0)  # nothing waits
+    # How far each annotator agrees with what was decided.
+    page.goto(f"/projects/{project.slug}/agreement/?reference=adjudicated")
+    work_off_jobs()
+    page.reload()
+    section = page.locator("details.section", has=page.get_by_role("heading", name="Stance: against decisions"))
+    section.locator("summary").first.click()
+    expect(section.get_by_role("row", name="Everybody")).to_contain_text("0.500")
+    looked_at(page, "agreement-against-decisions")
     # The verdicts' table, the sets that an export can take, and an item's page.
     page.goto(f"/projects/{project.slug}/rules/new/lift/?question=stance")
     looked_at(page, "rule-table")

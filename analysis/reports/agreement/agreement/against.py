@@ -85,7 +85,7 @@ def _figures(of: pd.DataFrame, dimension: Dimension, values: tuple[str, ...], *,
         cluster=pd.factorize(of["cluster"])[0],
     )
     kappa = cohen_kappa(both, 0, 1)
-    found = {"percent_agreement": ("Same label", kappa.percent_agreement())}
+    found = {"percent_agreement": ("Share of the same label", kappa.percent_agreement())}
     if dimension.takes_number:
         alpha = krippendorff_alpha(both, dimension.level)
         found["alpha"] = (f"Krippendorff's alpha, {dimension.level}", alpha)
