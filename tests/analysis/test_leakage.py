@@ -369,12 +369,19 @@ def test_files_of_two_projects_give_the_same_numbers_as_the_database(dataset, pa
     whole = make_project(dataset, DOCUMENTS)
     decide(whole, {document(n, 0): "included" if n % 3 else "not_included" for n in range(N)}, "inclusion")
     run = suggest(pairs, pair_labels(E, NO), "entailment")
+    claims = make_project(dataset, "claim-verdict/three-way/1")
+    said = {claim(n): "supported" if n % 3 else "refuted" for n in range(N)}
+    for retrieval in pairs.retrieval_runs.all():
+        verdicts_by(claims, retrieval, 5, said)
     options = {"reference": "imported", "run": str(run.uuid), "documents": whole.slug, "similarity": "rouge-l"}
+    options["verdicts"] = claims.slug
     kind = get_report("leakage")
     found = kind.compute(DatabaseSource(pairs), **options)
-    for project in (pairs, whole):
+    assert found["families"][0]["measures"]["verdict@5"]["groups"]["all"]["n_repetitions"] == 2
+    projects = (pairs, whole, claims)
+    for project in projects:
         freezing.write_release(project, tmp_path / project.slug)
-    files = source_of_files(tmp_path / pairs.slug, beside=[tmp_path / whole.slug])
+    files = source_of_files(tmp_path / pairs.slug, beside=[tmp_path / one.slug for one in projects[1:]])
     from_files = kind.compute(files, **options)
     for result in (found, from_files):
         result.pop("behind")

@@ -13,6 +13,7 @@ from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Item, Judgement, Pair, Response, RetrievalRun, Suggestion
+from annotation.projects import label_sets
 from models_runtime.llm.endpoints import VARIABLE
 from tests.factories import make_project
 from tests.llm.server import FakeServer, completion, picked
@@ -23,7 +24,25 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 N, REPETITIONS = 20, 8
 # As AVeriTeC calls them, in the order of the claims; by letter what the judge may answer.
 VERDICTS = ("Refuted", "Not Enough Evidence", "Supported", "Conflicting Evidence/Cherrypicking")
+VALUES = ("refuted", "nee", "supported", "conflicting")
 LETTERS = "ABCD"
+LABEL_SET = {
+    "name": "Verdicts of AVeriTeC",
+    "version": 1,
+    "page": "claim",
+    "questions": [
+        {
+            "slug": "verdict",
+            "title": "Verdict",
+            "level": "nominal",
+            "role": "stance",
+            "labels": [
+                {"value": value, "title": title} | ({} if polarity is None else {"polarity": polarity})
+                for value, title, polarity in zip(VALUES, VERDICTS, (-1.0, 0.0, 1.0, None), strict=True)
+            ],
+        }
+    ],
+}
 PLACES = ("Lindau", "Bregenz", "Rorschach", "Arbon", "Romanshorn")
 
 
@@ -125,7 +144,7 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
     matching = CheckerRun.objects.get(project=pairs)
 
     # Verdicts by the first five and ten passages together, of every repetition.
-    verdicts = make_project(dataset, "claim-verdict/four-way/1", overlap=1)
+    verdicts = make_project(dataset, label_sets.save_label_set(dataset.owner, LABEL_SET).identifier, overlap=1)
     form = client.get(reverse("project_runs", args=[verdicts.slug])).content.decode()
     assert "bm25 query2doc, all evidence, top 10, 8 repetitions" in form and "Run all available checkers" not in form
     for run in (plain, expanded[2]):
@@ -137,7 +156,7 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
     assert "By the first 10 passages of" in shown and reverse("retrieval_detail", args=[expanded[-1].uuid]) in shown
     assert "Use as the suggestions shown" not in shown
     said = dict(Suggestion.objects.filter(run=runs.last()).values_list("unit__key", "label"))
-    assert said["c03"] == "conflicting_evidence" and said["c19"] == "not_enough_evidence"
+    assert said["c03"] == "conflicting" and said["c19"] == "nee"
 
     # The tables.
     report = get_report("leakage")
@@ -168,7 +187,7 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
     assert searched["measures"]["recall@5"]["test"]["p_holm"] < 0.001
 
     assert result["verdict_by"] == "together"
-    assert result["verdict_labels"] == ["Refuted", "Not enough evidence", "Supported", "Conflicting evidence"]
+    assert result["verdict_labels"] == list(VERDICTS)
     for k in (5, 10):
         found = searched["measures"][f"verdict@{k}"]["groups"]
         assert found["matched"]["estimate"] == 1 and not found["all"]["left_out"]
