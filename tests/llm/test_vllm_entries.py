@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import pytest
 
-from models_runtime import CheckerInput, LabelSpace, load, load_extractor
+from models_runtime import CheckerInput, LabelSpace, load, load_extractor, load_generator
 from models_runtime.contracts import UnavailableError
 from models_runtime.extractors import llm
 from models_runtime.extractors.contracts import PARTS, ExtractionInput
+from models_runtime.generators.contracts import GenerationInput
 from models_runtime.llm.alignment import Alignable, align
 from models_runtime.llm.asking import Server
 from models_runtime.llm.endpoints import VARIABLE
@@ -62,6 +63,26 @@ def test_pieces_come_in_the_form_that_was_asked_for(short, kind):
             assert tuple(piece.parts) == PARTS[kind] and all(0 < len(part) <= SHORT for part in piece.parts.values())
             assert piece.parts in [{name: row[name].strip() for name in PARTS[kind]} for row in rows]
         assert 0 < one.usage.completion_tokens <= 600
+
+
+def test_answers_are_drawn_anew_by_their_seeds_and_say_how_sure_the_model_was(server, monkeypatch):
+    """A random model never ends of itself: the server is told where to stop. Else the answer is cut off, and fails."""
+    stops = {"url": server.url, "model": "tiny", "extra_body": {"stop": ["e", "a", "o"]}}
+    monkeypatch.setenv(VARIABLE, json.dumps({"stops": stops, "tiny": {"url": server.url, "model": "tiny"}}))
+    inputs = [
+        GenerationInput(str(n), "When does ice melt?", passages=(TEXT.format(n=1),), repetition=n) for n in range(8)
+    ]
+    drawn = {"temperature": 1.5, "confidence": "tokens", "max_tokens": 200}
+    first, again = (load_generator("llm-answers", drawn | {"endpoint": "stops"}).generate(inputs) for _ in range(2))
+    assert {one.error.reason for one in first if one.error} <= {"malformed"}  # it wrote nothing before a stop
+    answered = [one for one in first if not one.error]
+    assert len(answered) >= 4 and len({one.text for one in answered}) > 1
+    assert [one.text for one in first] == [one.text for one in again]
+    for one in answered:
+        assert one.facts["finish_reason"] == "stop" and 0 < one.facts["confidence"] < 1
+        assert one.facts["completion_tokens"] == one.usage.completion_tokens > 0
+    (endless,) = load_generator("llm-answers", {"endpoint": "tiny", "max_tokens": 20}).generate(inputs[:1])
+    assert endless.error.reason == "truncated" and endless.trace["output"]
 
 
 def test_an_answer_that_does_not_end_is_a_failure_and_never_a_shorter_list():
