@@ -134,6 +134,20 @@ def test_what_is_no_answer_fails_alone_with_its_reason(serve, body, form, reason
     assert bad.error.reason == reason and not bad.text and good.text and not good.error
 
 
+def test_a_project_without_responses_says_where_to_get_some(client, project):
+    dataset = factories.make_dataset(project.created_by)
+    Question.objects.create(dataset=dataset, batch=factories.make_batch(dataset), key="q", text="When?")
+    empty = factories.make_project(dataset, "answer-grade/-/1", overlap=1)
+    client.force_login(project.created_by)
+    for one, is_told in ((empty, True), (project, False)):
+        page = client.get(reverse("project_detail", args=[one.slug])).content.decode()
+        assert ("Let language models answer the questions" in page) == is_told
+        assert (
+            reverse("project_generations", args=[one.slug])
+            in client.get(reverse("project_runs", args=[one.slug])).content.decode()
+        )
+
+
 def test_declining_is_an_answer_that_is_counted(serve, project):
     serve(lambda request, n: completion("I don't know.") if asked(request) % 2 else said(request, n))
     job = lifecycle.run_here(start(project).job)
