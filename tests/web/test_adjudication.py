@@ -57,6 +57,8 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     expect(page.locator("input:checked")).to_have_count(0)
     expect(page.locator("[data-waiting]")).to_have_text("3")
     expect(page.locator("ul.said li").first).to_contain_text("A")
+    for comment in ("says ann@", "says ben@"):
+        expect(page.locator("[data-said-all]")).to_contain_text(comment)
     assert page.locator("mark.said").count() >= 3  # both highlights and where they overlap
     page.keyboard.press("Enter")
     expect(page.locator("[data-status]")).to_contain_text("Choose")
@@ -78,8 +80,13 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     assert in_force() == []
     page.keyboard.press("1")
     page.keyboard.press("6")
-    page.keyboard.press("Enter")
+    page.keyboard.press("r")
+    page.locator("[data-reason]:focus").select_option("slip")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Ben misread")
+    page.keyboard.press("Control+Enter")
     expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    assert set(Decision.objects.in_force().values_list("reason", "note")) == {("slip", "Ben misread")}
     page.keyboard.press("x")  # the second item is dropped, and it is thought better of
     expect(page.locator("[data-waiting]")).to_have_text("1")
     assert list(Decision.objects.in_force().filter(outcome="dropped").values_list("label", flat=True)) == ["", ""]
