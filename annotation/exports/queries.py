@@ -117,15 +117,21 @@ class ExportedItem:
                 counts[judgement.label] = counts.get(judgement.label, 0) + 1
 
 
-def exported_items(project: Project, moment: Moment, decisions: str = "") -> Iterator[list[ExportedItem]]:
-    """Batches of the items that are not retired, in the byte order of their keys. `decisions` names the set that their
-    labels come from; without it, they are what stands."""
+def item_ids(project: Project, moment: Moment) -> array:
+    """Of the items that are not retired, in the byte order of their keys. All at once, which is little, so that no
+    query stays open while others write."""
     bytewise = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
     rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
-    # All ids at once, which is little, so that no query stays open while others write.
     ids = array("q", rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
-    if moment.part is not None:
-        ids = array("q", [pk for pk in ids if pk in moment.part.items])
+    return ids if moment.part is None else array("q", [pk for pk in ids if pk in moment.part.items])
+
+
+def exported_items(
+    project: Project, moment: Moment, decisions: str = "", ids: array | None = None
+) -> Iterator[list[ExportedItem]]:
+    """Batches of the items of `item_ids`. `decisions` names the set that their labels come from; without it, they are
+    what stands."""
+    ids = item_ids(project, moment) if ids is None else ids
     raters = {
         pk: (pseudonym, KINDS.get(kind, "person"), group)
         for pk, pseudonym, kind, group in Rater.objects.filter(project=project).values_list(

@@ -20,7 +20,7 @@ from django.db import transaction
 
 from annotation.decisions.moments import ExportedPart, Moment, decision_sets, set_title
 from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
-from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items
+from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items, item_ids
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
 from annotation.formats.files.manifests import MANIFEST, UNDECIDED
@@ -119,15 +119,16 @@ def write_export(
     open_units = OpenUnits(folder, without_label)
     tools, kinds = [name for name in kinds if name in TOOLS], [name for name in kinds if name in layout.kinds]
     folder.mkdir(parents=True, exist_ok=True)
-    total = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).count()
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
 
     moment = Moment.now(project, part)
+    ids = item_ids(project, moment)
+    total = len(ids)
 
     with open(folder / ANNOTATIONS, "w", encoding="utf-8", newline="") as annotations:
 
         def objects() -> Iterator[dict]:
-            for items in exported_items(project, moment, decisions):
+            for items in exported_items(project, moment, decisions, ids):
                 for item in items:
                     annotations.writelines(assay.line_of(annotation) + "\n" for annotation in item.annotations)
                     counts["units"] += len(item.unit_keys)

@@ -72,7 +72,7 @@ def test_a_run_is_started_from_the_page_with_an_endpoint_by_its_name(client, pro
     page = client.get(address).content.decode()
     assert '<option value="lab">lab</option>' in page and "<textarea" in page and server.url not in page
     posted = {"checker": "llm", "llm-endpoint": "lab", "llm-passages": "joint", "llm-prompt_for": "all"}
-    posted |= {"llm-pieces": "each", "llm-reasoning": "none", "llm-reasoning_tokens": "100"}
+    posted |= {"llm-pieces": "each", "llm-reasoning": "none", "llm-reasoning_tokens": "100", "llm-pieces_at_once": "25"}
     posted |= {"llm-answers": "auto", "llm-timeout_seconds": "5", "llm-retries": "0", "llm-wait_seconds": "0"}
     posted["llm-prompt"] = "Choose one:\r\n$options"
     refused = client.post(address, posted | {"llm-endpoint": server.url})

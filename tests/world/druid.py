@@ -87,7 +87,7 @@ class PlantedSource(Source):
 
     def rater_frame(self):
         raters = [f"r{rater}" for rater in range(len(self.labels))]
-        return pd.DataFrame({"rater": raters, "kind": "external", "name": raters})
+        return pd.DataFrame({"rater": raters, "kind": "external", "name": raters, "group": ""})
 
     def answer_frame(self):
         return empty(base.ANSWER_COLUMNS)
