@@ -25,8 +25,9 @@ from .contracts import (
 from .extractors.contracts import Extractor
 from .generators.contracts import GenerationInput, TextGenerator
 from .llm import endpoints, estimating
+from .llm.hypothetical import ANY, prompt_of
 from .loading import allowed_models, model_files
-from .retrieval.contracts import Retriever
+from .retrieval.contracts import DOCUMENTS, Retriever
 from .table import TABLE
 
 # A worker meets few checkers at a time, and each may hold a model.
@@ -105,6 +106,16 @@ def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[Ch
     if info.needs != "server":
         return None
     return estimating.estimated_usage(spaces, inputs) if info.gives == "labels" else estimating.rough_usage(inputs)
+
+
+def estimated_expansions(parameters: Mapping[str, Any], queries: Sequence[str]) -> Usage | None:
+    """About how many tokens it would take to make up what these queries are searched with; None where a retriever with
+    these parameters asks no model for it."""
+    method = parameters.get("expansion", "none")
+    if method == "none" or parameters.get("expansion_from") == DOCUMENTS:
+        return None
+    prompt = prompt_of(method, parameters.get("expansion_style", ANY), parameters.get("expansion_prompt", ""))
+    return estimating.passages_usage(prompt.instructions, queries, parameters.get("expansion_passages", 1))
 
 
 def estimated_texts(slug: str, parameters: Mapping[str, Any], inputs: Sequence[GenerationInput]) -> Usage | None:

@@ -19,6 +19,9 @@ TOKENS_WRITTEN = 2
 # Of a request whose exact form is not written down here, and its answer.
 TOKENS_INSTRUCTIONS = 400
 TOKENS_ROUGHLY_WRITTEN = 40
+# What says where texts begin and end, and a made-up passage.
+TOKENS_OF_MARKS = 60
+TOKENS_OF_PASSAGE = 200
 
 
 def estimated_usage(spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage:
@@ -41,6 +44,13 @@ def estimated_usage(spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]
                 sent += TOKENS_AROUND + len(message.encode(errors="replace")) // BYTES_PER_TOKEN
             written += TOKENS_WRITTEN
     return Usage(sent, written)
+
+
+def passages_usage(instructions: str, queries: Sequence[str], passages: int) -> Usage:
+    """Tokens of requests for so many made-up passages for each query."""
+    sent = sum(map(_bytes_of, queries)) // BYTES_PER_TOKEN
+    sent += len(queries) * (2 * TOKENS_AROUND + TOKENS_OF_MARKS + _bytes_of(instructions) // BYTES_PER_TOKEN)
+    return Usage(sent * passages, TOKENS_OF_PASSAGE * len(queries) * passages)
 
 
 def rough_usage(inputs: Sequence[CheckerInput]) -> Usage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -52,6 +53,10 @@ def test_repeated_searches_become_documents_without_the_querys_copies(project, c
     )
     runs = list(RetrievalRun.objects.order_by("pk"))
     assert [run.parameters["expansion_seed"] for run in runs] == [0, 1, 2]
+    # Three claims in three searches, a passage of some 200 tokens for each.
+    sent = re.search(r"To make up documents: about ([\d,]+) tokens sent and 1,800 received", told)[1]
+    texts = len(prompts.shipped("query2doc").instructions) + sum(map(len, CLAIMS.values())) / 3
+    assert int(sent.replace(",", "")) == pytest.approx(9 * (texts / 4 + 80), rel=0.02)
     assert "Stored: 6 new documents of 3 searches, 6 new items" in told
     documents = Response.objects.published().filter(claim__key="ice").order_by("repetition")
     assert [one.text for one in documents] == [
@@ -80,6 +85,7 @@ def test_repeated_searches_become_documents_without_the_querys_copies(project, c
     assert {pair.hypothesis for pair in ice} == {f"In year {seed} thick ice lay there." for seed in range(4)}
 
     client.force_login(project.created_by)
+    assert "Each takes about" in client.get(reverse("project_retrieval", args=[project.slug])).content.decode()
     page = client.get(reverse("retrieval_detail", args=[runs[0].uuid])).content.decode()
     assert "4 searches that differ in the seed alone" in page and "<strong>6</strong> new documents" in page
 

@@ -28,6 +28,7 @@ class RetrievalForm(RunForm):
         corpora: dict[str, str],
         replayable: Iterable[RetrievalRun] = (),
         generators: Mapping[DocumentGenerator, list[int]] | None = None,
+        estimate: str = "",
         preset: str = "",
     ) -> None:
         super().__init__(info, data)
@@ -54,12 +55,12 @@ class RetrievalForm(RunForm):
         if is_pipeline and preset in retrieving.PRESETS:
             self.initial = {**retrieving.PRESETS[preset].parameters, "top": retrieving.PRESETS[preset].top}
         if "expansion" in self.fields:
-            self._ask_for_documents(generators or {})
+            self._ask_for_documents(generators or {}, estimate)
         self.fields["again"].label = "Search again"
         self.fields["again"].help_text = "Otherwise the existing run with the same queries and documents is used."
         self.order_fields(["asks", "corpus", "replays", "top"])
 
-    def _ask_for_documents(self, generators: Mapping[DocumentGenerator, list[int]]) -> None:
+    def _ask_for_documents(self, generators: Mapping[DocumentGenerator, list[int]], estimate: str) -> None:
         del self.fields["expansion_from"]  # follows from the choice of documents
         place = list(self.fields).index("expansion") + 1
         added = {
@@ -70,7 +71,8 @@ class RetrievalForm(RunForm):
                 min_value=1,
                 max_value=retrieving.REPETITIONS_LIMIT,
                 help_text="With an expansion: as many searches, each with passages that are generated anew, by seeds "
-                "that follow one another. Reports give their mean and its standard error.",
+                "that follow one another. Reports give their mean and its standard error."
+                + (f" Each takes {estimate}." if estimate else ""),
             )
         }
         if generators:

@@ -107,6 +107,7 @@ class Command(BaseCommand):
                 options["replay"],
                 self._documents(project, options["documents"]),
             ).with_preset(options["preset"] or "")
+            self._tell_costs(project, request, options["repetitions"])
             return retrieving.start_repeated(
                 project,
                 person,
@@ -121,6 +122,11 @@ class Command(BaseCommand):
             return [same.run]
         except (retrieving.RunError, CheckerError) as error:
             raise CommandError(str(error)) from None
+
+    def _tell_costs(self, project: Project, request: RetrievalRequest, times: int) -> None:
+        given = request.with_documents().parameters
+        if estimate := expansions.estimate_of(project, request.asks, given, times):
+            self.stdout.write(f"To make up documents: {estimate}")
 
     def _documents(self, project: Project, named: list[str] | None) -> DocumentGenerator | None:
         if not named:
