@@ -12,9 +12,11 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.releases import freezing
+from analysis.releases.cards.readme import PREFILL
 from analysis.releases.cards.tables import split_of
 from analysis.releases.cards.writing import figures_again
 from analysis.releases.files import Files
+from annotation.models import Revision
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.carried_settings import SettingsProblem, parse
 from tests import factories
@@ -91,6 +93,13 @@ def test_the_card_stands_beside_the_hash_and_its_numbers_come_from_the_files(tmp
     readme = (tmp_path / "with" / "README.md").read_text(encoding="utf-8")
     head = yaml.safe_load(readme.split("---\n")[1])
     assert (head["license"], head["language"], head["size_categories"]) == ("cc-by-4.0", ["en", "da"], ["n<1K"])
+    facts = json.loads((tmp_path / "with" / "figures.json").read_text(encoding="utf-8"))
+    assert PREFILL[project.prefill] in readme and f"in {facts['hours']:,.2f} hours of activity" in readme
+    first = Revision.objects.order_by("pk").first()
+    Revision.objects.update(submitted_at="2026-03-04T12:00:00Z")
+    Revision.objects.filter(pk=first.pk).update(submitted_at="2026-01-02T12:00:00Z")
+    freezing.write_release(project, tmp_path / "dated")
+    assert "from 2026-01-02 to 2026-03-04" in (tmp_path / "dated" / "README.md").read_text(encoding="utf-8")
     assert "\\# ports freeze." in readme and manifest["release"]["sha256"] in readme
     assert "license: unknown" in (tmp_path / "without" / "README.md").read_text(encoding="utf-8")
     figures = (tmp_path / "with" / "figures.json").read_text(encoding="utf-8")

@@ -43,9 +43,8 @@ def study():
             say(project, unit, f"p{person}", comment, relevance="relevant", stance=stance)
     item = project.items.get(item_units__unit=units[5])
     rater = project.raters.first()
-    Assignment.objects.create(
-        item=item, project=project, rater=rater, position=item.position, state="skipped", is_flagged=True
-    )
+    skipped = {"state": "skipped", "is_flagged": True, "skip_reason": "Two claims"}
+    Assignment.objects.create(item=item, project=project, rater=rater, position=item.position, **skipped)
     cases.recount(project)
     return project, units, client_of(judge)
 
@@ -68,6 +67,10 @@ def test_the_queue_is_narrowed_and_ordered(study):
     assert queue(study, which="differing", order="entropy") == ["c1/e1", "c0/e3", "c0/e0", "c2/e2"]
     assert queue(study, which="differing", beyond="1") == ["c0/e0", "c1/e1"]
     assert queue(study, which="flagged") == ["c2/e5"] and queue(study, which="commented") == ["c1/e4"]
+    [_, _, client], body = study, json.dumps({"passed": []})
+    address = f"/projects/{study[0].slug}/adjudication/next/?which=flagged"
+    payload = client.post(address, body, content_type="application/json").json()["payload"]
+    assert payload["skips"] == [{"reason": "Two claims", "is_flag": True}]
     Case.objects.filter(item__key="c0/e3").update(since="2020-01-01T00:00:00Z")
     assert queue(study, order="age")[0] == "c0/e3" and len(queue(study)) == 6
 

@@ -2,12 +2,15 @@
 
 import json
 from collections import Counter
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.releases.cards.settled import settled
 from analysis.releases.files import zipped
+from analysis.rules import deciding
 from analysis.rules.kinds import RuleError
 from analysis.rules.running import preview, run_rule
 from analysis.sources.database import DatabaseSource
@@ -169,6 +172,24 @@ def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
     )
     left = {key for key, unit in number_of.items() if in_card[unit, "stance"].label is None}
     assert left == set(dropped.values_list("unit__key", flat=True))
+
+
+@pytest.mark.parametrize(("relevance", "dropped", "left"), [("competence", 2, 1), ("drop", 3, 0), ("undecided", 2, 1)])
+def test_druid_leaves_equal_competence_undecided_and_says_what_relevance_does(
+    study, monkeypatch, relevance, dropped, left
+):
+    """Two of the pairs lie 5 steps apart, one 1 step; of another one says that it is not relevant."""
+    project, units = study
+    say(project, units[5], "p0", relevance="relevant", stance="supports")
+    say(project, units[5], "p1", relevance="not_relevant")
+    alike = lambda labels, seed: SimpleNamespace(competence=np.full(labels.n_raters, 0.7))  # noqa: E731
+    monkeypatch.setattr(deciding, "mace", alike)
+    found = {one["question"]: one for one in preview(project, "d", "druid", {"relevance": relevance})["questions"]}
+    assert found["relevance"]["dropped"] == found["stance"]["dropped"] == dropped
+    equal = "equally competent, or relevance left open"
+    assert found["relevance"]["open"].get(equal, 0) == left and found["stance"]["open"][equal] == 1
+    assert found["stance"]["open"].get("not asked, or its condition is open", 0) == left
+    assert found["stance"]["undecided"] == 1 + left
 
 
 @pytest.mark.parametrize(
