@@ -53,16 +53,44 @@ THREE_WAY = dict.fromkeys(SIX_WAY, "not_enough_info") | {"refutes": "refutes", "
 
 def claim_answers(stances: Mapping[str, str]) -> dict[str, DemoAnswer]:
     """The answers in `claims.tsv`; `stances` says how the project's task type calls the file's."""
-    with (FIXTURES / "claims.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
     answers = {}
-    for row in rows:
+    for row in _claims():
         stance = row["evidence_stance"] if row["relevant"] == "True" else None
         first_clause = row["evidence"].split(". ")[0].split(", ")[0]
         answer = _stance_answer(stance, stances, first_clause)
         doubt = _stance_answer(STANCE_DOUBTS[stance], stances, first_clause)
         answers[row["id"]] = replace(answer, doubt=doubt) if doubt.labels != answer.labels else answer
     return answers
+
+
+def _claims() -> list[dict[str, str]]:
+    with (FIXTURES / "claims.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def verdict_answers(conflict: str) -> dict[str, DemoAnswer]:
+    """Verdicts on the claims of `claims.tsv`, by what settles them there; `conflict` is the label where the evidence
+    does so both ways. Who hesitates lets weak evidence of the other side count."""
+    stances: dict[str, set[str]] = {}
+    for row in _claims():
+        stances.setdefault(row["claim_id"], set()).add(row["evidence_stance"])
+    answers = {}
+    for claim, found in stances.items():
+        certain, doubted = (_verdict(found & counted, conflict) for counted in (SETTLING, SETTLING | WEAK))
+        doubt = DemoAnswer({"verdict": doubted}) if doubted != certain else None
+        answers[claim] = DemoAnswer({"verdict": certain}, doubt=doubt)
+    return answers
+
+
+SETTLING = {"supports", "refutes"}
+WEAK = {"insufficient-supports", "insufficient-refutes"}
+
+
+def _verdict(stances: set[str], conflict: str) -> str:
+    sides = {stance.removeprefix("insufficient-") for stance in stances}
+    if sides == SETTLING:
+        return conflict
+    return {"supports": "supported", "refutes": "refuted"}[sides.pop()] if sides else "not_enough_evidence"
 
 
 def _stance_answer(stance: str | None, stances: Mapping[str, str], quote: str) -> DemoAnswer:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from annotation.demo.answers import FIXTURES, SIX_WAY, THREE_WAY, DemoAnswer, answers_in, claim_answers
+from annotation.demo.answers import FIXTURES, SIX_WAY, THREE_WAY, DemoAnswer, answers_in, claim_answers, verdict_answers
 from annotation.models import Project
 
 
@@ -99,6 +99,26 @@ DATASETS = (
 
 # Made in this order. The list of projects shows the newest first, so what a newcomer should open first comes last.
 PROJECTS = (
+    DemoProject(
+        "demo-verdicts",
+        "What is the verdict on the claims?",
+        "demo-claims",
+        "claim-verdict/three-way/1",
+        "claim-verdict",
+        partial(verdict_answers, "not_enough_evidence"),
+        (24, 24),
+        "Claims alone: supported, refuted, or not enough evidence. Checkers judge them by what a retrieval found.",
+    ),
+    DemoProject(
+        "demo-verdicts-four",
+        "Verdicts with conflicting evidence",
+        "demo-claims",
+        "claim-verdict/four-way/1",
+        "claim-verdict",
+        partial(verdict_answers, "conflicting_evidence"),
+        (20, 18),
+        "The same claims with a fourth verdict, for evidence that points both ways.",
+    ),
     DemoProject(
         "demo-inference",
         "What follows from what?",
