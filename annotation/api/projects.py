@@ -235,7 +235,8 @@ class DecisionsRoute(LabelRows):
         if said["withdraw"]:
             adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
         else:
-            adjudicating.decide(project, request.user, unit, values["dimension"], values["label"], values["note"])
+            said = (values["dimension"], values["label"], values["note"])
+            adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"])
         rows = project.decisions.filter(unit=unit, dimension=values["dimension"], method=adjudicating.ADJUDICATED)
         found = rows.select_related("unit", "decided_by").filter(is_latest=True).first()
         if found is None:

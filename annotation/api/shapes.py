@@ -404,12 +404,13 @@ class DecisionShape(Shape):
 
 
 class NewDecision(Shape):
-    """`labels` for a question that takes several."""
+    """`labels` for a question that takes several; none where the `outcome` is another than a label."""
 
     unit = s.CharField(max_length=400, trim_whitespace=False)
     dimension = s.CharField(max_length=80)
     label = s.CharField(max_length=20_000, allow_blank=True, default="", trim_whitespace=False)
     labels = s.ListField(child=s.CharField(max_length=400), required=False, max_length=1000)
+    outcome = Choice(Decision.Outcome.choices, default=Decision.Outcome.LABEL.value)
     note = s.CharField(max_length=2000, allow_blank=True, default="")
     withdraw = s.BooleanField(default=False)
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from django import forms
 
+from annotation.models import Decision
 from annotation.task_types.base import number_text
 
 
@@ -20,12 +21,13 @@ class PriorityForm(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    """A decision on one unit and dimension; the answer must be one of the dimension's. Where it is of several labels,
-    each comes by itself, and none where none is chosen."""
+    """A decision on one unit and dimension; the answer must be one of the dimension's, unless the outcome is another.
+    Where it is of several labels, each comes by itself, and none where none is chosen."""
 
     unit = forms.CharField(strip=False, widget=forms.HiddenInput)
     dimension = forms.ChoiceField(widget=forms.HiddenInput)
     label = forms.CharField(required=False)
+    outcome = forms.ChoiceField(choices=Decision.Outcome.choices, required=False)
     note = forms.CharField(required=False, max_length=2000)
 
     def __init__(self, *args, type, **kwargs):
@@ -35,7 +37,12 @@ class DecisionForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
-        if self.data.get("withdraw") or not {"dimension", "label"} <= set(cleaned):
+        if self.data.get("withdraw") or not {"dimension", "label", "outcome"} <= set(cleaned):
+            return cleaned
+        cleaned["outcome"] = cleaned["outcome"] or Decision.Outcome.LABEL.value
+        if cleaned["outcome"] != Decision.Outcome.LABEL:
+            if cleaned["label"]:
+                self.add_error("label", f"Give no label where the outcome is {cleaned['outcome']}")
             return cleaned
         dimension = self.type.dimension(cleaned["dimension"])
         if dimension.takes_several:

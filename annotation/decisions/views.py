@@ -169,7 +169,8 @@ def item_decide(request, slug, uuid):
     if request.POST.get("withdraw"):
         adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
     else:
-        adjudicating.decide(project, request.user, unit, values["dimension"], values["label"], values["note"])
+        said = (values["dimension"], values["label"], values["note"])
+        adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"])
     messages.success(request, "Stored")
     return redirect("item_detail", slug, uuid)
 

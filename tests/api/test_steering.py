@@ -176,6 +176,10 @@ def test_decisions_are_made_and_withdrawn_by_adjudicators(project, ann):
     assert problem_of(program.send("projects/frost/decisions/", said | {"unit": "c9/e9"}), 422)
     taken_back = program.send("projects/frost/decisions/", said | {"withdraw": True}).json()
     assert taken_back["withdrawn"] and Decision.objects.count() == 2
+    dropped = {"unit": unit, "dimension": "stance", "outcome": "dropped"}
+    assert program.send("projects/frost/decisions/", dropped).json()["outcome"] == "dropped"
+    assert problem_of(program.send("projects/frost/decisions/", said | dropped), 422)["errors"][0]["field"] == "label"
+    assert Decision.objects.count() == 3
     none = program.send("projects/frost/decisions/", said | {"dimension": "relevance", "withdraw": True})
     assert "no decision" in problem_of(none, 409)["detail"]
     problem_of(Program(project.created_by).send("projects/frost/decisions/", said), 403)
