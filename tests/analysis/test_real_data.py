@@ -26,6 +26,7 @@ def report(capsys, *arguments) -> dict:
 
 
 @pytest.mark.skipif(not CLIMATE_FEVER.exists(), reason="the CLIMATE-FEVER file is not there")
+@pytest.mark.slow
 def test_climate_fever_has_the_published_alpha(capsys):
     make_user(is_superuser=True)
     call_command(

@@ -38,6 +38,7 @@ def stored(name: str) -> tuple[Project, str, list[str]]:
     return project, address, [*FILES, ITEMS, *([PICTURE] if has_pictures else [])]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_what_shows_reports_loads_no_library_that_computes(tmp_path, monkeypatch):
     """Every report's page, its files and the items behind a figure, and where projects and releases mention reports.

@@ -133,7 +133,7 @@ def compute_reports() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("who", ["both", "admin"])
+@pytest.mark.parametrize("who", ["both", pytest.param("admin", marks=pytest.mark.slow)])
 def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tmp_path):
     settings.ACCOUNT_RATE_LIMITS = False
     world = make_world()

@@ -87,7 +87,10 @@ def adjudicated(identifier: str) -> Project:
     return project
 
 
-@pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "triplets/-/1", "aspect-coverage/-/1"])
+@pytest.mark.parametrize(
+    "identifier",
+    ["claim-evidence/six-way/1", "triplets/-/1", pytest.param("aspect-coverage/-/1", marks=pytest.mark.slow)],
+)
 def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_reports(identifier, tmp_path):
     project = adjudicated(identifier)
     first = freezing.write_release(project, tmp_path / "first")
