@@ -130,6 +130,7 @@ class RetrievalsRoute(Listing):
             asked["parameters"],
             asked["replays"],
             *_stored(asked["documents"]),
+            limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
         ).with_preset(asked["preset"] or "")
         run = retrieving.start(project, request.user, wanted, asked["queue"], again=asked["again"])
         return self.given(run, Location=f"/api/v1/retrievals/{run.uuid}/")

@@ -579,6 +579,8 @@ class NewRetrieval(Shape):
     documents = StoredDocuments(required=False, allow_null=True, default=None, help_text="Search with these.")
     queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
     again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
 
 
 class PublishedPassages(Shape):

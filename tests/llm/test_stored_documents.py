@@ -16,6 +16,7 @@ from annotation.imports.pairs.pairing import PairRequest
 from annotation.jobs import lifecycle
 from annotation.machines.retrieval import expansions, index, retrieving
 from annotation.machines.retrieval.retrieving import DocumentGenerator
+from annotation.machines.runs import predicting
 from annotation.models import Item, Job, Pair, Response, RetrievalRun
 from models_runtime.llm import prompts
 from tests.factories import join, make_user
@@ -88,6 +89,26 @@ def test_repeated_searches_become_documents_without_the_querys_copies(project, c
     assert "Each takes about" in client.get(reverse("project_retrieval", args=[project.slug])).content.decode()
     page = client.get(reverse("retrieval_detail", args=[runs[0].uuid])).content.decode()
     assert "4 searches that differ in the seed alone" in page and "<strong>6</strong> new documents" in page
+
+
+def test_a_search_stops_at_its_limit_and_goes_on_with_another(project, serve, client, monkeypatch):
+    """Slices of two claims, of 15 tokens each."""
+    monkeypatch.setattr(predicting, "SLICE_SIZE", 2)
+    server = serve(lambda request, n: completion("Thick ice.", usage=(10, 5)), max_in_flight=1)
+    with pytest.raises(CommandError, match="needs the endpoint's prices"):
+        command(project.slug, "bm25", param=["expansion=query2doc"], limit_money=1)
+    command(project.slug, "bm25", param=["expansion=query2doc"], limit_tokens=20)
+    run = RetrievalRun.objects.get()
+    job = lifecycle.run_here(run.job)
+    assert job.state == Job.State.FAILED and "limit of 20 tokens: 30 were used" in job.message
+    assert run.rankings.count() == 2 == job.progress_done and len(server.requests) == 2
+    client.force_login(project.created_by)
+    page = client.get(reverse("retrieval_detail", args=[run.uuid])).content.decode()
+    assert "Stops at 20 tokens" in page and "Set and resume" in page
+    client.post(reverse("retrieval_limits", args=[run.uuid]), {"limit_tokens": "9000"})
+    assert lifecycle.run_here(run.job).result["answered"] == 3 and len(server.requests) == 3
+    run.refresh_from_db()
+    assert run.prompt_tokens == 30
 
 
 def test_repetitions_share_one_index_and_each_asks_with_its_own_seed(project, serve, monkeypatch):

@@ -85,7 +85,7 @@ ELSEWHERE = {
     "generation_progress", "generation_retry", "generation_limits", "generation_publish", "extraction_limits",
     "revoke_token", "run_estimate", "run_limits", "run_retry", "run_show", "training_run", "artifact_download",
     "retrieval_progress",
-    "retrieval_retry", "retrieval_publish", "retrieval_documents",
+    "retrieval_retry", "retrieval_limits", "retrieval_publish", "retrieval_documents",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
     "drafts_accept_undecided",

@@ -8,7 +8,7 @@ from django import forms
 
 from annotation.machines.retrieval import retrieving
 from annotation.machines.retrieval.retrieving import DocumentGenerator
-from annotation.machines.runs.forms import RunForm
+from annotation.machines.runs.forms import RunForm, limits_of
 from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime.contracts import CheckerInfo
 
@@ -107,6 +107,7 @@ class RetrievalForm(RunForm):
             parameters=self.parameters,
             replays=given.get("replays", ""),
             documents=documents,
+            limits=limits_of(given),
         )
         times = given.get("repetitions") or 1
         return retrieving.start_repeated(project, user, asked, self.queue, times=times, again=given["again"])[0]

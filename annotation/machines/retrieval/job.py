@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -15,7 +15,8 @@ from annotation.machines.retrieval.documents import evidence_ids, evidence_of, o
 from annotation.machines.retrieval.index import Index, index_for
 from annotation.machines.retrieval.queries.steps import sum_steps
 from annotation.machines.retrieval.retrieving import EACH, queries_of
-from annotation.machines.runs import predicting, workers
+from annotation.machines.runs import workers
+from annotation.machines.runs.gathering import gather
 from annotation.machines.runs.reuse import CIRCUMSTANCES
 from annotation.machines.runs.storing import storable, storable_json
 from annotation.models import Chunk, Job, Project, QueryRanking, RankedPassage, RetrievalRun
@@ -27,7 +28,7 @@ PASSAGES_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class _Searching:
-    """A retriever as `run_predicting` asks checkers: slices that can be cancelled between, and failures that stay with
+    """A retriever as `gather` asks checkers: slices that can be cancelled between, and failures that stay with
     the query that they belong to."""
 
     retriever: Retriever
@@ -51,16 +52,31 @@ class RetrievalHandler:
         own = own_documents(run, rows) if run.corpus == EACH else {}
         made = expansions.stored_documents(run, rows)
         queries = [Query(str(row.pk), row.text, own.get(row.pk), about(row), made.get(row.pk, ())) for row in rows]
-        found = predicting.predict(_Searching(index.retriever, run.top), queries, lease, measures_time=measures_time)
-        rankings = {int(ranking.id): checked(ranking, run.top) for ranking in map(_as_ranking, found)}
-        documents = evidence_ids(run, (hit.passage.document for each in rankings.values() for hit in each.hits))
         texts = {row.pk: row.text for row in rows}
-        with transaction.atomic():
-            lease.complete()  # first, so that who lost the lease writes nothing at all
-            _store_provenance(run, index)
-            indexing = Usage(device_seconds=seconds)
-            workers.add_usage(run, [indexing, *(ranking.usage for ranking in rankings.values())])
-            _store(run, rankings, texts, documents)
+
+        def store(rankings: Mapping[int, Ranking], close: Callable[[], None]) -> None:
+            documents = evidence_ids(run, (hit.passage.document for each in rankings.values() for hit in each.hits))
+            with transaction.atomic():
+                close()  # first, so that who lost the lease writes nothing at all
+                _store_provenance(run, index)
+                indexing = Usage(device_seconds=seconds)
+                workers.add_usage(run, [indexing, *(ranking.usage for ranking in rankings.values())])
+                _store(run, rankings, texts, documents)
+
+        def keep(done: dict[int, Ranking]) -> None:
+            left = [one for one in chunk.payload["queries"] if one not in done]
+            store(done, lambda: lease.keep({"queries": left}, len(done)))
+
+        rankings = gather(
+            run,
+            _Searching(index.retriever, run.top),
+            queries,
+            lease,
+            check=lambda answer: checked(_as_ranking(answer), run.top),
+            keep=keep,
+            measures_time=measures_time,
+        )
+        store(rankings, lease.complete)
 
     def finish(self, job: Job, lease: lifecycle.Lease) -> dict:
         run = RetrievalRun.objects.select_related("project").get(job=job)

@@ -18,6 +18,8 @@ from annotation import incoming
 from annotation.datasets.queries import documents_of
 from annotation.machines.retrieval.web import REPLAYS
 from annotation.machines.runs import starting
+from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.limits import why_not as why_no_limits
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
 from annotation.models import (
@@ -119,6 +121,7 @@ class RetrievalRequest:
     replays: str = ""  # id of a run whose answers of the web are used again, and nothing is asked
     documents: DocumentGenerator | None = None  # whose stored documents are searched with, and nothing is generated
     repetition: int = 0  # of these documents
+    limits: CostLimits = CostLimits()
 
     def with_preset(self, name: str) -> RetrievalRequest:
         """What is given comes before what the preset says. RunError for a preset that there is not."""
@@ -217,6 +220,8 @@ def start(
     parameters = registry.complete_parameters(info, request.parameters)
     _check(project, request)
     _check_documents(project, request, parameters)
+    if reason := why_no_limits(request.limits, parameters):
+        raise RunError(reason)
     query_ids = list(queries_in(dataset, request.asks).values_list("pk", flat=True))
     if not query_ids:
         raise RunError(f"The data set has no {ASKED[request.asks].title.lower()} with a text to search for")
@@ -243,7 +248,7 @@ def start(
         queue=starting.chosen_queue(info, queue),
         chunks=_chunks(query_ids, WEB_CHUNK_SIZE if searches_web(run) else CHUNK_SIZE),
         asked={"asked_sha256": starting.digest_of(asked)},
-        noted={"queries": len(query_ids)} | noted,
+        noted={"queries": len(query_ids)} | noted | request.limits.noted(),
         again=again,
         wake_workers=wake_workers,
     )

@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 
 from annotation.machines.runs import suggesting
-from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits
+from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits, may_ask_server
 from annotation.machines.runs.retrieved import MOST, USUAL, words_for
 from annotation.machines.runs.starting import queues_of
 from annotation.models import MachineRun, Project, RetrievalRun, User
@@ -34,7 +34,7 @@ class RunForm(forms.Form):
                 choices=[(queue, f"workers of the queue {queue}") for queue in queues],
                 help_text="The workers that compute it. The queue gpu is for machines with a GPU.",
             )
-        if info.needs == "server":
+        if may_ask_server(info):
             self.fields |= limit_fields()
         self.fields["again"] = forms.BooleanField(
             label="Judge all units again",

@@ -28,7 +28,6 @@ class RunKind:
     tab: str
     one: str  # of what it is given
     several: str
-    has_limits: bool = True  # of what its runs cost
 
     @cached_property
     def form_class(self) -> type:
@@ -100,7 +99,6 @@ RUN_KINDS = {
         tab="project_retrieval",
         one="query",
         several="queries",
-        has_limits=False,
     ),
     "generator": RunKind(
         GenerationRun,

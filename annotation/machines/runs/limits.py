@@ -6,7 +6,7 @@ each worker.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from django.conf import settings
 from django.db import transaction
@@ -14,7 +14,7 @@ from django.db import transaction
 from annotation.jobs import lifecycle
 from annotation.models import Job, MachineRun
 from models_runtime import registry
-from models_runtime.contracts import Usage
+from models_runtime.contracts import CheckerInfo, Usage
 
 MILLION = 1_000_000
 HOUR = 3600
@@ -52,7 +52,7 @@ class CostLimits:
         if self.tokens is not None and tokens >= self.tokens:
             return f"Stopped at its limit of {self.tokens:,} tokens: {tokens:,} were used"
         if self.money is not None:
-            money = money_for(usage, endpoint=endpoint, queue=queue)
+            money = money_for(replace(usage, device_seconds=0), endpoint=endpoint, queue=queue)
         if money is not None and money >= self.money:
             return f"Stopped at its limit of {self.money:g} {settings.CURRENCY}: {money:.2f} were spent"
         return ""
@@ -68,6 +68,13 @@ def why_not(limits: CostLimits, parameters: dict) -> str:
 
 def endpoint_of(parameters: dict) -> str | None:
     return parameters.get("endpoint") or next(iter(registry.endpoint_names()), None)
+
+
+def may_ask_server(info: CheckerInfo) -> bool:
+    """Whether runs of this entry may cost tokens. Retrievers ask for expansions and queries, where they are told to."""
+    return info.needs == "server" or (
+        bool(registry.endpoint_names()) and any(one.kind == "endpoint" for one in info.parameters)
+    )
 
 
 def change(run: MachineRun, limits: CostLimits) -> None:

@@ -9,6 +9,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.retrieval.queries import files
 from annotation.machines.retrieval.retrieving import DocumentGenerator, RetrievalRequest
+from annotation.machines.runs.limits import CostLimits
 from annotation.management.commands.run_checker import read_parameters
 from annotation.models import Job, Project, RetrievalRun, User
 from models_runtime import registry
@@ -54,6 +55,8 @@ class Command(BaseCommand):
         parser.add_argument("--replay", default="", metavar="RUN", help="take what this run asked of the web")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
+        parser.add_argument("--limit-tokens", type=int, help="stop a run there, with what is done kept")
+        parser.add_argument("--limit-money", type=float, help="stop a run there, at the endpoint's prices")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument(
             "--publish", type=int, metavar="N", help="also publish the first N passages of each query as evidence"
@@ -106,6 +109,7 @@ class Command(BaseCommand):
                 parameters,
                 options["replay"],
                 self._documents(project, options["documents"]),
+                limits=CostLimits(options["limit_tokens"], options["limit_money"]),
             ).with_preset(options["preset"] or "")
             self._tell_costs(project, request, options["repetitions"])
             return retrieving.start_repeated(

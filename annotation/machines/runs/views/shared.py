@@ -90,7 +90,7 @@ def render_run(request, run: MachineRun, *, status: int = 200, **more: Any):
 def _limits_form(run: MachineRun) -> LimitsForm | None:
     info = queries.info_of(run)
     is_over = getattr(run, "origin", None) or run.job.state == Job.State.DONE
-    if is_over or not RUN_KINDS[run.machine].has_limits or info is None or info.needs != "server":
+    if is_over or info is None or not limits.may_ask_server(info):
         return None
     now = limits.CostLimits.of(run.job)
     return LimitsForm(initial={"limit_tokens": now.tokens, "limit_money": now.money})
@@ -151,6 +151,6 @@ urlpatterns = [
         ("", run_detail, kind.detail_url),
         ("progress/", run_progress, kind.progress_url),
         ("retry/", run_retry, kind.retry_url),
-        *([("limits/", run_limits, kind.limits_url)] if kind.has_limits else []),
+        ("limits/", run_limits, kind.limits_url),
     )
 ]
