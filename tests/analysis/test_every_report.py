@@ -100,6 +100,7 @@ def test_pages_show_numbers_before_their_intervals(name, monkeypatch):
     (before, _, nothing), (first, is_partial, numbers) = seen
     assert not nothing and "<td" not in before.partition('id="figures"')[2]
     assert is_partial and "<td" in first and 'id="methods"' not in first
+    assert "intervals and tests are being computed" in first and "Labels have changed" not in first
     stored = StoredReport.objects.get()
     last = client.get(address, options).content.decode()
     assert not stored.is_partial and 'id="methods"' in last
