@@ -40,7 +40,7 @@ def connect(application):
     def make(user, **options) -> Assay:
         text = tokens.make_token(user, "client", EVERYTHING, 1)[1]
         transport = httpx.WSGITransport(app=application)
-        return Assay("http://testserver", text, transport=transport, sleep=work, progress=False, **options)
+        return Assay("http://testserver", text, transport=transport, sleep=work, **{"progress": False} | options)
 
     return make
 
@@ -78,8 +78,8 @@ def test_the_documented_model_prefills_a_project_and_is_compared_with_people(ros
     assert "manifest.json" in zipfile.ZipFile(tmp_path / "harbours.zip").namelist()
 
 
-def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_path):
-    assay = connect(rosa)
+def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_path, capsys):
+    assay = connect(rosa, progress=True)
     assay.create_dataset("sums", "Summaries")
     table = pandas.read_csv(io.StringIO(summaries()))
     roles = {"text": "summary", "context": "article", "system": "model", "document": "doc_id", "score/r": "rouge_l"}
@@ -87,6 +87,7 @@ def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_pa
     roles |= {f"label/fluency/{who}": f"{who}_fluency" for who in ("expert_1", "expert_2")}
     result = assay.push_table("sums", table, roles, project="sums", title="Fluency")
     assert result["content"]["response"]["created"] == 24 and Project.objects.get().title == "Fluency"
+    assert "import: 100%|" in capsys.readouterr().err
     path = tmp_path / "again.csv"
     table.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
     assert assay.push_table("sums", path, roles, project="sums")["is_unchanged"] is True
