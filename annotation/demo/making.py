@@ -24,14 +24,18 @@ from annotation.demo.answers import FIXTURES, DemoAnswer
 from annotation.demo.sets import DATASETS, PROJECTS, DemoProject, DemoSet
 from annotation.imports import importing
 from annotation.jobs import lifecycle
+from annotation.machines.retrieval import retrieving
+from annotation.machines.retrieval.retrieving import RetrievalRequest
 from annotation.machines.runs import suggesting
-from annotation.models import Assignment, Dataset, Job, Project, User
+from annotation.machines.runs.checker_inputs import why_not
+from annotation.models import Assignment, CheckerRun, Dataset, Job, Project, User
 from annotation.projects import guidelines, item_job, managing
 from annotation.task_types import Dimension, TaskType
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 
 CHECKER = "lexical"
+PASSAGES = 3  # of those that a search found, where nothing is shown
 BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
 
 
@@ -100,7 +104,7 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
     _done(item_job.start_item_job(project, researcher))
     project.refresh_from_db()
     if CHECKER in project.type.checkers:
-        run = suggesting.start_run(project, researcher, CHECKER, wake_workers=False)
+        run = _checker_run(project, researcher)
         _done(run.job)
         if described.prefill != Project.Prefill.OFF:
             suggesting.show_to_annotators(run)
@@ -113,6 +117,16 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
                 if taken is None:
                     break
                 _label(assignment_for(annotator, taken.uuid), annotator, answers, described.doubts)
+
+
+def _checker_run(project: Project, researcher: User) -> CheckerRun:
+    if not why_not(project.type):
+        return suggesting.start_run(project, researcher, CHECKER, wake_workers=False)
+    # Pages that show no evidence: by what a search of the data set's own finds.
+    retrieval = retrieving.start(project, researcher, RetrievalRequest("bm25", "claim"), wake_workers=False)
+    _done(retrieval.job)
+    (run,) = suggesting.start_by_retrievals(project, researcher, CHECKER, [retrieval], PASSAGES, wake_workers=False)
+    return run
 
 
 def _label(assignment: Assignment, annotator: User, answers: dict[str, DemoAnswer], doubts: int) -> None:
