@@ -33,6 +33,7 @@ PLACES = (
     ("projects/<slug:slug>/drafts/", "int:pk", lambda world: world.draft.response_id),
     ("label-sets/", "int:pk", lambda world: world.label_set.pk),
     ("generations/", "uuid:uuid", lambda world: world.generation.uuid),
+    ("api/v1/extractions/", "uuid:uuid", lambda world: world.extraction.uuid),
     ("api/v1/generations/", "uuid:uuid", lambda world: world.generation.uuid),
     ("extractions/", "uuid:uuid", lambda world: world.extraction.uuid),
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
@@ -333,6 +334,30 @@ TABLE = {
     "api/v1/projects/<slug:slug>/generations/": (
         (401, 404, 403, 403, 200, 404, 200),
         (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/generations/estimate/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/retrievals/estimate/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/runs/estimate/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/extractions/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/extractions/<uuid:uuid>/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 405, 405, 405, 405, 405, 405),
+    ),
+    "api/v1/extractions/<uuid:uuid>/publish/": (
+        (401, 405, 405, 405, 405, 405, 405),
+        (401, 404, 403, 403, 202, 404, 202),
     ),
     "api/v1/generations/<uuid:uuid>/": (
         (401, 404, 403, 403, 200, 404, 200),

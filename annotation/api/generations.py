@@ -1,16 +1,21 @@
-"""Answers that language models wrote, for programs."""
+"""What models write, for programs: answers to questions, and drafts of pieces."""
 
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
+from annotation.api.machines import EstimateRoute
 from annotation.api.problems import Problem
 from annotation.api.routes import Listing, QueryFilter, Route
-from annotation.machines.generations import generating, publishing
+from annotation.machines.drafts import extraction, reviewing
+from annotation.machines.drafts import publishing as draft_publishing
+from annotation.machines.generations import generating, publishing, queries
 from annotation.machines.runs.limits import CostLimits
-from annotation.models import GenerationRun, Job
+from annotation.models import ExtractionRun, GenerationRun, Job
+from annotation.projects.draft_kinds import DRAFT_KINDS
 
 
 class GenerationsRoute(Listing):
@@ -26,17 +31,34 @@ class GenerationsRoute(Listing):
         """Ask one model. What it wrote becomes responses once it is published."""
         project = access.project_for(request.user, slug, RESEARCHER)
         asked = self.taken(request)
-        wanted = generating.GenerationRequest(
-            asked["generator"],
-            passages=asked["passages"],
-            most_passages=asked["most_passages"],
-            repetitions=asked["repetitions"],
-            context_setting=asked["context_setting"],
-            parameters=asked["parameters"],
-            limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
-        )
-        run = generating.start(project, request.user, wanted, asked["queue"], again=asked["again"])
+        run = generating.start(project, request.user, _wanted(asked), asked["queue"], again=asked["again"])
         return self.given(run, Location=f"/api/v1/generations/{run.uuid}/")
+
+
+class GenerationEstimateRoute(EstimateRoute):
+    """About what answers would cost, from the requests for some of the questions. POST what would start the run;
+    nothing is started."""
+
+    takes = shapes.NewGeneration
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        wanted = _wanted(self.taken(request))
+        if problem := generating.problem_of(project, wanted):
+            raise Problem(409, problem)
+        return self.told(queries.estimate_of(project, wanted))
+
+
+def _wanted(asked: dict) -> generating.GenerationRequest:
+    return generating.GenerationRequest(
+        asked["generator"],
+        passages=asked["passages"],
+        most_passages=asked["most_passages"],
+        repetitions=asked["repetitions"],
+        context_setting=asked["context_setting"],
+        parameters=asked["parameters"],
+        limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
+    )
 
 
 class GenerationDetailRoute(Route):
@@ -60,5 +82,57 @@ class GenerationPublishRoute(Route):
         try:
             job = publishing.start(request.user, run)
         except publishing.PublishingProblem as problem:
+            raise Problem(409, str(problem)) from None
+        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+
+
+class ExtractionsRoute(Listing):
+    """Runs in which extractors draft what the project judges: triplets, sub-sentences, atomic claims, aspects."""
+
+    shape, takes, status = shapes.ExtractionShape, shapes.NewExtraction, 202
+    filters = {"extractor": QueryFilter("extractor"), "state": QueryFilter("job__state", Job.State.values)}
+
+    def rows(self, request, slug):
+        return access.drafts_project_for(request.user, slug).extraction_runs.select_related("job")
+
+    def post(self, request, slug):
+        """Take texts apart that have no pieces yet. What is proposed waits for review."""
+        project = access.drafts_project_for(request.user, slug)
+        asked = self.taken(request)
+        run = extraction.start_extraction(
+            project,
+            request.user,
+            asked["extractor"],
+            asked["parameters"],
+            asked["queue"],
+            everything=asked["everything"],
+            again=asked["again"],
+            limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
+        )
+        return self.given(run, Location=f"/api/v1/extractions/{run.uuid}/")
+
+
+class ExtractionDetailRoute(Route):
+    """One run."""
+
+    shape = shapes.ExtractionShape
+
+    def get(self, request, uuid):
+        return Response(self.shape(access.run_for(request.user, uuid, ExtractionRun)).data)
+
+
+class ExtractionPublishRoute(Route):
+    """Accept what the run proposed and nobody has decided about, and publish what is accepted: a job does it."""
+
+    takes, gives, status = shapes.PublishedDrafts, shapes.JobShape, 202
+
+    def post(self, request, uuid):
+        run = access.run_for(request.user, uuid, ExtractionRun)
+        asked = self.taken(request)
+        try:
+            with transaction.atomic():
+                reviewing.accept_undecided(run.project, DRAFT_KINDS[run.kind], request.user, run)
+                job = draft_publishing.start(request.user, run.project, **asked)
+        except (reviewing.ReviewError, draft_publishing.PublishingProblem) as problem:
             raise Problem(409, str(problem)) from None
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")

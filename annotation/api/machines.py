@@ -11,11 +11,14 @@ from annotation.access import RESEARCHER
 from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
+from annotation.api.tokens import READ
 from annotation.api.uploading import IntoRun
 from annotation.machines.prompts import versions
 from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.queries import costs
+from annotation.machines.runs.queries.costs import CostEstimate
 from annotation.machines.runs.retrieved import RetrievedPassages
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
@@ -50,6 +53,30 @@ class RunsRoute(Listing):
             retrieved=RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked["retrieval"] else None,
         )
         return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
+
+
+class EstimateRoute(Route):
+    """POST what would start a run: about what it would cost. Nothing is started."""
+
+    gives, scopes = shapes.EstimateShape, {"POST": READ}
+
+    def told(self, estimate: CostEstimate | None) -> Response:
+        if estimate is None:
+            raise Problem(409, "The cost cannot be estimated before the run starts, or no model on a server is asked")
+        return self.given(estimate)
+
+
+class RunEstimateRoute(EstimateRoute):
+    """About what a run of a checker would cost, whatever its parameters: as the newest run took per unit, or from the
+    requests for some of the units. POST what would start it; nothing is started."""
+
+    takes = shapes.NewRun
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        asked = self.taken(request)
+        suggesting.checker_info(project.type, asked["checker"], retrieved=bool(asked["retrieval"]))
+        return self.told(costs.estimate_of(project, asked["checker"]))
 
 
 class RunDetailRoute(Route):
@@ -122,18 +149,34 @@ class RetrievalsRoute(Listing):
         """Start one. A preset fills in parameters; those that are given come before it."""
         project = access.project_for(request.user, slug, RESEARCHER)
         asked = self.taken(request)
-        wanted = retrieving.RetrievalRequest(
-            asked["retriever"],
-            asked["asks"],
-            asked["corpus"],
-            asked["top"],
-            asked["parameters"],
-            asked["replays"],
-            *_stored(asked["documents"]),
-            limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
-        ).with_preset(asked["preset"] or "")
-        run = retrieving.start(project, request.user, wanted, asked["queue"], again=asked["again"])
+        run = retrieving.start(project, request.user, _wanted(asked), asked["queue"], again=asked["again"])
         return self.given(run, Location=f"/api/v1/retrievals/{run.uuid}/")
+
+
+class RetrievalEstimateRoute(EstimateRoute):
+    """About what the documents would cost that a language model makes up for a retrieval. POST what would start it;
+    nothing is started."""
+
+    takes = shapes.NewRetrieval
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        wanted = _wanted(self.taken(request)).with_documents()
+        retrieving.retriever_info(wanted)
+        return self.told(expansions.estimate_of(project, wanted.asks, wanted.parameters))
+
+
+def _wanted(asked: dict) -> retrieving.RetrievalRequest:
+    return retrieving.RetrievalRequest(
+        asked["retriever"],
+        asked["asks"],
+        asked["corpus"],
+        asked["top"],
+        asked["parameters"],
+        asked["replays"],
+        *_stored(asked["documents"]),
+        limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
+    ).with_preset(asked["preset"] or "")
 
 
 def _stored(documents: dict | None) -> tuple:

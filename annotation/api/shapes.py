@@ -10,6 +10,7 @@ from rest_framework import serializers as s
 from annotation import access, incoming
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
 from annotation.imports.claims import choosing, collecting
+from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.machines.generations.generating import MOST_PASSAGES, MOST_REPETITIONS, PASSAGES, SETTING_CHARS
 from annotation.machines.prompts.splitting import PARTS
 from annotation.machines.prompts.versions import difference
@@ -629,6 +630,57 @@ class NewGeneration(Shape):
     again = s.BooleanField(default=False)
     limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
     limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
+
+
+class EstimateShape(Shape):
+    """About how many tokens `number` units, answers or queries take; `prices` by endpoint, null where not known."""
+
+    number = s.IntegerField()
+    prompt_tokens = s.IntegerField(source="usage.prompt_tokens")
+    completion_tokens = s.IntegerField(source="usage.completion_tokens")
+    prices = s.SerializerMethodField()
+    currency = s.CharField(allow_blank=True)
+
+    def get_prices(self, estimate) -> dict[str, float | None]:
+        return dict(estimate.prices)
+
+
+class ExtractionShape(Shape):
+    """`numbers` come when the run is done."""
+
+    uuid = s.UUIDField()
+    extractor = s.CharField()
+    version = s.CharField()
+    kind = s.CharField()
+    parameters = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    prompt_tokens = s.IntegerField()
+    completion_tokens = s.IntegerField()
+    job = s.UUIDField(source="job.uuid")
+    numbers = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        names = ("answered", "empty", "pieces", "failed")
+        return {name: run.job.result[name] for name in names if name in run.job.result}
+
+
+class NewExtraction(Shape):
+    extractor = s.CharField(max_length=80)
+    parameters = s.DictField(default=dict)
+    everything = s.BooleanField(default=False, help_text="Also texts that have pieces of the project's set.")
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
+
+
+class PublishedDrafts(Shape):
+    piece_set = PieceSet(required=False, allow_null=True, default=None, help_text="The project's own, if not given.")
+    on_judged = s.ChoiceField(list(ON_JUDGED), default=REFUSE, help_text="What happens to texts that were judged.")
 
 
 class SuggestionShape(Shape):

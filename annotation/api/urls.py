@@ -57,6 +57,7 @@ urlpatterns = [
     path("projects/<slug:slug>/annotations/", projects.AnnotationsRoute.as_view(), name="api_annotations"),
     path("projects/<slug:slug>/decisions/", projects.DecisionsRoute.as_view(), name="api_decisions"),
     path("projects/<slug:slug>/runs/", machines.RunsRoute.as_view(), name="api_runs"),
+    path("projects/<slug:slug>/runs/estimate/", machines.RunEstimateRoute.as_view(), name="api_run_estimate"),
     path("projects/<slug:slug>/prompts/", machines.PromptsRoute.as_view(), name="api_prompts"),
     path("projects/<slug:slug>/prompts/<int:number>/", machines.PromptRoute.as_view(), name="api_prompt"),
     path("projects/<slug:slug>/suggestions/", machines.SuggestionsRoute.as_view(), name="api_suggestions"),
@@ -68,12 +69,29 @@ urlpatterns = [
     path("claim-collections/<uuid:uuid>/choice/", claims.ChoiceRoute.as_view(), name="api_claim_choice"),
     path("claim-collections/<uuid:uuid>/publish/", claims.PublishRoute.as_view(), name="api_claims_publish"),
     path("projects/<slug:slug>/retrievals/", machines.RetrievalsRoute.as_view(), name="api_retrievals"),
+    path(
+        "projects/<slug:slug>/retrievals/estimate/",
+        machines.RetrievalEstimateRoute.as_view(),
+        name="api_retrieval_estimate",
+    ),
     path("retrievals/<uuid:uuid>/", machines.RetrievalDetailRoute.as_view(), name="api_retrieval"),
     path("retrievals/<uuid:uuid>/publish/", machines.RetrievalPublishRoute.as_view(), name="api_retrieval_publish"),
     path(
         "retrievals/<uuid:uuid>/documents/", machines.RetrievalDocumentsRoute.as_view(), name="api_retrieval_documents"
     ),
     path("projects/<slug:slug>/generations/", generations.GenerationsRoute.as_view(), name="api_generations"),
+    path(
+        "projects/<slug:slug>/generations/estimate/",
+        generations.GenerationEstimateRoute.as_view(),
+        name="api_generation_estimate",
+    ),
+    path("projects/<slug:slug>/extractions/", generations.ExtractionsRoute.as_view(), name="api_extractions"),
+    path("extractions/<uuid:uuid>/", generations.ExtractionDetailRoute.as_view(), name="api_extraction"),
+    path(
+        "extractions/<uuid:uuid>/publish/",
+        generations.ExtractionPublishRoute.as_view(),
+        name="api_extraction_publish",
+    ),
     path("generations/<uuid:uuid>/", generations.GenerationDetailRoute.as_view(), name="api_generation"),
     path(
         "generations/<uuid:uuid>/publish/",

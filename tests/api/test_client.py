@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import json
 import zipfile
 
 import httpx
@@ -14,10 +15,14 @@ from analysis.judge.command import main as judge
 from annotation.jobs import lifecycle
 from annotation.models import Evidence, Job, Judgement, Project
 from annotation.projects import tokens
+from models_runtime.llm.endpoints import VARIABLE
 from tests.api.programs import EVERYTHING, EXAMPLES
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.importing.test_ratings import summaries
+from tests.llm.server import FakeServer, completion
+from tests.retrieval.harbour import corpus
 from tests.work.browser import Annotator, answers_to
+from tests.world.drafts import make_answers
 
 pytestmark = pytest.mark.django_db
 TEXTS = [
@@ -57,7 +62,7 @@ def test_the_documented_model_prefills_a_project_and_is_compared_with_people(ros
     project = make_project(dataset, slug="harbours", overlap=2, prefill="after", annotators=people)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("assay_client.Assay", lambda address, token: connect(rosa))
-    upload, compare = (one for one in EXAMPLES if "project" in one)
+    upload, compare = (one for one in EXAMPLES if "project" in one and "collect_claims" not in one)
     assert len([line for line in upload.splitlines() if line.strip()]) <= 10
     names = {"address": "http://testserver", "token": "assay_x"}
     exec(upload, names)
@@ -128,6 +133,63 @@ def test_refusals_say_why(rosa, connect):
     with pytest.raises(AssayError) as refused:
         outsider.project(project.slug).release()
     assert refused.value.status == 403
+
+
+def review(number: int, verdict: str) -> dict:
+    text = f"The harbour of number {number} was closed by ice{number} for {number} weeks"
+    return {
+        "@type": "ClaimReview",
+        "url": f"https://www.politifact.com/{number}",
+        "claimReviewed": text,
+        "author": {"@type": "Organization", "url": "https://www.politifact.com"},
+        "reviewRating": {"@type": "Rating", "alternateName": verdict},
+        "itemReviewed": {"@type": "Claim", "datePublished": f"202{number}-06-01"},
+    }
+
+
+def test_claims_are_collected_and_get_evidence(rosa, connect, tmp_path, settings):
+    assay = connect(rosa)
+    assay.create_dataset("claims")
+    reviews = [review(1, "True"), review(2, "False"), review(3, "Legend")]
+    found = assay.collect_claims("claims", reviews=reviews)
+    assert found["counts"]["chosen"] == 2 and [one["verdict"] for one in found["unmapped"]] == ["Legend"]
+    assay.publish("claim-collections", found["uuid"], summaries=False)
+    assert len(list(assay.content("claims", "claim"))) == 2
+    corpus(tmp_path, settings, rows=[("", "log", "The harbour of number 1 was open in most weeks.", False)])
+    project = assay.create_project("claims", "Ice", "claim-verdict/three-way/1", overlap=1)
+    asked = {"retriever": "evidence", "asks": "claim", "corpus": "papers", "top": 1}
+    run = project.start("retrievals", **asked)
+    assert run["steps"] and run["numbers"]["passages"] == 2
+    assert assay.publish("retrievals", run["uuid"], top=1)["new_evidence"] == 2
+    found = list(assay.content("claims", "evidence"))
+    assert {one["columns"]["text"][:23] for one in found} == {"The harbour of number 1"}
+    assert len({one["parents"]["claim"] for one in found}) == 2
+    with pytest.raises(AssayError, match="same") as refused:
+        project.start("retrievals", **asked)
+    assert refused.value.status == 409 and refused.value.problem["run"] == run["uuid"]
+
+
+def test_models_answer_and_their_answers_are_taken_apart(rosa, connect, monkeypatch, request):
+    pieces = {"triplets": [{"head": "ice", "relation": "lay on", "tail": "harbour", "from": "Ice."}]}
+    server = FakeServer(lambda request, n: completion("Ice." if n < 3 else json.dumps(pieces), usage=(10, 5)))
+    server.start()
+    request.addfinalizer(server.stop)
+    monkeypatch.setenv(VARIABLE, json.dumps({"scripted": {"url": server.url, "model": "m", "max_in_flight": 1}}))
+    assay = connect(rosa)
+    dataset = make_dataset(rosa, slug="harbours")
+    make_answers(dataset, ["Ice lay on it."] * 3)
+    project = assay.project(make_project(dataset, "triplets/-/1", overlap=1).slug)
+    assert project.estimate("generations", generator="llm-answers")["prices"] == {"scripted": None}
+    answers = project.start("generations", generator="llm-answers", context_setting="zero context")
+    assert answers["numbers"] == {"answered": 3, "abstained": 0, "failed": 0} and answers["prompt_tokens"] == 30
+    assert assay.publish("generations", answers["uuid"])["new_responses"] == 3
+    drafted = project.start("extractions", extractor="llm-extractor", limit_tokens=9000)
+    assert drafted["numbers"] == {"answered": 6, "empty": 0, "pieces": 6, "failed": 0}
+    assert assay.publish("extractions", drafted["uuid"], piece_set="m")["noted"] == 6
+    found = list(assay.content("harbours", "triplet", piece_set="m"))
+    assert len(found) == 6 and {one["columns"]["head"] for one in found} == {"ice"}
+    with pytest.raises(AssayError, match="No accepted draft"):
+        assay.publish("extractions", drafted["uuid"])
 
 
 def test_what_got_lost_on_the_way_is_sent_again_once(rosa, connect):

@@ -368,6 +368,30 @@ def test_programs_start_runs_and_publish_them(client, serve, project):
     assert set(Response.objects.exclude(model="").values_list("context_setting", flat=True)) == {"zero context"}
 
 
+def test_programs_are_told_costs_before_anything_starts(client, serve, project, settings):
+    server = serve(said)
+    settings.LLM_ENDPOINTS = {"main": Endpoint("main", server.url, "m", prompt_price=1000, completion_price=0)}
+    client.force_login(project.created_by)
+
+    def told(kind: str, status: int = 200, **wanted) -> dict:
+        address = f"/api/v1/projects/{project.slug}/{kind}/estimate/"
+        answer = client.post(address, wanted, content_type="application/json")
+        assert answer.status_code == status, answer.json()
+        return answer.json()
+
+    answers = told("generations", generator="llm-answers", repetitions=2)
+    assert answers["number"] == 12 and answers["prices"] == {"main": pytest.approx(answers["prompt_tokens"] / 1000)}
+    shown = told("generations", generator="llm-answers", repetitions=2, passages="own")
+    assert shown["prompt_tokens"] > answers["prompt_tokens"]
+    made = told("retrievals", retriever="bm25", asks="question", parameters={"expansion": "query2doc"})
+    assert made["number"] == 6 and made["completion_tokens"] == 6 * 200
+    assert "no generator" in told("generations", 409, generator="nobody")["detail"]
+    assert "no model" in told("retrievals", 409, retriever="bm25", asks="question")["detail"]
+    assert "no retriever" in told("retrievals", 409, retriever="nobody", asks="question")["detail"]
+    assert "no checker" in told("runs", 409, checker="nobody")["detail"]
+    assert not GenerationRun.objects.exists() and not server.requests
+
+
 def test_the_command_estimates_asks_and_publishes(serve, project, capsys, settings):
     server = serve(said)
     settings.LLM_ENDPOINTS = {"main": Endpoint("main", server.url, "m", prompt_price=1000, completion_price=0)}

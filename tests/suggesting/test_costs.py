@@ -95,7 +95,7 @@ def test_an_estimate_counts_the_bytes_of_the_requests():
 def test_an_estimate_is_shown_before_a_run_starts_and_then_follows_what_runs_took(client, project, monkeypatch):
     monkeypatch.setattr(costs, "SAMPLE", 3)
     found = costs.estimate_of(project, "llm")
-    assert (found.units, found.sampled, found.measured_by) == (8, 3, None)
+    assert (found.number, found.sampled, found.measured_by) == (8, 3, None)
     # Two questions about each unit, with two tokens for the answer to each.
     assert found.usage.completion_tokens == 8 * 2 * 2 and found.usage.prompt_tokens > 8 * 2 * 100
     money = found.usage.prompt_tokens * 2 / 1e6 + found.usage.completion_tokens * 10 / 1e6

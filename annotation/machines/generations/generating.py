@@ -76,14 +76,11 @@ def start(
     wake_workers: bool = True,
 ) -> GenerationRun:
     """A run on its way. Raises RunError, ParameterError (by name) and, unless `again`, SameRun."""
-    known = generators()
-    if request.generator not in known:
-        raise RunError(f"There is no generator {request.generator!r}; available: {', '.join(known) or 'none'}")
-    info = known[request.generator]
-    if reason := registry.not_configured(info.slug):
+    if reason := problem_of(project, request):
         raise RunError(reason)
+    info = generators()[request.generator]
     parameters = registry.complete_parameters(info, request.parameters)
-    if reason := problem_of(project, request) or why_no_limits(request.limits, parameters):
+    if reason := why_no_limits(request.limits, parameters):
         raise RunError(reason)
     keys = dict(questions_in(project.dataset).values_list("pk", "key"))
     if not keys:
@@ -140,6 +137,11 @@ def start_for_each(
 
 def problem_of(project: Project, request: GenerationRequest) -> str:
     """Why this cannot be asked of the project; empty where it can."""
+    known = generators()
+    if request.generator not in known:
+        return f"There is no generator {request.generator!r}; available: {', '.join(known) or 'none'}"
+    if reason := registry.not_configured(request.generator):
+        return reason
     if project.state == Project.State.PREPARING:
         return "The project's items are still being made"
     if not 1 <= request.repetitions <= MOST_REPETITIONS:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.core.paginator import Page, Paginator
 
 from annotation.machines.generations.generating import (
     GenerationRequest,
-    generators,
     passages_for,
     problem_of,
     questions_in,
     retrievals_of,
 )
-from annotation.machines.runs.limits import endpoint_of, money_for
-from annotation.machines.runs.queries.costs import SAMPLE
+from annotation.machines.runs.queries.costs import SAMPLE, CostEstimate
 from annotation.machines.runs.queries.samples import prompt_parts
 from annotation.models import GeneratedText, GenerationRun, Project, RetrievalRun
 from models_runtime import registry
@@ -73,17 +70,7 @@ def texts_page(run: GenerationRun, page: str | int | None = 1, *, failed: bool =
     return found
 
 
-@dataclass(frozen=True)
-class TextEstimate:
-    """Tokens of one run, and its price at each endpoint (None: not known)."""
-
-    texts: int
-    usage: Usage
-    prices: list[tuple[str, float | None]]
-    currency: str
-
-
-def estimate_of(project: Project, request: GenerationRequest) -> TextEstimate | None:
+def estimate_of(project: Project, request: GenerationRequest) -> CostEstimate | None:
     """From the requests for some of the questions, evenly spread; None where that cannot be told without asking."""
     if problem_of(project, request):
         return None
@@ -100,19 +87,4 @@ def estimate_of(project: Project, request: GenerationRequest) -> TextEstimate | 
         return None
     texts = len(ids) * request.repetitions
     total = Usage(*(round(one * texts / len(inputs)) for one in (usage.prompt_tokens, usage.completion_tokens)))
-    queue = generators()[request.generator].needs
-    names = registry.endpoint_names()
-    if request.parameters.get("endpoint"):
-        names = (endpoint_of(request.parameters),)
-    prices = [(name, money_for(total, endpoint=name, queue=queue)) for name in names]
-    return TextEstimate(texts, total, prices, settings.CURRENCY)
-
-
-def told(estimate: TextEstimate) -> str:
-    """In a line, for the terminal."""
-    line = (
-        f"{estimate.texts:,} answers, about {estimate.usage.prompt_tokens:,} tokens sent and "
-        f"{estimate.usage.completion_tokens:,} received"
-    )
-    prices = [f"{money:.2f} {estimate.currency} at {name}" for name, money in estimate.prices if money is not None]
-    return line + "".join(f", {price}" for price in prices)
+    return CostEstimate.of(texts, total, endpoint=request.parameters.get("endpoint", ""))

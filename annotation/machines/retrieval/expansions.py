@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 
 from annotation.formats.records import ResponseRecord
@@ -24,8 +23,7 @@ from annotation.imports.staged_job import PublishingProblem
 from annotation.jobs import lifecycle
 from annotation.machines.retrieval.publishing import RANKINGS_AT_ONCE, StagingHandler, unchanged
 from annotation.machines.retrieval.retrieving import DOCUMENTS, SEED, DocumentGenerator, queries_in
-from annotation.machines.runs.limits import money_for
-from annotation.machines.runs.queries.costs import SAMPLE
+from annotation.machines.runs.queries.costs import SAMPLE, CostEstimate
 from annotation.models import Claim, Job, Project, QueryRanking, Response, RetrievalRun, UnitKind, User
 from models_runtime import registry
 from models_runtime.contracts import Usage
@@ -46,20 +44,17 @@ def stored_documents(run: RetrievalRun, claims: list[Claim]) -> dict[int, tuple[
     return {pk: tuple(texts) for pk, texts in found.items()}
 
 
-def estimate_of(project: Project, asks: str, parameters: Mapping[str, Any], times: int = 1) -> str:
-    """What it would cost to make up documents for so many searches, in a line; empty where no model is asked."""
+def estimate_of(project: Project, asks: str, parameters: Mapping[str, Any], times: int = 1) -> CostEstimate | None:
+    """What it would cost to make up documents for so many searches; None where no model is asked."""
     queries = queries_in(project.dataset, asks)
     ids = list(queries.values_list("pk", flat=True))
     sampled = list(queries.filter(pk__in=ids[:: max(1, len(ids) // SAMPLE)][:SAMPLE]).values_list("text", flat=True))
     usage = registry.estimated_expansions(parameters, sampled)
     if usage is None or not sampled:
-        return ""
+        return None
     factor = times * len(ids) / len(sampled)
     total = Usage(round(factor * usage.prompt_tokens), round(factor * usage.completion_tokens))
-    line = f"about {total.prompt_tokens:,} tokens sent and {total.completion_tokens:,} received"
-    names = [parameters["endpoint"]] if parameters.get("endpoint") else registry.endpoint_names()
-    prices = [(name, money_for(total, endpoint=name, queue="llm")) for name in names]
-    return line + "".join(f", {money:.2f} {settings.CURRENCY} at {name}" for name, money in prices if money is not None)
+    return CostEstimate.of(times * len(ids), total, endpoint=parameters.get("endpoint", ""))
 
 
 # --- documents become content ---

@@ -216,7 +216,7 @@ def start(
     """
     request = request.with_preset("").with_documents()
     dataset = project.dataset
-    info = _info(request)
+    info = retriever_info(request)
     parameters = registry.complete_parameters(info, request.parameters)
     _check(project, request)
     _check_documents(project, request, parameters)
@@ -290,7 +290,8 @@ def _check_documents(project: Project, request: RetrievalRequest, parameters: Ma
         raise RunError(f"The data set has no documents of {request.documents}, repetition {request.repetition}")
 
 
-def _info(request: RetrievalRequest) -> CheckerInfo:
+def retriever_info(request: RetrievalRequest) -> CheckerInfo:
+    """The registry's entry, if it is here and ready to search; RunError otherwise."""
     found = {info.slug: info for info in retrievers()}
     if request.retriever not in found:
         raise RunError(f"There is no retriever {request.retriever!r}; available: {', '.join(found) or 'none'}")

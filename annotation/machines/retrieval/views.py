@@ -38,7 +38,8 @@ def project_retrieval(request, slug):
     choices = {"asked": asked, "corpora": corpora, "replayable": retrieving.replayable(project)[:LISTED]}
     choices["generators"] = retrieving.generators_in(project.dataset)
     if asked:
-        choices["estimate"] = expansions.estimate_of(project, next(iter(asked)), {"expansion": "query2doc"})
+        estimate = expansions.estimate_of(project, next(iter(asked)), {"expansion": "query2doc"})
+        choices["estimate"] = estimate.in_words if estimate else ""
     run, entries = start_chosen(request, "retriever", project, infos, **choices, preset=preset)
     if run:
         return to_run(run)

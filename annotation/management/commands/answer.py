@@ -71,7 +71,7 @@ class Command(BaseCommand):
                 limits=CostLimits(options["limit_tokens"], options["limit_money"]),
             )
             if estimate := queries.estimate_of(project, request):
-                self.stdout.write(queries.told(estimate))
+                self.stdout.write(f"{estimate.number:,} answers, {estimate.in_words}")
             return generating.start(project, person, request, again=options["again"], wake_workers=not is_here)
         except generating.SameRun as same:
             self.stdout.write(f"{same}; --again starts another one")

@@ -98,7 +98,7 @@ class Command(BaseCommand):
         if registry.not_configured(checker) or why_not(project.type):
             return
         if estimate := costs.estimate_of(project, checker):
-            self.stdout.write(costs.told(estimate))
+            self.stdout.write(f"{estimate.title}: {estimate.number:,} units, {estimate.in_words}")
 
     def _run_every(self, project: Project, person: User, here: bool) -> None:
         for plan in running_every.plans_of(project):

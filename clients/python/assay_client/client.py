@@ -86,6 +86,20 @@ class Assay:
                 self.transfer.sleep(seconds)
                 seconds = min(seconds * 1.5, LONGEST_WAIT)
 
+    def start(self, path: str, asked: Row, *, wait: bool = True) -> dict[str, Any]:
+        """POST to a list of runs or collections; what was started, as it is once its job is done."""
+        answer = self.transfer.ask("POST", path, json=dict(asked))
+        made: dict[str, Any] = answer.json()
+        if not wait:
+            return made
+        self.wait(made["job"])
+        return self.get(answer.headers["Location"].removeprefix("/api/v1/"))
+
+    def publish(self, kind: str, uuid: str, **choices: Any) -> dict[str, Any]:
+        """Make what was found, written or collected content of the data set; counts of what is new. `kind` is
+        retrievals, generations, extractions or claim-collections."""
+        return self.wait(self.post(f"{kind}/{uuid}/publish/", choices)["uuid"])["result"]
+
     def download(self, path: str, to: str | Path) -> Path:
         """A file of the API. What is at `to` is replaced once all of it has come."""
         target = Path(to)
@@ -108,6 +122,16 @@ class Assay:
         answer = self.transfer.ask("POST", "projects/", json=asked)
         self.wait(answer.headers["X-Job"])
         return self.project(answer.json()["slug"])
+
+    def collect_claims(self, dataset: str, *, suggested: bool = True, **asked: Any) -> dict[str, Any]:
+        """Collect reviewed claims, from `reviews` or a `provider`, and map verdicts as is suggested. What is left
+        unmapped is in `unmapped`; `claim-collections/UUID/choice/` takes the rest of the choice, `publish` follows."""
+        found = self.start(f"datasets/{dataset}/claim-collections/", asked)
+        return self.post(f"claim-collections/{found['uuid']}/choice/", {"suggested": suggested})
+
+    def content(self, dataset: str, kind: str, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Rows of one kind (claim, evidence, response, triplet, ...): `key`, `columns`, `parents`."""
+        return self.rows(f"datasets/{dataset}/content/", kind=kind, **filters)
 
     def project(self, slug: str) -> Project:
         return Project(self, slug)
@@ -181,10 +205,16 @@ class Project:
     def start_run(self, checker: str, parameters: Row | None = None, *, wait: bool = True, **choices: Any) -> str:
         """Run one of Assay's checkers over the units; the UUID of the run."""
         asked = {"checker": checker, "parameters": dict(parameters or {})} | choices
-        run = self.assay.post(f"{self.address}runs/", asked)
-        if wait:
-            self.assay.wait(run["job"])
-        return run["uuid"]
+        return self.start("runs", wait=wait, **asked)["uuid"]
+
+    def start(self, kind: str, *, wait: bool = True, **asked: Any) -> dict[str, Any]:
+        """Start a run and give it as it is once it is done. `kind` is runs, retrievals, generations or extractions;
+        `asked` is the body, as docs/api.md has it."""
+        return self.assay.start(f"{self.address}{kind}/", asked, wait=wait)
+
+    def estimate(self, kind: str, **asked: Any) -> dict[str, Any]:
+        """About what the run would cost, in tokens and by endpoint in money. Not of extractions."""
+        return self.assay.post(f"{self.address}{kind}/estimate/", asked)
 
     def show(self, run: str) -> None:
         """Let annotators see this run's labels, under the project's policy."""

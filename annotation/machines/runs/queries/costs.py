@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from django.conf import settings
 
@@ -58,19 +59,38 @@ def cost_of(run: MachineRun) -> Cost:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """Tokens of a run over all units. `measured_by` is the earlier run whose mean it takes; without one the requests of
-    `sampled` units were written down. `prices` are endpoints with what it would cost there (None: not known)."""
+    """Tokens of a run over `number` units, answers or queries, and its price at each endpoint (None: not known)."""
 
-    title: str  # the checker's
-    units: int
+    number: int
     usage: Usage
-    measured_by: CheckerRun | None
-    sampled: int
     prices: list[tuple[str, float | None]]
     currency: str
 
+    @classmethod
+    def of(cls, number: int, usage: Usage, *more, endpoint: str = "") -> Self:
+        """At one endpoint, or at all that there are."""
+        names = (endpoint,) if endpoint else registry.endpoint_names()
+        prices = [(name, money_for(usage, endpoint=name, queue="")) for name in names]
+        return cls(number, usage, prices, settings.CURRENCY, *more)
 
-def estimate_of(project: Project, checker: str) -> CostEstimate | None:
+    @property
+    def in_words(self) -> str:
+        line = f"about {self.usage.prompt_tokens:,} tokens sent and {self.usage.completion_tokens:,} received"
+        prices = [f"{money:.2f} {self.currency} at {name}" for name, money in self.prices if money is not None]
+        return ", ".join([line, *prices])
+
+
+@dataclass(frozen=True)
+class CheckerEstimate(CostEstimate):
+    """`measured_by` is the earlier run whose mean it takes; without one the requests of `sampled` units were written
+    down."""
+
+    title: str  # the checker's
+    measured_by: CheckerRun | None
+    sampled: int
+
+
+def estimate_of(project: Project, checker: str) -> CheckerEstimate | None:
     """What a run of a checker that asks a server would cost; None for another one, or where there are no units."""
     info = registry.get_info(checker)
     unit_ids = list(suggesting.run_units(project, project.type).values_list("pk", flat=True))
@@ -91,18 +111,7 @@ def estimate_of(project: Project, checker: str) -> CostEstimate | None:
         sampled = len(inputs)
         mean = [usage.prompt_tokens / sampled, usage.completion_tokens / sampled]
     total = Usage(*(round(one * len(unit_ids)) for one in mean))
-    prices = [(name, money_for(total, endpoint=name, queue=info.needs)) for name in registry.endpoint_names()]
-    return CostEstimate(info.title, len(unit_ids), total, earlier, sampled, prices, settings.CURRENCY)
-
-
-def told(estimate: CostEstimate) -> str:
-    """An estimate in a line, for the terminal."""
-    line = (
-        f"{estimate.title}: {estimate.units:,} units, about {estimate.usage.prompt_tokens:,} tokens sent and "
-        f"{estimate.usage.completion_tokens:,} received"
-    )
-    prices = [f"{money:.2f} {estimate.currency} at {name}" for name, money in estimate.prices if money is not None]
-    return line + "".join(f", {price}" for price in prices)
+    return CheckerEstimate.of(len(unit_ids), total, info.title, earlier, sampled)
 
 
 def _earlier(project: Project, checker: str) -> CheckerRun | None:
