@@ -39,7 +39,7 @@ def send(project):
 
 def test_they_are_stored_given_and_shown_to_annotators(project, send):
     scored = PARIS[0] | {"score": 0.5}
-    done = send([{"spans": [scored, PARIS[1]]}, {"unit": "claim-3", "label": "no"}])
+    done = send([{"spans": [scored, PARIS[1]], "explanation": "Two names."}, {"unit": "claim-3", "label": "no"}])
     assert done.state == "done", done.message
     assert Suggestion.objects.get(label="yes").spans == [PARIS[1], scored]
     assert Suggestion.objects.get(label="no").spans == []
@@ -47,9 +47,12 @@ def test_they_are_stored_given_and_shown_to_annotators(project, send):
     assert rows[0]["spans"] == [PARIS[1], scored]
     page = Annotator(join(project, make_user("ann")), Project.objects.get(pk=project.pk)).next()
     assert page["payload"]["suggestions"][0]["spans"] == [PARIS[1], scored]
-    # The same in another order is the same; other places are not.
-    assert send([{"unit": "claim-3", "label": "no"}, {"spans": [PARIS[1], scored]}]).result["is_unchanged"]
-    assert send([{"spans": PARIS}, {"unit": "claim-3", "label": "no"}]).state == "failed"
+    assert page["payload"]["suggestions"][0]["explanation"] == rows[0]["explanation"] == "Two names."
+    # The same in another order is the same; other places and other reasons are not.
+    same = {"spans": [PARIS[1], scored], "explanation": "Two names."}
+    assert send([{"unit": "claim-3", "label": "no"}, same]).result["is_unchanged"]
+    assert send([{"spans": PARIS, "explanation": "Two names."}, {"unit": "claim-3", "label": "no"}]).state == "failed"
+    assert send([same | {"explanation": "One."}, {"unit": "claim-3", "label": "no"}]).state == "failed"
     more = send([{"unit": "claim-2", "spans": [span(TEXTS[1], 0, 2)]}], "&existing=add")
     assert more.result["added"] == 1 and CheckerRun.objects.count() == 1
 
@@ -69,6 +72,8 @@ WRONG = [
     ({"spans": [{"start": 0}]}, "has no field"),
     ({"label": "no", "spans": PARIS}, "do not belong to no"),
     ({"spans": [PARIS[0]] * 1001}, "are more than"),
+    ({"explanation": ["because"]}, "is not a text of at most 20,000 characters"),
+    ({"explanation": "x" * 20_001}, "is not a text of at most 20,000 characters"),
 ]
 
 
@@ -77,7 +82,8 @@ def test_those_that_cannot_be_are_named_by_their_lines(send):
     job = send([good, *(wrong for wrong, _ in WRONG)])
     assert job.state == "failed" and not Suggestion.objects.exists()
     errors = job.result["errors"]
-    assert [(one["line"], one["column"]) for one in errors] == [(at, "spans") for at in range(2, len(WRONG) + 2)]
+    columns = ["explanation" if "explanation" in row else "spans" for row, _ in WRONG]
+    assert [(one["line"], one["column"]) for one in errors] == list(enumerate(columns, 2))
     assert [said in one["reason"] for (_, said), one in zip(WRONG, errors, strict=True)] == [True] * len(WRONG)
     assert send([good, *(wrong for wrong, _ in WRONG)], "&on_error=skip").result["rows"] == 1
 

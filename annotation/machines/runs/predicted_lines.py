@@ -18,6 +18,7 @@ from annotation.formats.records import RowError
 from annotation.imports.rows import Findings
 from annotation.imports.span_texts import texts_by_unit
 from annotation.jobs.lifecycle import JobError
+from annotation.machines.runs.storing import TEXT_LIMIT
 from annotation.models import Project, Score
 from annotation.task_types import Dimension
 from annotation.work.answer_rules import MAX_SPANS, checked_span
@@ -40,7 +41,7 @@ class BadLine(Exception):
 
 
 class PredictedLabels:
-    columns = ("dimension", "label", "probability", "probabilities", "spans")
+    columns = ("dimension", "label", "probability", "probabilities", "explanation", "spans")
 
     def __init__(self, project: Project):
         self.project = project
@@ -62,7 +63,10 @@ class PredictedLabels:
         spans = row.get("spans") or []
         if spans:
             _refuse_spans(dimension, label, spans)
-        return slug, label, None if said is None else _share("probability", said), shares, spans
+        explanation = row.get("explanation") or ""
+        if not isinstance(explanation, str) or len(explanation) > TEXT_LIMIT:
+            raise BadLine("explanation", explanation, f"is not a text of at most {TEXT_LIMIT:,} characters")
+        return slug, label, None if said is None else _share("probability", said), shares, explanation, spans
 
     def _label(self, dimension: Dimension, said: object) -> str:
         label = said
@@ -234,5 +238,12 @@ def _slowly(raw: bytes) -> object:
 
 
 def told(said: Iterable[tuple[Place, Said]]) -> list[list]:
-    """What a run's identity is computed from: no spans are as they were before there could be any."""
-    return sorted([*place, *(rest[:-1] if rest and rest[-1] == [] else rest)] for place, rest in said)
+    """What a run's identity is computed from: no spans, no reasons are as they were before there were any."""
+    return sorted([*place, *_stated(rest)] for place, rest in said)
+
+
+def _stated(rest: Said) -> Said:
+    if len(rest) < len(PredictedLabels.columns) - 1:  # a score
+        return rest
+    *rest, explanation, spans = rest
+    return (*rest, *([spans] if spans or explanation else []), *([explanation] if explanation else []))

@@ -31,7 +31,7 @@ REFUSE, NEW, ADD = EXISTING = ("refuse", "new", "add")
 BATCH = 5_000
 VERSION_CHARS = CheckerRun._meta.get_field("version").max_length
 COLUMNS = {
-    LABELS: (Suggestion, ("unit_id", "dimension", "label", "probability", "probabilities", "spans")),
+    LABELS: (Suggestion, ("unit_id", "dimension", "label", "probability", "probabilities", "explanation", "spans")),
     SCORES: (Score, ("unit_id", "name", "value")),
 }
 
