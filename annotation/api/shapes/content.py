@@ -1,0 +1,346 @@
+"""Data sets, projects, people, items, labels and decisions."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers as s
+
+from annotation import incoming
+from annotation.api.shapes.base import Choice, Keys, PieceSet, Shape
+from annotation.models import Decision, Item, Membership, Project, Rater
+from annotation.projects.options import named_version
+from annotation.work.queries.pages import FREE_TEXT
+
+# ---- data sets ----
+
+
+class DatasetShape(Shape):
+    slug = s.CharField()
+    title = s.CharField()
+    description = s.CharField(allow_blank=True)
+    may_edit = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_may_edit(self, dataset) -> bool:
+        return dataset.pk in self.context["editable"]
+
+
+class DatasetDetailShape(DatasetShape):
+    """With the number of rows of each kind of content, and of pieces by the names of their sets, where one has a name
+    (empty: without a set)."""
+
+    content = s.DictField(child=s.IntegerField())
+    sets = s.DictField(child=s.DictField(child=s.IntegerField()))
+
+
+class NewDataset(Shape):
+    title = s.CharField(max_length=200)
+    slug = s.SlugField(max_length=80)
+    description = s.CharField(max_length=20_000, allow_blank=True, default="")
+
+
+class ContentShape(Shape):
+    """A row of content: the columns of its kind, and the keys of what it hangs below. Of pieces, the column `piece_set`
+    names their set."""
+
+    key = s.CharField()
+    kind = s.CharField()
+    version = s.IntegerField()
+    columns = s.DictField()
+    parents = Keys()
+
+
+# ---- projects ----
+
+
+class ProjectShape(Shape):
+    """Which items come next follows from the seed, and the names of a data set and of a set of pieces may say whose
+    answers are in it: researchers alone are told."""
+
+    slug = s.CharField()
+    title = s.CharField()
+    task_type = s.CharField()
+    piece_set = s.CharField(allow_blank=True, required=False)
+    state = Choice(Project.State.choices)
+    overlap = s.IntegerField()
+    multiple_share = s.FloatField()
+    order = Choice(Project.Order.choices)
+    prefill = Choice(Project.Prefill.choices)
+    created_at = s.DateTimeField()
+    dataset = s.CharField(source="dataset.slug", required=False)
+    seed = s.IntegerField(required=False)
+
+    def left_out(self, project) -> tuple[str, ...]:
+        return () if project.pk in self.context["researched"] else ("dataset", "piece_set", "seed")
+
+
+class LabelShape(Shape):
+    value = s.CharField()
+    title = s.CharField()
+    hint = s.CharField(allow_blank=True)
+
+
+@extend_schema_field(
+    {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}}}
+)
+class DerivedField(s.Field):
+    def to_representation(self, derived) -> dict[str, dict[str, str]]:
+        return {one.slug: dict(one.of) for one in derived}
+
+
+class OwnLabelShape(Shape):
+    value = s.CharField()
+    title = s.CharField()
+
+
+class SpansShape(Shape):
+    """`labels` of the question carry spans (all where there are none); `own_labels` are those of the spans."""
+
+    title = s.CharField()
+    fields = s.ListField(child=s.CharField())
+    labels = s.ListField(child=s.CharField())
+    own_labels = OwnLabelShape(many=True)
+    required = s.BooleanField()
+
+
+class NumberShape(Shape):
+    """What numbers are answers; null: no bound, any number in between."""
+
+    least = s.FloatField(allow_null=True)
+    most = s.FloatField(allow_null=True)
+    step = s.FloatField(allow_null=True)
+    unit = s.CharField(allow_blank=True)
+
+
+class DimensionShape(Shape):
+    """A question as the project asks it. `labels` are the values in the scale's order, which nothing changes;
+    `shown_labels` are in the order of the screen, in the project's words; `derived` says which coarser label follows
+    from each, by name."""
+
+    slug = s.CharField()
+    title = s.CharField()
+    question = s.CharField(allow_blank=True)
+    level = s.CharField()
+    answer = s.CharField()
+    number = NumberShape(allow_null=True)
+    optional = s.BooleanField(source="is_optional")
+    hidden = s.BooleanField(source="is_hidden")
+    labels = s.ListField(child=s.CharField(), source="values")
+    shown_labels = LabelShape(many=True)
+    spans = SpansShape(allow_null=True)
+    derived = DerivedField()
+
+
+class ProjectDetailShape(ProjectShape):
+    description = s.CharField(allow_blank=True)
+    options_version = s.IntegerField()
+    dimensions = DimensionShape(many=True, source="type.dimensions")
+    free_text = s.SerializerMethodField()
+
+    def get_free_text(self, project) -> dict | None:
+        return project.type.free_text and asdict(project.type.free_text)
+
+
+class NewProject(Shape):
+    title = s.CharField(max_length=200)
+    dataset = s.SlugField(help_text="Its address.")
+    task_type = s.CharField(max_length=80, help_text="The identifier of a task type or of a label set of yours.")
+    piece_set = PieceSet(help_text="The set whose pieces are judged; empty: those without a set.")
+    overlap = s.IntegerField(min_value=0, max_value=20, default=2)
+    multiple_percent = s.IntegerField(min_value=0, max_value=100, default=100)
+    order = s.ChoiceField(Project.Order.choices, default=Project.Order.RANDOM)
+    seed = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
+    prefill = s.ChoiceField(Project.Prefill.choices, default=Project.Prefill.OFF)
+    minimum_seconds = s.IntegerField(min_value=0, max_value=600, default=0)
+    lease_minutes = s.IntegerField(min_value=1, max_value=10080, default=60)
+    guidelines = s.CharField(max_length=200_000, allow_blank=True, default="", help_text="Markdown.")
+
+
+class MemberShape(Shape):
+    uuid = s.UUIDField(source="user.uuid")
+    name = s.CharField(source="user")
+    role = Choice(Membership.Role.choices)
+    active = s.BooleanField(source="is_active")
+    created_at = s.DateTimeField()
+
+
+class RolesShape(Shape):
+    roles = s.ListField(child=s.ChoiceField(Membership.Role.choices), max_length=10)
+
+
+class InvitationShape(Shape):
+    """`link` is for the person at the address; it works once."""
+
+    email = s.CharField()
+    roles = s.ListField(child=s.CharField())
+    link = s.CharField()
+    token = s.CharField()
+    invited_by = s.CharField()
+    created_at = s.DateTimeField()
+    expires_at = s.DateTimeField()
+
+
+class SentInvitationShape(InvitationShape):
+    is_sent = s.BooleanField()
+
+
+class NewInvitation(Shape):
+    email = s.CharField(max_length=incoming.EMAIL_CHARS)
+    roles = s.ListField(child=s.ChoiceField(Membership.Role.choices), min_length=1, max_length=10)
+
+
+class SettingsShape(Shape):
+    """`prefill_run` is the run whose suggestions annotators see."""
+
+    title = s.CharField()
+    description = s.CharField(allow_blank=True)
+    prefill = Choice(Project.Prefill.choices)
+    prefill_run = s.UUIDField(source="prefill_run.uuid", allow_null=True, default=None)
+    shows_decisions = s.BooleanField()
+    minimum_seconds = s.IntegerField()
+    lease_minutes = s.IntegerField()
+
+
+class NewSettings(Shape):
+    title = s.CharField(max_length=200, required=False)
+    description = s.CharField(max_length=20_000, allow_blank=True, required=False)
+    prefill = s.ChoiceField(Project.Prefill.choices, required=False)
+    prefill_run = s.UUIDField(allow_null=True, required=False)
+    shows_decisions = s.BooleanField(required=False)
+    minimum_seconds = s.IntegerField(min_value=0, max_value=600, required=False)
+    lease_minutes = s.IntegerField(min_value=1, max_value=10080, required=False)
+
+
+class StateShape(Shape):
+    state = Choice(Project.State.choices)
+
+
+class NewState(Shape):
+    move = s.ChoiceField(["open", "pause", "close"])
+
+
+class OptionsShape(Shape):
+    version = s.IntegerField(source="options_version")
+    options = s.DictField()
+
+
+class NewOptions(Shape):
+    options = s.DictField()
+
+
+class GuidelineShape(Shape):
+    version = s.IntegerField()
+    markdown = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+
+
+class NewGuideline(Shape):
+    markdown = s.CharField(max_length=200_000, allow_blank=True, trim_whitespace=False)
+
+
+class ItemShape(Shape):
+    uuid = s.UUIDField()
+    key = s.CharField(required=False)
+    state = Choice(Item.State.choices)
+    priority = s.IntegerField()
+    planned = s.IntegerField()
+    is_multiple = s.BooleanField()
+    unit_count = s.IntegerField()
+    done = s.IntegerField()
+    skipped = s.IntegerField()
+
+    def left_out(self, item) -> tuple[str, ...]:
+        return () if self.context["with_key"] else ("key",)
+
+
+class UnitShape(Shape):
+    """What is judged: `title` and `text` as lists show it, and the `input` of Assay's own checkers (docs/checkers.md),
+    which is empty where they cannot judge it."""
+
+    unit = s.CharField(source="unit_key")
+    item = s.CharField(source="item_key")
+    title = s.CharField(allow_blank=True)
+    text = s.CharField(allow_blank=True)
+    input = s.DictField()
+
+
+# ---- labels ----
+
+
+class SpanShape(Shape):
+    """`label` where spans have labels of their own."""
+
+    field = s.CharField()
+    start = s.IntegerField()
+    end = s.IntegerField()
+    quote = s.CharField()
+    label = s.CharField(required=False)
+
+    def left_out(self, span) -> tuple[str, ...]:
+        return () if span.label else ("label",)
+
+
+class JudgementShape(Shape):
+    """`labels` are those of a question that takes several, one by one."""
+
+    unit = s.CharField(source="unit.key")
+    dimension = s.CharField()
+    label = s.CharField()
+    labels = s.ListField(child=s.CharField(), required=False)
+    spans = SpanShape(many=True, source="spans.all")
+
+
+class AnnotationShape(Shape):
+    """The latest revision of what one rater said about one item."""
+
+    item = s.CharField(source="item.key")
+    rater = s.CharField(source="rater.pseudonym")
+    rater_kind = Choice(Rater.Kind.choices, source="rater.kind")
+    surplus = s.BooleanField(source="is_surplus")
+    revision = s.IntegerField(source="revision.number")
+    shown_at = s.DateTimeField(source="revision.shown_at", allow_null=True)
+    submitted_at = s.DateTimeField(source="revision.submitted_at", allow_null=True)
+    active_ms = s.IntegerField(source="revision.active_ms", allow_null=True)
+    guideline_version = s.IntegerField(source="revision.guideline_version", allow_null=True)
+    suggestion_shown = s.BooleanField(source="revision.suggestion_shown", allow_null=True)
+    labels_seen = s.BooleanField(source="revision.labels_seen", allow_null=True)
+    options_version = s.SerializerMethodField()
+    free_text = s.SerializerMethodField()
+    comment = s.CharField(source="revision.comment", allow_blank=True)
+    judgements = JudgementShape(many=True, source="revision.judgements.all")
+
+    def get_options_version(self, annotation) -> int:
+        return named_version(annotation.revision.metadata)
+
+    def get_free_text(self, annotation) -> dict | None:
+        return annotation.revision.metadata.get(FREE_TEXT)
+
+
+class DecisionShape(Shape):
+    unit = s.CharField(source="unit.key")
+    dimension = s.CharField()
+    label = s.CharField(allow_blank=True)
+    method = Choice(Decision.Method.choices)
+    rule = s.CharField(allow_blank=True)
+    version = s.IntegerField(source="rule_run.version", allow_null=True, default=None)
+    outcome = Choice(Decision.Outcome.choices)
+    posterior = s.FloatField(allow_null=True)
+    number = s.IntegerField()
+    withdrawn = s.BooleanField(source="is_withdrawn")
+    rater = s.CharField(source="decided_by.pseudonym", allow_null=True, default=None)
+    note = s.CharField(allow_blank=True)
+    decided_at = s.DateTimeField(allow_null=True)
+
+
+class NewDecision(Shape):
+    """`labels` for a question that takes several; none where the `outcome` is another than a label."""
+
+    unit = s.CharField(max_length=400, trim_whitespace=False)
+    dimension = s.CharField(max_length=80)
+    label = s.CharField(max_length=20_000, allow_blank=True, default="", trim_whitespace=False)
+    labels = s.ListField(child=s.CharField(max_length=400), required=False, max_length=1000)
+    outcome = Choice(Decision.Outcome.choices, default=Decision.Outcome.LABEL.value)
+    note = s.CharField(max_length=2000, allow_blank=True, default="")
+    withdraw = s.BooleanField(default=False)

@@ -1,0 +1,106 @@
+"""Jobs, webhooks and files."""
+
+from __future__ import annotations
+
+from rest_framework import serializers as s
+
+from annotation import access
+from annotation.api.shapes.base import Choice, Shape
+from annotation.exports.releasing import LIST, WITHOUT_LABEL
+from annotation.models import Job, WebhookDelivery
+from annotation.webhooks.events import EVENTS
+from models_runtime.egress import URL_CHARS
+
+# ---- jobs ----
+
+
+class JobShape(Shape):
+    """`message` says what it is doing, or why it failed."""
+
+    uuid = s.UUIDField()
+    kind = Choice(Job.Kind.choices)
+    state = Choice(Job.State.choices)
+    project = s.CharField(source="project.slug", allow_null=True, default=None)
+    dataset = s.CharField(source="dataset.slug", allow_null=True, default=None)
+    progress_done = s.IntegerField()
+    progress_total = s.IntegerField()
+    message = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+    started_at = s.DateTimeField(allow_null=True)
+    finished_at = s.DateTimeField(allow_null=True)
+
+
+SAID = ("labels", "scores", "gold", "questions", "left_open")
+
+
+class JobDetailShape(JobShape):
+    """With what came of it, bad rows by their lines included. Whoever still labels in its project is not told what
+    checkers said, nor how often."""
+
+    result = s.SerializerMethodField()
+
+    def get_result(self, job) -> dict:
+        is_blind = job.project is not None and access.has_open_work(self.context["request"].user, job.project)
+        return {name: one for name, one in job.result.items() if not (is_blind and name in SAID)}
+
+
+# ---- webhooks ----
+
+
+class WebhookShape(Shape):
+    uuid = s.UUIDField()
+    url = s.CharField()
+    events = s.ListField(child=s.CharField())
+    created_at = s.DateTimeField()
+
+
+class MadeWebhookShape(WebhookShape):
+    secret = s.CharField(allow_blank=True)
+
+
+class NewWebhook(Shape):
+    url = s.CharField(max_length=URL_CHARS)
+    events = s.ListField(child=s.ChoiceField(sorted(EVENTS)), min_length=1, max_length=len(EVENTS))
+
+
+class DeliveryShape(Shape):
+    """`status` is that of the last answer, `message` why the last attempt failed."""
+
+    uuid = s.UUIDField()
+    event = s.CharField()
+    payload = s.DictField()
+    state = Choice(WebhookDelivery.State.choices)
+    attempts = s.IntegerField()
+    status = s.IntegerField(allow_null=True)
+    message = s.CharField(allow_blank=True)
+    due_at = s.DateTimeField()
+    created_at = s.DateTimeField()
+    delivered_at = s.DateTimeField(allow_null=True)
+
+
+# ---- files ----
+
+
+class FileShape(Shape):
+    """GET `files/UUID/` gives its bytes."""
+
+    uuid = s.UUIDField()
+    name = s.CharField(source="file_name")
+    media_type = s.CharField()
+    size = s.IntegerField()
+    sha256 = s.CharField(allow_blank=True)
+
+
+class ExportShape(JobShape):
+    kinds = s.ListField(child=s.CharField(), source="parameters.kinds", default=list)
+    files = FileShape(many=True, source="artifacts.all")
+
+
+class NewExport(Shape):
+    """`kinds`: formats of the content (jsonl, tsv, parquet) and other tools; the usual ones where it is empty.
+    `decisions`: the set that labels come from, such as rule:NAME; what stands where it is empty. `without_label`: list
+    units that have none, leave-out their rows, or refuse."""
+
+    kinds = s.ListField(child=s.CharField(max_length=40), max_length=40, default=list)
+    decisions = s.CharField(max_length=60, allow_blank=True, default="")
+    without_label = s.ChoiceField(WITHOUT_LABEL, default=LIST)

@@ -1,0 +1,338 @@
+"""Runs of checkers, retrievers, extractors and generators, prompts and trainings, and what they say."""
+
+from __future__ import annotations
+
+from rest_framework import serializers as s
+
+from annotation.api.shapes.base import Choice, PieceSet, Shape
+from annotation.imports.claims import choosing, collecting
+from annotation.imports.publishing import ON_JUDGED, REFUSE
+from annotation.machines.generations.generating import MOST_PASSAGES, MOST_REPETITIONS, PASSAGES, SETTING_CHARS
+from annotation.machines.prompts.splitting import PARTS
+from annotation.machines.prompts.versions import difference
+from annotation.machines.retrieval.retrieving import ASKED, PRESETS, TOP_LIMIT
+from annotation.machines.runs.forms import TEXT_LENGTH
+from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
+from annotation.machines.runs.retrieved import MOST, USUAL
+from annotation.machines.runs.starting import QUEUES
+from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
+from annotation.models import Job
+from models_runtime.contracts import ROLES
+
+# ---- what machines say ----
+
+
+class RunShape(Shape):
+    """`origin`: here, outside (uploaded, or from a file), or release (brought by one)."""
+
+    uuid = s.UUIDField()
+    checker = s.CharField()
+    version = s.CharField()
+    parameters = s.DictField()
+    origin = s.SerializerMethodField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    job = s.UUIDField(source="job.uuid")
+    shown_to_annotators = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_origin(self, run) -> str:
+        return "here" if not run.origin else "outside" if "outside" in run.origin else "release"
+
+    def get_shown_to_annotators(self, run) -> bool:
+        return run.project.prefill_run_id == run.pk
+
+
+class NewRun(Shape):
+    checker = s.CharField(max_length=80)
+    parameters = s.DictField(default=dict)
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False, help_text="Judge all units again, whatever earlier runs said.")
+    retrieval = s.UUIDField(
+        required=False, allow_null=True, default=None, help_text="Judge claims by the first passages that it found."
+    )
+    first = s.IntegerField(min_value=1, max_value=MOST, default=USUAL, help_text="How many of them, together.")
+    limit_tokens = s.IntegerField(
+        min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None, help_text="Stop there."
+    )
+    limit_money = s.FloatField(
+        min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None, help_text="Stop there."
+    )
+
+
+class PromptShape(Shape):
+    """`difference`: lines of an earlier version and of this one, which begin with `-` and `+` where they differ."""
+
+    number = s.IntegerField()
+    role = s.CharField()
+    text = s.CharField()
+    note = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+    difference = s.SerializerMethodField()
+
+    def get_difference(self, version) -> list[str]:
+        before = self.context.get("before")
+        return [sign + line for sign, line in difference(before.text, version.text)] if before else []
+
+
+class NewPrompt(Shape):
+    text = s.CharField(max_length=TEXT_LENGTH, trim_whitespace=False)
+    role = s.ChoiceField(["all", *ROLES], default="all")
+    note = s.CharField(max_length=300, allow_blank=True, default="")
+
+
+class NewTrial(Shape):
+    part = s.ChoiceField(list(PARTS))
+    parameters = s.DictField(default=dict)
+
+
+class ClaimCollectionShape(Shape):
+    """`counts`: how many claims are chosen, and were dropped for which reason; `unmapped`: verdicts without a label."""
+
+    uuid = s.UUIDField()
+    source = s.DictField()
+    choice = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    job = s.UUIDField(source="job.uuid")
+    bad_rows = s.DictField()
+    counts = s.SerializerMethodField()
+    unmapped = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_counts(self, collection) -> dict[str, int]:
+        return {reason or "chosen": number for reason, number in collecting.counts_of(collection)}
+
+    def get_unmapped(self, collection) -> list[dict]:
+        rows = choosing.verdict_rows(collection)
+        return [
+            {"site": row.site, "verdict": row.verdict, "number": row.number, "suggested": row.suggested}
+            for row in rows
+            if not row.label
+        ]
+
+
+class NewClaimCollection(Shape):
+    """Either `reviews` (ClaimReview objects, or claims of the Fact Check Tools API) or a `provider` and what to ask."""
+
+    reviews = s.ListField(child=s.DictField(), max_length=5000, default=list)
+    provider = s.CharField(max_length=40, allow_blank=True, default="")
+    query = s.CharField(max_length=500, allow_blank=True, default="")
+    language = s.CharField(max_length=20, allow_blank=True, default="")
+    site = s.CharField(max_length=200, allow_blank=True, default="")
+    most = s.IntegerField(min_value=1, max_value=choosing.MOST_CLAIMS, default=1000)
+
+
+class NewChoice(Shape):
+    """What is left out stays as it is."""
+
+    choice = s.DictField(default=dict, help_text="verdicts, drop_words, drop_undated, near, size, seed, split_day")
+    suggested = s.BooleanField(default=False, help_text="Take over what is suggested for verdicts without a label.")
+
+
+class PublishedClaims(Shape):
+    summaries = s.BooleanField(default=True, help_text="Fetch each review's own summary as gold evidence.")
+
+
+class RetrievalShape(Shape):
+    """`numbers` and `steps` come when the run is done."""
+
+    uuid = s.UUIDField()
+    retriever = s.CharField()
+    version = s.CharField()
+    asks = s.CharField()
+    corpus = s.CharField()
+    top = s.IntegerField()
+    parameters = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    job = s.UUIDField(source="job.uuid")
+    numbers = s.SerializerMethodField()
+    steps = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        names = ("answered", "empty", "passages", "failed")
+        return {name: run.job.result[name] for name in names if name in run.job.result}
+
+    def get_steps(self, run) -> list[dict]:
+        return run.job.result.get("steps", [])
+
+
+class StoredDocuments(Shape):
+    """Of one generator, in one repetition."""
+
+    method = s.CharField(max_length=200, allow_blank=True)
+    model = s.CharField(max_length=200, allow_blank=True)
+    setting = s.CharField(max_length=200, allow_blank=True, default="")
+    repetition = s.IntegerField(default=0, min_value=-(2**31), max_value=2**31 - 1)
+
+
+class NewRetrieval(Shape):
+    retriever = s.CharField(max_length=80)
+    preset = s.ChoiceField(sorted(PRESETS), required=False, allow_null=True, default=None, help_text="Of `evidence`.")
+    asks = s.ChoiceField(list(ASKED))
+    corpus = s.CharField(max_length=80, default="own")
+    top = s.IntegerField(min_value=1, max_value=TOP_LIMIT, required=False, allow_null=True, default=None)
+    parameters = s.DictField(default=dict)
+    replays = s.CharField(max_length=40, allow_blank=True, default="", help_text="A run that asked the web before.")
+    documents = StoredDocuments(required=False, allow_null=True, default=None, help_text="Search with these.")
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
+
+
+class PublishedPassages(Shape):
+    top = s.IntegerField(min_value=1, max_value=TOP_LIMIT)
+    context = s.CharField(max_length=80, allow_blank=True, default="", help_text="For questions that were judged.")
+
+
+class GenerationShape(Shape):
+    """`numbers` come when the run is done."""
+
+    uuid = s.UUIDField()
+    generator = s.CharField()
+    version = s.CharField()
+    passages = s.CharField(allow_blank=True)
+    repetitions = s.IntegerField()
+    context_setting = s.CharField(allow_blank=True)
+    parameters = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    prompt_tokens = s.IntegerField()
+    completion_tokens = s.IntegerField()
+    job = s.UUIDField(source="job.uuid")
+    numbers = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        names = ("answered", "abstained", "failed")
+        return {name: run.job.result[name] for name in names if name in run.job.result}
+
+
+class NewGeneration(Shape):
+    generator = s.CharField(max_length=80)
+    passages = s.CharField(
+        max_length=40,
+        allow_blank=True,
+        default="",
+        help_text="What the model is shown. Empty: nothing; `own`: the questions' evidence; or a retrieval's UUID.",
+    )
+    most_passages = s.IntegerField(min_value=1, max_value=MOST_PASSAGES, default=PASSAGES)
+    repetitions = s.IntegerField(min_value=1, max_value=MOST_REPETITIONS, default=1)
+    context_setting = s.CharField(max_length=SETTING_CHARS, allow_blank=True, default="")
+    parameters = s.DictField(default=dict, help_text="Name a model by its `endpoint`; several models are several runs.")
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
+
+
+class EstimateShape(Shape):
+    """About how many tokens `number` units, answers or queries take; `prices` by endpoint, null where not known."""
+
+    number = s.IntegerField()
+    prompt_tokens = s.IntegerField(source="usage.prompt_tokens")
+    completion_tokens = s.IntegerField(source="usage.completion_tokens")
+    prices = s.SerializerMethodField()
+    currency = s.CharField(allow_blank=True)
+
+    def get_prices(self, estimate) -> dict[str, float | None]:
+        return dict(estimate.prices)
+
+
+class ExtractionShape(Shape):
+    """`numbers` come when the run is done."""
+
+    uuid = s.UUIDField()
+    extractor = s.CharField()
+    version = s.CharField()
+    kind = s.CharField()
+    parameters = s.DictField()
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    progress_done = s.IntegerField(source="job.progress_done")
+    progress_total = s.IntegerField(source="job.progress_total")
+    prompt_tokens = s.IntegerField()
+    completion_tokens = s.IntegerField()
+    job = s.UUIDField(source="job.uuid")
+    numbers = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        names = ("answered", "empty", "pieces", "failed")
+        return {name: run.job.result[name] for name in names if name in run.job.result}
+
+
+class NewExtraction(Shape):
+    extractor = s.CharField(max_length=80)
+    parameters = s.DictField(default=dict)
+    everything = s.BooleanField(default=False, help_text="Also texts that have pieces of the project's set.")
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
+
+
+class PublishedDrafts(Shape):
+    piece_set = PieceSet(required=False, allow_null=True, default=None, help_text="The project's own, if not given.")
+    on_judged = s.ChoiceField(list(ON_JUDGED), default=REFUSE, help_text="What happens to texts that were judged.")
+
+
+class SuggestionShape(Shape):
+    run = s.UUIDField(source="run.uuid")
+    checker = s.CharField(source="run.checker")
+    unit = s.CharField(source="unit.key")
+    dimension = s.CharField()
+    label = s.CharField()
+    probability = s.FloatField(allow_null=True)
+    probabilities = s.DictField()
+    spans = s.ListField(child=s.DictField())
+    explanation = s.CharField(allow_blank=True)
+
+
+class ScoreShape(Shape):
+    run = s.UUIDField(source="run.uuid")
+    checker = s.CharField(source="run.checker")
+    unit = s.CharField(source="unit.key")
+    name = s.CharField()
+    value = s.FloatField(allow_null=True)
+
+
+class TrainingShape(Shape):
+    uuid = s.UUIDField()
+    parameters = s.DictField()
+    dimensions = s.ListField(child=s.CharField())
+    model = s.CharField(source="file_hash", allow_blank=True)
+    figures = s.DictField(required=False)
+    counts = s.DictField(required=False)
+    state = Choice(Job.State.choices, source="job.state")
+    message = s.CharField(source="job.message", allow_blank=True)
+    job = s.UUIDField(source="job.uuid")
+    created_at = s.DateTimeField(source="job.created_at")
+
+    def left_out(self, training) -> tuple[str, ...]:
+        return ("figures", "counts") if self.context["is_blind"] else ()
+
+
+class NewTraining(Shape):
+    """`source`: decisions-or-majority, decisions, majority, or a set of decisions such as rule:NAME."""
+
+    source = s.CharField(max_length=60, required=False)
+    representation = s.ChoiceField(sorted(REPRESENTATIONS), required=False)
+    classifier = s.ChoiceField(sorted(CLASSIFIERS), required=False)
+    encoder = s.CharField(max_length=300, allow_blank=True, required=False)
+    hidden_model = s.CharField(max_length=300, allow_blank=True, required=False)
+    layers = s.CharField(max_length=200, allow_blank=True, required=False)
+    pooling = s.ChoiceField(sorted(POOLINGS), required=False)
+    minimum = s.IntegerField(min_value=MIN_PER_LABEL, max_value=1_000_000, required=False)
+    balanced = s.BooleanField(required=False)
+    skip_rare = s.BooleanField(required=False)
+    include_touched = s.BooleanField(required=False)
