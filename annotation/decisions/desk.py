@@ -299,6 +299,7 @@ def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
             "title": known[row.dimension].title_of(row.label),
             "score": row.probability,
             "checker": f"{row.run.checker} {row.run.version}",
+            "quotes": [span["quote"] for span in row.spans],
         }
         | ({"explanation": row.explanation} if row.explanation else {})
         for row in rows

@@ -167,6 +167,8 @@ def test_what_all_agree_on_waits_where_it_is_improbable_until_somebody_decides()
 def test_what_checkers_said_comes_when_it_is_asked_for_and_is_noted_with_the_decision(study):
     project, _, client = study
     run = factories.make_suggestions(project)
+    quoted = {"field": "evidence", "start": 0, "end": 3, "quote": "The"}
+    run.suggestions.filter(dimension="stance").update(explanation="It says so.", spans=[quoted])
     here = f"/projects/{project.slug}/adjudication/"
 
     def post(way, body):
@@ -178,6 +180,9 @@ def test_what_checkers_said_comes_when_it_is_asked_for_and_is_noted_with_the_dec
     assert not Shown.objects.filter(what=str(run.uuid)).exists()
     found = post(f"items/{payload['item']}/reveal/", {"what": "checkers"})["suggestions"]
     assert {one["checker"] for one in found} == {"fake 1"}
+    assert [(one.get("explanation"), one["quotes"]) for one in found if one["dimension"] == "stance"] == [
+        ("It says so.", ["The"])
+    ]
     assert Shown.objects.filter(what=str(run.uuid), item__uuid=payload["item"]).count() == 1
     place = {"unit": payload["units"][0]}
     said = [

@@ -59,7 +59,7 @@ class ChoiceForm(forms.Form):
     )
     drop_undated = forms.BooleanField(label="Drop claims without a date", required=False)
     near = forms.FloatField(
-        label="Same claim from",
+        label="Drop near duplicates from a similarity of",
         min_value=0.5,
         max_value=1,
         help_text="Share of words that two claims have in common (Jaccard); 1 drops exact duplicates only.",
@@ -70,10 +70,15 @@ class ChoiceForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MOST_CLAIMS,
-        help_text="Evenly over publishers, then verdicts, then the time before and after the day below. Empty: all.",
+        help_text="Evenly over publishers, then verdicts, then time. Empty: all.",
     )
     seed = forms.IntegerField(label="Random seed", min_value=0, max_value=2**31 - 1)
-    split_day = forms.DateField(label="Before and from", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    split_day = forms.DateField(
+        label="Day that divides the time",
+        required=False,
+        help_text="Claims are drawn evenly from before it and from it on. Empty: whatever their dates.",
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
 
     def __init__(self, collection: ClaimCollection, data=None) -> None:
         choice = ClaimChoice.from_json(collection.choice)

@@ -229,10 +229,10 @@ function reveal(what) {
       return announce("Names are shown");
     }
     const box = one("[data-checkers]", about.node);
-    box.replaceChildren(...reply.suggestions.map(({ unit, dimension, title, score, checker, explanation }) => {
+    box.replaceChildren(...reply.suggestions.map(({ unit, dimension, title, score, checker, explanation, quotes }) => {
       const group = about.groups.find((one) => one.unit === unit && one.dimension.slug === dimension);
       const number = about.payload.units.length > 1 ? `number ${group?.number}, ` : "";
-      return make("p", {}, make("span", { className: "badge machine", textContent: checker }), ` ${number}${group?.dimension.title ?? dimension}: `, make("b", { textContent: title }), score === null ? "" : ` ${score.toFixed(2)}`, explanation ? make("span", { className: "small muted reasons", dir: "auto", textContent: explanation }) : "");
+      return make("p", {}, make("span", { className: "badge machine", textContent: checker }), ` ${number}${group?.dimension.title ?? dimension}: `, make("b", { textContent: title }), score === null ? "" : ` ${score.toFixed(2)}`, explanation ? make("span", { className: "small muted reasons", dir: "auto", textContent: explanation }) : "", ...quotes.map((quote) => make("span", { className: "small muted reasons", dir: "auto" }, make("q", { textContent: quote }))));
     }));
     if (!reply.suggestions.length) box.textContent = "No checker said anything about this item.";
     return undefined;
