@@ -111,11 +111,14 @@ def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[Ch
 def estimated_expansions(parameters: Mapping[str, Any], queries: Sequence[str]) -> Usage | None:
     """About how many tokens it would take to make up what these queries are searched with; None where a retriever with
     these parameters asks no model for it."""
-    method = parameters.get("expansion", "none")
-    if method == "none" or parameters.get("expansion_from") == DOCUMENTS:
-        return None
-    prompt = prompt_of(method, parameters.get("expansion_style", ANY), parameters.get("expansion_prompt", ""))
-    return estimating.passages_usage(prompt.instructions, queries, parameters.get("expansion_passages", 1))
+    method, asked = parameters.get("expansion", "none"), []
+    if parameters.get("query") == "generated":
+        asked.append(estimating.searches_usage(queries))
+    if method != "none" and parameters.get("expansion_from") != DOCUMENTS:
+        prompt = prompt_of(method, parameters.get("expansion_style", ANY), parameters.get("expansion_prompt", ""))
+        number = parameters.get("expansion_passages", 1)
+        asked.append(estimating.passages_usage(prompt.instructions, queries, number))
+    return sum(asked, Usage()) if asked else None
 
 
 def estimated_texts(slug: str, parameters: Mapping[str, Any], inputs: Sequence[GenerationInput]) -> Usage | None:

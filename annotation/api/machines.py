@@ -154,8 +154,8 @@ class RetrievalsRoute(Listing):
 
 
 class RetrievalEstimateRoute(EstimateRoute):
-    """About what the documents would cost that a language model makes up for a retrieval. POST what would start it;
-    nothing is started."""
+    """About what the documents and queries would cost that a language model makes up for a retrieval. POST what would
+    start it; nothing is started."""
 
     takes = shapes.NewRetrieval
 

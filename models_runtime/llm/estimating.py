@@ -19,9 +19,10 @@ TOKENS_WRITTEN = 2
 # Of a request whose exact form is not written down here, and its answer.
 TOKENS_INSTRUCTIONS = 400
 TOKENS_ROUGHLY_WRITTEN = 40
-# What says where texts begin and end, and a made-up passage.
+# What says where texts begin and end, a made-up passage, and what is typed into a search engine.
 TOKENS_OF_MARKS = 60
 TOKENS_OF_PASSAGE = 200
+TOKENS_OF_SEARCH = 20
 
 
 def estimated_usage(spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage:
@@ -46,11 +47,18 @@ def estimated_usage(spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]
     return Usage(sent, written)
 
 
-def passages_usage(instructions: str, queries: Sequence[str], passages: int) -> Usage:
-    """Tokens of requests for so many made-up passages for each query."""
+def passages_usage(
+    instructions: str, queries: Sequence[str], passages: int = 1, written: int = TOKENS_OF_PASSAGE
+) -> Usage:
+    """Tokens of requests for so many made-up passages for each query, of `written` tokens."""
     sent = sum(map(_bytes_of, queries)) // BYTES_PER_TOKEN
     sent += len(queries) * (2 * TOKENS_AROUND + TOKENS_OF_MARKS + _bytes_of(instructions) // BYTES_PER_TOKEN)
-    return Usage(sent * passages, TOKENS_OF_PASSAGE * len(queries) * passages)
+    return Usage(sent * passages, written * len(queries) * passages)
+
+
+def searches_usage(queries: Sequence[str]) -> Usage:
+    """Tokens of a request for each query for what to type into a search engine."""
+    return passages_usage(prompts.shipped("search_query").instructions, queries, written=TOKENS_OF_SEARCH)
 
 
 def rough_usage(inputs: Sequence[CheckerInput]) -> Usage:

@@ -385,6 +385,8 @@ def test_programs_are_told_costs_before_anything_starts(client, serve, project, 
     assert shown["prompt_tokens"] > answers["prompt_tokens"]
     made = told("retrievals", retriever="bm25", asks="question", parameters={"expansion": "query2doc"})
     assert made["number"] == 6 and made["completion_tokens"] == 6 * 200
+    queries = told("retrievals", retriever="evidence", asks="question", parameters={"query": "generated"})
+    assert made["completion_tokens"] > queries["completion_tokens"] > 0
     assert "no generator" in told("generations", 409, generator="nobody")["detail"]
     assert "no model" in told("retrievals", 409, retriever="bm25", asks="question")["detail"]
     assert "no retriever" in told("retrievals", 409, retriever="nobody", asks="question")["detail"]

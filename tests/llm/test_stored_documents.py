@@ -55,7 +55,7 @@ def test_repeated_searches_become_documents_without_the_querys_copies(project, c
     runs = list(RetrievalRun.objects.order_by("pk"))
     assert [run.parameters["expansion_seed"] for run in runs] == [0, 1, 2]
     # Three claims in three searches, a passage of some 200 tokens for each.
-    sent = re.search(r"To make up documents: about ([\d,]+) tokens sent and 1,800 received", told)[1]
+    sent = re.search(r"To ask a language model: about ([\d,]+) tokens sent and 1,800 received", told)[1]
     texts = len(prompts.shipped("query2doc").instructions) + sum(map(len, CLAIMS.values())) / 3
     assert int(sent.replace(",", "")) == pytest.approx(9 * (texts / 4 + 80), rel=0.02)
     assert "Stored: 6 new documents of 3 searches, 6 new items" in told

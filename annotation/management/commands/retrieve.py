@@ -130,7 +130,7 @@ class Command(BaseCommand):
     def _tell_costs(self, project: Project, request: RetrievalRequest, times: int) -> None:
         given = request.with_documents().parameters
         if estimate := expansions.estimate_of(project, request.asks, given, times):
-            self.stdout.write(f"To make up documents: {estimate.in_words}")
+            self.stdout.write(f"To ask a language model: {estimate.in_words}")
 
     def _documents(self, project: Project, named: list[str] | None) -> DocumentGenerator | None:
         if not named:
