@@ -106,7 +106,7 @@ PROJECTS = (
         "claim-verdict/three-way/1",
         "claim-verdict",
         partial(verdict_answers, "not_enough_evidence"),
-        (24, 24),
+        (22, 20),
         "Claims alone: supported, refuted, or not enough evidence. Checkers judge them by what a retrieval found.",
     ),
     DemoProject(

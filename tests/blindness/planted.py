@@ -48,6 +48,7 @@ SHOWN = {
     "document": (*ASKED, *PASSAGES, "response.text"),
     "question": (*ASKED, *PASSAGES),
     "question-alone": ASKED,
+    "claim": ("claim.text",),
     "pair": ("pair.premise", "pair.hypothesis"),
     "atomic-claim": ("atomicclaim.text",),
 }
