@@ -182,7 +182,10 @@ def test_druid_leaves_equal_competence_undecided_and_says_what_relevance_does(
     project, units = study
     say(project, units[5], "p0", relevance="relevant", stance="supports")
     say(project, units[5], "p1", relevance="not_relevant")
-    alike = lambda labels, seed: SimpleNamespace(competence=np.full(labels.n_raters, 0.7))  # noqa: E731
+
+    def alike(labels, seed):
+        return SimpleNamespace(competence=np.full(labels.n_raters, 0.7))
+
     monkeypatch.setattr(deciding, "mace", alike)
     found = {one["question"]: one for one in preview(project, "d", "druid", {"relevance": relevance})["questions"]}
     assert found["relevance"]["dropped"] == found["stance"]["dropped"] == dropped

@@ -9,6 +9,7 @@ a context beside it where one is named, which is a question of its own with the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -258,14 +259,15 @@ class Walk(Protocol):
     def records(self, on_progress: Callable[[int], None]) -> Iterator: ...
 
 
-class StagingHandler:
+class StagingHandler(ABC):
     """See `jobs.Handler`: one chunk stages what a walk gives, the end publishes it."""
 
     makes_items_of: tuple[str, ...] = ()  # kinds of anchors
     reads = "rankings"
 
+    @abstractmethod
     def walk(self, job: Job) -> Walk:
-        raise NotImplementedError
+        """What is staged of this job."""
 
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         job = Job.objects.select_related("dataset").get(pk=chunk.job_id)
