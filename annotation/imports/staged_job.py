@@ -6,6 +6,8 @@ again. Publishing is one transaction and happens once.
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
@@ -17,12 +19,31 @@ from annotation.imports.publishing import REFUSE, delete_staged_rows, discard, p
 from annotation.imports.rows import Findings, counted
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease, LeaseLost
-from annotation.models import Chunk, ContentBatch, Job, Project, Unit
+from annotation.models import Chunk, ContentBatch, Job, Project, Unit, User
 from annotation.projects import item_making
 
 
 class PublishingProblem(Exception):
     """What was proposed cannot be published; the message says why and what to do."""
+
+
+def start_publishing(
+    kind: str, user: User, project: Project, parameters: dict[str, Any], *, wake_workers: bool = True
+) -> Job:
+    """A job that brings content into the project's data set. PublishingProblem while another one changes that."""
+    try:
+        importing.refuse_second(project.dataset)
+    except importing.ImportProblem as problem:
+        raise PublishingProblem(str(problem)) from None
+    return lifecycle.create_job(
+        kind,
+        user,
+        chunks=[({}, 0)],
+        project=project,
+        dataset=project.dataset,
+        parameters=parameters,
+        wake_workers=wake_workers,
+    )
 
 
 def guard_of(lease: Lease):

@@ -21,10 +21,17 @@ from django.db import connection, models, transaction
 from django.db.models import F
 
 from annotation.formats.records import STATED_IN, RowError
-from annotation.imports import importing
 from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import ON_JUDGED, REFUSE, discard, projects_with_retired_items, publish
-from annotation.imports.staged_job import PublishingProblem, found_in, guard_of, make_items, open_batch, take_back
+from annotation.imports.staged_job import (
+    PublishingProblem,
+    found_in,
+    guard_of,
+    make_items,
+    open_batch,
+    start_publishing,
+    take_back,
+)
 from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease
@@ -60,23 +67,12 @@ def start(
             raise PublishingProblem("Accepted drafts are being published already")
         if not waiting(project, kind).exists():
             raise PublishingProblem("No accepted draft waits to be published")
-        try:
-            importing.refuse_second(project.dataset)
-        except ImportProblem as problem:
-            raise PublishingProblem(str(problem)) from None
-        return lifecycle.create_job(
-            Job.Kind.DRAFTS,
-            user,
-            chunks=[({}, 0)],
-            project=project,
-            dataset=project.dataset,
-            parameters={
-                "kind": kind.name,
-                "on_judged": on_judged,
-                "piece_set": project.piece_set if piece_set is None else piece_set,
-            },
-            wake_workers=wake_workers,
-        )
+        parameters = {
+            "kind": kind.name,
+            "on_judged": on_judged,
+            "piece_set": project.piece_set if piece_set is None else piece_set,
+        }
+        return start_publishing(Job.Kind.DRAFTS, user, project, parameters, wake_workers=wake_workers)
 
 
 @dataclass(slots=True)

@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from annotation.formats.records import ResponseRecord
-from annotation.imports import importing
-from annotation.imports.importing import ImportProblem
-from annotation.imports.staged_job import PublishingProblem
-from annotation.jobs import lifecycle
+from annotation.imports.staged_job import PublishingProblem, start_publishing
 from annotation.machines.retrieval.publishing import StagingHandler
 from annotation.models import GeneratedText, GenerationRun, Job, Project, Question, Response, UnitKind, User
 
@@ -37,20 +34,8 @@ def start(user: User, run: GenerationRun, *, wake_workers: bool = True) -> Job:
     """Store the job. PublishingProblem where it cannot be done, or the data set's content is being changed already."""
     if reason := why_not(run):
         raise PublishingProblem(reason)
-    dataset = run.project.dataset
-    try:
-        importing.refuse_second(dataset)
-    except ImportProblem as problem:
-        raise PublishingProblem(str(problem)) from None
-    return lifecycle.create_job(
-        Job.Kind.RESPONSES,
-        user,
-        chunks=[({}, 0)],
-        project=run.project,
-        dataset=dataset,
-        parameters={"run": str(run.uuid)},
-        wake_workers=wake_workers,
-    )
+    parameters = {"run": str(run.uuid)}
+    return start_publishing(Job.Kind.RESPONSES, user, run.project, parameters, wake_workers=wake_workers)
 
 
 def response_key(question: str, run: GenerationRun, repetition: int) -> str:

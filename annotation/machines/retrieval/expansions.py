@@ -17,10 +17,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.formats.records import ResponseRecord
-from annotation.imports import importing
-from annotation.imports.importing import ImportProblem
-from annotation.imports.staged_job import PublishingProblem
-from annotation.jobs import lifecycle
+from annotation.imports.staged_job import PublishingProblem, start_publishing
 from annotation.machines.retrieval.publishing import RANKINGS_AT_ONCE, StagingHandler, unchanged
 from annotation.machines.retrieval.retrieving import DOCUMENTS, SEED, DocumentGenerator, queries_in
 from annotation.machines.runs.queries.costs import SAMPLE, CostEstimate
@@ -100,20 +97,9 @@ def start(user: User, run: RetrievalRun, *, wake_workers: bool = True) -> Job:
     be done, or the data set's content is being changed already."""
     if reason := why_not(run):
         raise PublishingProblem(reason)
-    try:
-        importing.refuse_second(run.project.dataset)
-    except ImportProblem as problem:
-        raise PublishingProblem(str(problem)) from None
     runs = [str(one.uuid) for one in repetitions_of(run) if one.job.state == Job.State.DONE]
-    return lifecycle.create_job(
-        Job.Kind.DOCUMENTS,
-        user,
-        chunks=[({}, 0)],
-        project=run.project,
-        dataset=run.project.dataset,
-        parameters={"run": str(run.uuid), "runs": runs},
-        wake_workers=wake_workers,
-    )
+    parameters = {"run": str(run.uuid), "runs": runs}
+    return start_publishing(Job.Kind.DOCUMENTS, user, run.project, parameters, wake_workers=wake_workers)
 
 
 def generator_of(run: RetrievalRun) -> DocumentGenerator:

@@ -21,7 +21,6 @@ from django.db.models import F
 from annotation import incoming
 from annotation.datasets.kinds import KIND_NAMED, uses_of
 from annotation.formats.records import EvidenceRecord, QuestionRecord
-from annotation.imports import importing
 from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import KEEP
 from annotation.imports.staged_job import (
@@ -31,10 +30,10 @@ from annotation.imports.staged_job import (
     make_items,
     open_batch,
     publish_staged,
+    start_publishing,
     take_back,
 )
 from annotation.imports.staging import ContentPass, read_all
-from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.machines.retrieval.retrieving import TOP_LIMIT
 from annotation.models import (
@@ -74,20 +73,8 @@ def start(user: User, run: RetrievalRun, top: int, context: str = "", *, wake_wo
         raise PublishingProblem(f"This run has at most {run.top} passages of each query; publish from 1 to {run.top}")
     if "/" in context or context != context.strip() or not context.isprintable() or len(context) > CONTEXT_CHARS:
         raise PublishingProblem(f"A context's name has at most {CONTEXT_CHARS} characters, no / and no line breaks")
-    dataset = run.project.dataset
-    try:
-        importing.refuse_second(dataset)
-    except ImportProblem as problem:
-        raise PublishingProblem(str(problem)) from None
-    return lifecycle.create_job(
-        Job.Kind.PASSAGES,
-        user,
-        chunks=[({}, 0)],
-        project=run.project,
-        dataset=dataset,
-        parameters={"run": str(run.uuid), "top": top} | ({CONTEXT: context} if context else {}),
-        wake_workers=wake_workers,
-    )
+    parameters = {"run": str(run.uuid), "top": top} | ({CONTEXT: context} if context else {})
+    return start_publishing(Job.Kind.PASSAGES, user, run.project, parameters, wake_workers=wake_workers)
 
 
 def context_key(question: str, context: str) -> str:

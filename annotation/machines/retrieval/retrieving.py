@@ -20,6 +20,8 @@ from annotation.machines.retrieval.web import REPLAYS
 from annotation.machines.runs import starting
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.limits import why_not as why_no_limits
+from annotation.machines.runs.retrieved import DOCUMENTS as DOCUMENTS
+from annotation.machines.runs.retrieved import SEED as SEED
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
 from annotation.models import (
@@ -78,8 +80,6 @@ ASKED: dict[str, QueryKind] = {
 
 
 # Of a run's job: whose stored documents it searches with. Also the value of the parameter that says so.
-DOCUMENTS = "documents"
-SEED = "expansion_seed"
 REPETITIONS_LIMIT = 32
 
 

@@ -15,7 +15,8 @@ from annotation.models import CheckerRun, Job, Project, RankedPassage, Retrieval
 RETRIEVED = "retrieved"
 MOST = 100
 USUAL = 5
-_SEED = "expansion_seed"
+# What tells the repetitions of one search apart: a parameter, and the documents that a run's job names.
+SEED, DOCUMENTS = "expansion_seed", "documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ def retrievals_for(project: Project, user: User) -> list[list[RetrievalRun]]:
 
 
 def _what_repeats(run: RetrievalRun) -> str:
-    documents = run.job.parameters.get("documents") or {}
-    parameters = {name: value for name, value in run.parameters.items() if name != _SEED}
+    documents = run.job.parameters.get(DOCUMENTS) or {}
+    parameters = {name: value for name, value in run.parameters.items() if name != SEED}
     alike = [run.project_id, run.retriever, run.version, run.corpus, run.top, parameters]
     alike.append({name: value for name, value in documents.items() if name != "repetition"})
     return json.dumps(alike, sort_keys=True)
