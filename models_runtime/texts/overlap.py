@@ -103,7 +103,7 @@ def _wordnet():
         return None
     if str(folder.parent) not in nltk.data.path:
         nltk.data.path.append(str(folder.parent))  # or NLTK would not read there
-    return _read_wordnet(nltk.data.FileSystemPathPointer(str(folder)), has_line_ends_of_windows=True)
+    return _read_wordnet(nltk.data.FileSystemPathPointer(str(folder)), folder)
 
 
 def packaged_wordnet() -> Path | None:
@@ -113,7 +113,7 @@ def packaged_wordnet() -> Path | None:
     return next((place for place in places if (place / "data.noun").is_file()), None)
 
 
-def _read_wordnet(root, *, has_line_ends_of_windows: bool = False):
+def _read_wordnet(root, packaged: Path | None = None):
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class EnglishReader(WordNetCorpusReader):
@@ -121,12 +121,11 @@ def _read_wordnet(root, *, has_line_ends_of_windows: bool = False):
             """Only other languages need it, and it takes a second WordNet."""
 
         def open(self, file):
-            opened = super().open(file)
-            if not has_line_ends_of_windows:
-                return opened
-            # Offsets in the files are those of one character at the end of a line.
-            with opened:
-                plain = opened.read().replace("\r\n", "\n").encode("ascii")
+            if packaged is None:
+                return super().open(file)
+            # Opened without NLTK, which refuses files with more than one link, as installers make them. The package's
+            # lines end as on Windows; offsets in the files are those of one character at the end of a line.
+            plain = (packaged / file).read_bytes().replace(b"\r\n", b"\n")
             return io.TextIOWrapper(io.BytesIO(plain), "ascii", newline="\n")
 
     with warnings.catch_warnings():
