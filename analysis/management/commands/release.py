@@ -23,6 +23,7 @@ from analysis.scopes import scope_of
 from analysis.sources.release import ReleaseSource
 from analysis.sources.selection import argument_of
 from annotation.jobs.leases import JobError
+from annotation.management.shared import find_project
 from annotation.models import Project
 from models_runtime.contracts import UnavailableError
 
@@ -93,9 +94,7 @@ class Command(BaseCommand):
             return
         if not project or target is None:
             raise CommandError("name the project and where to write: manage.py release PROJECT FOLDER")
-        rows = Project.objects.filter(slug=project).first()
-        if rows is None:
-            raise CommandError(f"There is no project {project!r}")
+        rows = find_project(project)
         if target.exists():
             raise CommandError(f"{target} exists already; name a new folder or .zip")
         folder = target.with_suffix(".files") if target.suffix == ".zip" else target

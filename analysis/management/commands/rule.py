@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.rules.kinds import KINDS, Parameter, RuleError
 from analysis.rules.running import preview, run_rule
-from annotation.models import Project, User
+from annotation.management.shared import find_project
+from annotation.models import User
 
 
 class Command(BaseCommand):
@@ -30,9 +31,7 @@ class Command(BaseCommand):
             parser.add_argument(argument, dest=f"rule_{first.name}", help=f"{slugs}: {first.help or first.title}")
 
     def handle(self, *args, project, kind, name, as_user, **options):
-        row = Project.objects.filter(slug=project).first()
-        if row is None:
-            raise CommandError(f"There is no project {project!r}")
+        row = find_project(project)
         user = User.objects.filter(username=as_user).first() if as_user else None
         if as_user and user is None:
             raise CommandError(f"There is no user {as_user!r}")

@@ -1,9 +1,9 @@
 """`manage.py snapshot_cases PROJECT`: how sure models of raters, and checkers, are of what waits for adjudicators."""
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from analysis.rules.snapshots import take_snapshot
-from annotation.models import Project
+from annotation.management.shared import find_project
 
 
 class Command(BaseCommand):
@@ -13,8 +13,5 @@ class Command(BaseCommand):
         parser.add_argument("project", help="the project's slug")
 
     def handle(self, *args, project, **options):
-        found = Project.objects.filter(slug=project).first()
-        if found is None:
-            raise CommandError(f"There is no project {project!r}")
-        for what, number in take_snapshot(found).items():
+        for what, number in take_snapshot(find_project(project)).items():
             self.stdout.write(f"{what}: {number:,}")

@@ -2,12 +2,11 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.jobs import lifecycle
 from annotation.machines.generations import generating, publishing, queries
 from annotation.machines.generations.generating import GenerationRequest
 from annotation.machines.runs.limits import CostLimits
-from annotation.management.commands.run_checker import read_parameters
-from annotation.models import GenerationRun, Job, Project, User
+from annotation.management.shared import done_here, find_project_and_owner, read_parameters, seconds_of
+from annotation.models import GenerationRun, Project, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerError
 
@@ -39,12 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="e-mail address of the runs' owner; default: the project's creator")
 
     def handle(self, *, project: str, generator: str, endpoint: list[str], user, publish: bool, **options) -> None:
-        found = Project.objects.filter(slug=project).select_related("created_by", "dataset").first()
-        if found is None:
-            raise CommandError(f"There is no project {project!r}")
-        person = User.objects.filter(email=user).first() if user else found.created_by
-        if person is None:
-            raise CommandError(f"There is no account with the address {user!r}")
+        found, person = find_project_and_owner(project, user)
         is_here = publish or options["here"]
         runs = [
             self._start(found, person, generator, name, options, is_here)
@@ -80,15 +74,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _work_off(self, run: GenerationRun) -> None:
-        job = lifecycle.run_here(run.job)
-        if job.state != Job.State.DONE:
-            raise CommandError(
-                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
-            )
+        job = done_here(run.job, f"Run {run.uuid}")
         run.refresh_from_db()
-        result, seconds = job.result, (job.finished_at - job.started_at).total_seconds()
+        result = job.result
         self.stdout.write(
-            f"Run {run.uuid} of {run.provenance['model']}: {result['answered']} answers in {seconds:.1f} s, "
+            f"Run {run.uuid} of {run.provenance['model']}: {result['answered']} answers in {seconds_of(job):.1f} s, "
             f"{result['abstained']} of them “I don't know”, {result['failed']} failed; {run.prompt_tokens:,} tokens "
             f"sent, {run.completion_tokens:,} received"
         )
@@ -97,10 +87,8 @@ class Command(BaseCommand):
 
     def _publish(self, person: User, run: GenerationRun) -> None:
         try:
-            job = lifecycle.run_here(publishing.start(person, run, wake_workers=False))
+            job = publishing.start(person, run, wake_workers=False)
         except publishing.PublishingProblem as problem:
             raise CommandError(str(problem)) from None
-        if job.state != Job.State.DONE:
-            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
-        result = job.result
+        result = done_here(job, "Publishing").result
         self.stdout.write(f"Published: {result['new_responses']} new responses, {result['new_items']} new items")

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.imports import uploads
 from annotation.imports.claims import choosing, collecting
-from annotation.jobs import lifecycle
-from annotation.models import ClaimCollection, Dataset, Job, User
+from annotation.management.shared import done_here, find_dataset_and_owner
+from annotation.models import ClaimCollection, Dataset, User
 
 
 class Command(BaseCommand):
@@ -39,13 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="e-mail address of the owner; default: the data set's owner")
 
     def handle(self, *, dataset: str, **options) -> None:
-        found = Dataset.objects.filter(slug=dataset).select_related("owner").first()
-        if found is None:
-            raise CommandError(f"There is no data set {dataset!r}")
-        email = options["user"]
-        user = User.objects.filter(email__iexact=email, is_active=True).first() if email else found.owner
-        if user is None:
-            raise CommandError(f"There is no account with the address {email}")
+        found, user = find_dataset_and_owner(dataset, options["user"])
         choice = self._choice(options)
         collection = self._collected(found, user, options)
         try:
@@ -89,9 +83,7 @@ class Command(BaseCommand):
                 collection = collecting.from_provider(user, dataset, *asked, wake_workers=False)
         except (OSError, uploads.UploadError, collecting.CollectingProblem) as problem:
             raise CommandError(str(problem)) from None
-        job = lifecycle.run_here(collection.job)
-        if job.state != Job.State.DONE:
-            raise CommandError(f"Collecting is {job.state}: {job.message or 'a worker is working on it'}")
+        job = done_here(collection.job, "Collecting")
         collection.refresh_from_db()
         self.stdout.write(f"Collection {collection.uuid}: {job.result['claims']} claims")
         for told in collection.bad_rows.get("first", ()):
@@ -100,11 +92,10 @@ class Command(BaseCommand):
 
     def _publish(self, user: User, collection: ClaimCollection, *, fetches: bool) -> None:
         try:
-            job = lifecycle.run_here(collecting.publish(user, collection, fetches=fetches, wake_workers=False))
+            job = collecting.publish(user, collection, fetches=fetches, wake_workers=False)
         except collecting.CollectingProblem as problem:
             raise CommandError(str(problem)) from None
-        if job.state != Job.State.DONE:
-            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
+        job = done_here(job, "Publishing")
         made = {kind: counts.get("created", 0) for kind, counts in job.result["content"].items()}
         self.stdout.write(
             f"Published: {made.get('claim', 0)} new claims, {made.get('evidence', 0)} summaries, "

@@ -8,7 +8,7 @@ from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.releasing import LIST, WITHOUT_LABEL, retired_items, write_export
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.jobs.lifecycle import JobError
-from annotation.models import Project
+from annotation.management.shared import find_project
 
 
 class Command(BaseCommand):
@@ -34,9 +34,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args, project, folder, kinds, decisions, without_label, **options):
-        row = Project.objects.filter(slug=project).first()
-        if row is None:
-            raise CommandError(f"There is no project {project!r}")
+        row = find_project(project)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CommandError(f"{folder} is not an empty folder")
         layout = layout_of(row)

@@ -3,11 +3,10 @@
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation import incoming
-from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction, publishing, reviewing
 from annotation.machines.runs.limits import CostLimits
-from annotation.management.commands.run_checker import read_parameters
-from annotation.models import ExtractionRun, Job, Project, User
+from annotation.management.shared import done_here, find_project_and_owner, read_parameters, seconds_of
+from annotation.models import ExtractionRun, User
 from annotation.projects.draft_kinds import DRAFT_KINDS
 from models_runtime import registry
 from models_runtime.contracts import CheckerError
@@ -40,18 +39,13 @@ class Command(BaseCommand):
     def handle(
         self, *, project: str, extractor: str, param: list[str], queue, here: bool, again: bool, **options
     ) -> None:
-        row = Project.objects.filter(slug=project).select_related("created_by").first()
-        if row is None:
-            raise CommandError(f"There is no project {project!r}")
-        user, piece_set = options["user"], options["publish"]
+        row, person = find_project_and_owner(project, options["user"])
+        piece_set = options["publish"]
         here |= piece_set is not None
         try:
             incoming.piece_set(piece_set or "")
         except incoming.Refused as refused:
             raise CommandError(f"--publish {refused}") from None
-        person = User.objects.filter(email=user).first() if user else row.created_by
-        if person is None:
-            raise CommandError(f"There is no account with the address {user!r}")
         try:
             info = extraction.extractor_info(row.type, extractor)
             run = extraction.start_extraction(
@@ -85,23 +79,16 @@ class Command(BaseCommand):
             job = publishing.start(person, run.project, piece_set=piece_set, wake_workers=False)
         except (reviewing.ReviewError, publishing.PublishingProblem) as problem:
             raise CommandError(str(problem)) from None
-        job = lifecycle.run_here(job)
-        if job.state != Job.State.DONE:
-            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
+        job = done_here(job, "Publishing")
         self.stdout.write(
             f"Accepted {accepted} {kind.several}, published {job.result['noted']} into "
             f"{piece_set or 'the unnamed set'}, {job.result['items']} new items"
         )
 
     def _work_off(self, run: ExtractionRun, sources: str) -> None:
-        job = lifecycle.run_here(run.job)
-        if job.state != Job.State.DONE:
-            raise CommandError(
-                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
-            )
-        seconds = (job.finished_at - job.started_at).total_seconds()
+        job = done_here(run.job, f"Run {run.uuid}")
         result = job.result
         self.stdout.write(
-            f"Run {run.uuid}: {job.progress_total} {sources} in {seconds:.1f} s, {result['failed']} failed, "
+            f"Run {run.uuid}: {job.progress_total} {sources} in {seconds_of(job):.1f} s, {result['failed']} failed, "
             f"{result['pieces']} {DRAFT_KINDS[run.kind].several} to review at /projects/{run.project.slug}/drafts/"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
@@ -23,12 +22,11 @@ from annotation.imports.importing import FileChoices, ImportProblem, ImportReque
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import counted
 from annotation.imports.staged_job import question_about
-from annotation.jobs import lifecycle
+from annotation.management.shared import find_account, finished_here
 from annotation.models import Dataset, Job, User
 from annotation.projects.queries.carried_settings import in_words
 
 ERRORS_SHOWN = 50
-POLL_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -162,7 +160,7 @@ class Command(BaseCommand):
         job = None
         try:
             job = importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False)
-            job = _work_off(job)
+            job = finished_here(job)
         finally:
             result = job.result if job is not None else {}
             if is_new and (job is None or job.state in (Job.State.FAILED, Job.State.CANCELLED)):
@@ -234,15 +232,6 @@ def _treatment(text: str) -> dict[str, str]:
     return treat
 
 
-def _work_off(job: Job) -> Job:
-    """Do the job here. Should a worker have taken it up, wait for that one."""
-    while not job.is_finished:
-        job = lifecycle.run_here(job)
-        if not job.is_finished:
-            time.sleep(POLL_SECONDS)
-    return job
-
-
 def _remove_if_empty(dataset: Dataset) -> None:
     if not has_content(dataset) and not dataset.projects.exists():
         dataset.delete()
@@ -270,10 +259,7 @@ def _wish(options: dict) -> ProjectWish | None:
 
 def _owner(email: str | None, dataset: Dataset | None) -> User:
     if email:
-        owner = User.objects.filter(email__iexact=email, is_active=True).first()
-        if owner is None:
-            raise CommandError(f"There is no account with the address {email}")
-        return owner
+        return find_account(email)
     if dataset is not None:
         return dataset.owner
     # Staff run a site too, as the demo's researcher does, who is no superuser.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.imports.pairs import pairing
@@ -11,10 +9,8 @@ from annotation.imports.pairs.pairing import SEGMENTERS, THRESHOLD, PairingProbl
 from annotation.imports.pairs.queries import COUNTS, notes_on
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import counted
-from annotation.jobs import lifecycle
-from annotation.models import Dataset, Job, User
-
-POLL_SECONDS = 0.5
+from annotation.management.shared import find_dataset_and_owner, finished_here
+from annotation.models import Job
 
 
 class Command(BaseCommand):
@@ -48,13 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="show what would be made and write nothing")
 
     def handle(self, *args, **options) -> None:
-        dataset = Dataset.objects.filter(slug=options["dataset"]).select_related("owner").first()
-        if dataset is None:
-            raise CommandError(f"There is no data set {options['dataset']!r}")
-        email = options["user"]
-        user = User.objects.filter(email__iexact=email, is_active=True).first() if email else dataset.owner
-        if user is None:
-            raise CommandError(f"There is no account with the address {email}")
+        dataset, user = find_dataset_and_owner(options["dataset"], options["user"])
         request = PairRequest(
             methods=tuple(options["method"]),
             models=tuple(options["model"]),
@@ -65,11 +55,7 @@ class Command(BaseCommand):
             job = pairing.start(user, dataset, request, is_dry_run=options["dry_run"], wake_workers=False)
         except PairingProblem as problem:
             raise CommandError(str(problem)) from None
-        while not job.is_finished:  # should a worker have taken it up, wait for that one
-            job = lifecycle.run_here(job)
-            if not job.is_finished:
-                time.sleep(POLL_SECONDS)
-        self._report(job)
+        self._report(finished_here(job))
 
     def _report(self, job: Job) -> None:
         result = job.result

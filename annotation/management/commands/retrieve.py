@@ -5,13 +5,12 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.jobs import lifecycle
 from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.retrieval.queries import files
 from annotation.machines.retrieval.retrieving import DocumentGenerator, RetrievalRequest
 from annotation.machines.runs.limits import CostLimits
-from annotation.management.commands.run_checker import read_parameters
-from annotation.models import Job, Project, RetrievalRun, User
+from annotation.management.shared import done_here, find_project_and_owner, read_parameters, seconds_of
+from annotation.models import Project, RetrievalRun, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerError
 
@@ -69,12 +68,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(self, *, project: str, retriever: str, publish: int | None, trec: Path | None, **options) -> None:
-        row = Project.objects.filter(slug=project).select_related("created_by", "dataset").first()
-        if row is None:
-            raise CommandError(f"There is no project {project!r}")
-        person = User.objects.filter(email=options["user"]).first() if options["user"] else row.created_by
-        if person is None:
-            raise CommandError(f"There is no account with the address {options['user']!r}")
+        row, person = find_project_and_owner(project, options["user"])
         if trec and not trec.resolve().parent.is_dir():
             raise CommandError(f"There is no folder {trec.resolve().parent} to write {trec.name} into")
         is_here = options["here"] or publish is not None or trec is not None or options["store_documents"]
@@ -144,26 +138,20 @@ class Command(BaseCommand):
 
     def _store_documents(self, person: User, run: RetrievalRun) -> None:
         try:
-            job = lifecycle.run_here(expansions.start(person, run, wake_workers=False))
+            job = expansions.start(person, run, wake_workers=False)
         except publishing.PublishingProblem as problem:
             raise CommandError(str(problem)) from None
-        if job.state != Job.State.DONE:
-            raise CommandError(f"Storing documents is {job.state}: {job.message or 'a worker is working on it'}")
+        job = done_here(job, "Storing documents")
         self.stdout.write(
             f"Stored: {job.result['new_documents']} new documents of {len(job.parameters['runs'])} searches, "
             f"{job.result['new_items']} new items"
         )
 
     def _work_off(self, run: RetrievalRun) -> None:
-        job = run.job = lifecycle.run_here(run.job)
-        if job.state != Job.State.DONE:
-            raise CommandError(
-                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
-            )
-        seconds = (job.finished_at - job.started_at).total_seconds()
+        job = run.job = done_here(run.job, f"Run {run.uuid}")
         result = job.result
         self.stdout.write(
-            f"Run {run.uuid}: {job.progress_total} queries in {seconds:.1f} s, {result['failed']} failed, "
+            f"Run {run.uuid}: {job.progress_total} queries in {seconds_of(job):.1f} s, {result['failed']} failed, "
             f"{result['passages']} passages"
         )
         for step in result.get("steps", ()):
@@ -179,12 +167,11 @@ class Command(BaseCommand):
 
     def _publish(self, person: User, run: RetrievalRun, top: int, context: str) -> None:
         try:
-            job = lifecycle.run_here(publishing.start(person, run, top, context, wake_workers=False))
+            job = publishing.start(person, run, top, context, wake_workers=False)
         except publishing.PublishingProblem as problem:
             raise CommandError(str(problem)) from None
-        if job.state != Job.State.DONE:
-            raise CommandError(f"Publishing is {job.state}: {job.message or 'a worker is working on it'}")
-        result, counts = job.result, job.result["counts"]
+        result = done_here(job, "Publishing").result
+        counts = result["counts"]
         self.stdout.write(
             f"Published: {result['new_evidence']} new pieces of evidence, {result['new_items']} new items; "
             f"{counts.get('repeated', 0)} left out as duplicates, {result.get('published', {}).get('kept', 0)} judged "

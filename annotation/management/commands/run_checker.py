@@ -2,18 +2,17 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.jobs import lifecycle
 from annotation.machines.runs import retrieved, running_every, suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.retrieved import USUAL
-from annotation.models import CheckerRun, Job, Project, User
+from annotation.management.shared import done_here, find_project_and_owner, read_parameters, seconds_of
+from annotation.models import CheckerRun, Project, User
 from models_runtime import registry
-from models_runtime.contracts import CheckerError, CheckerInfo
+from models_runtime.contracts import CheckerError
 
 NEITHER = "Name a checker, or give --every for each one that can run here"
-WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class Command(BaseCommand):
@@ -60,12 +59,7 @@ class Command(BaseCommand):
                 "--every runs each checker with its defaults: it cannot be combined with --param, --queue, --again or "
                 "limits"
             )
-        found = Project.objects.filter(slug=project).select_related("created_by").first()
-        if found is None:
-            raise CommandError(f"There is no project {project!r}")
-        person = User.objects.filter(email=user).first() if user else found.created_by
-        if person is None:
-            raise CommandError(f"There is no account with the address {user!r}")
+        found, person = find_project_and_owner(project, user)
         if every:
             self._run_every(found, person, here)
             return
@@ -124,41 +118,9 @@ class Command(BaseCommand):
             raise CommandError("\n".join(broken))
 
     def _work_off(self, run: CheckerRun) -> None:
-        job = lifecycle.run_here(run.job)
-        if job.state != Job.State.DONE:
-            raise CommandError(
-                f"Run {run.uuid} is {job.state}: {job.message or 'a worker is still working on part of it'}"
-            )
-        seconds = (job.finished_at - job.started_at).total_seconds()
+        job = done_here(run.job, f"Run {run.uuid}")
         self.stdout.write(
-            f"Run {run.uuid}: {job.progress_total} inputs in {seconds:.1f} s, {job.result['failed']} failed"
+            f"Run {run.uuid}: {job.progress_total} inputs in {seconds_of(job):.1f} s, {job.result['failed']} failed"
         )
         for dimension, counts in job.result["labels"].items():
             self.stdout.write(f"  {dimension}: " + ", ".join(f"{label} {n}" for label, n in counts.items()))
-
-
-def read_parameters(info: CheckerInfo, given: list[str]) -> dict:
-    """`name=value` texts as values of the kinds that the checker declares; CommandError where one is not."""
-    kinds = {parameter.name: parameter.kind for parameter in info.parameters}
-    values = {}
-    for text in given:
-        name, separator, raw = text.partition("=")
-        if not separator:
-            raise CommandError(f"--param needs NAME=VALUE, not {text!r}")
-        try:
-            values[name] = READERS[kinds.get(name, "str")](raw)
-        except (ValueError, KeyError):
-            raise CommandError(f"--param {name}: {raw!r} is not of type {kinds[name]}") from None
-    return values
-
-
-READERS = {
-    "float": float,
-    "int": int,
-    "str": str,
-    "model": str,
-    "prompt": str,
-    "examples": str,
-    "endpoint": str,
-    "bool": lambda raw: WORDS[raw.lower()],
-}

@@ -4,10 +4,10 @@ from dataclasses import asdict
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.machines.training import training
-from annotation.models import Job, Project, TrainedModel, User
+from annotation.management.shared import done_here, find_project_and_owner, seconds_of
+from annotation.models import TrainedModel
 
 DEFAULTS = training.TrainingRequest()
 
@@ -41,12 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="e-mail address of its owner; default: the project's creator")
 
     def handle(self, *, project: str, here: bool, run: bool, user, unbalanced: bool, **options) -> None:
-        found = Project.objects.filter(slug=project).select_related("created_by").first()
-        if found is None:
-            raise CommandError(f"There is no project {project!r}")
-        person = User.objects.filter(email=user).first() if user else found.created_by
-        if person is None:
-            raise CommandError(f"There is no account with the address {user!r}")
+        found, person = find_project_and_owner(project, user)
         if run and not here:
             raise CommandError("--run waits for the training: give --here with it")
         given = {name: options[name] for name in asdict(DEFAULTS) if name in options}
@@ -58,14 +53,14 @@ class Command(BaseCommand):
         if not here:
             self.stdout.write(f"Training {model.uuid} on the queue {model.job.queue}")
             return
-        job = _worked_off(model.job)
+        job = done_here(model.job, "Training")
         model.refresh_from_db()
-        self._tell(model, (job.finished_at - job.started_at).total_seconds())
+        self._tell(model, seconds_of(job))
         if run:
             started = suggesting.start_run(
                 found, person, "trained", {"model": model.file_hash}, queue=model.job.queue, wake_workers=False
             )
-            job = _worked_off(started.job)
+            job = done_here(started.job, f"Run {started.uuid}")
             self.stdout.write(f"Run {started.uuid}: {job.progress_total} inputs, {job.result['failed']} failed")
 
     def _tell(self, model: TrainedModel, seconds: float) -> None:
@@ -76,10 +71,3 @@ class Command(BaseCommand):
                 f"  {dimension}: accuracy {scores['accuracy']:.3f}, macro-F1 {scores['macro_f1']:.3f} out of fold; "
                 f"most frequent label {baseline['accuracy']:.3f}, {baseline['macro_f1']:.3f} (n = {figures['n']})"
             )
-
-
-def _worked_off(job: Job) -> Job:
-    job = lifecycle.run_here(job)
-    if job.state != Job.State.DONE:
-        raise CommandError(f"It is {job.state}: {job.message or 'a worker is still working on part of it'}")
-    return job
