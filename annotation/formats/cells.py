@@ -145,6 +145,27 @@ def to_key(value: object, column: str, limit: int) -> str:
     return text
 
 
+def to_list(value: object, column: str) -> list:
+    if not isinstance(value, list):
+        raise BadCell(column, value, "is not a list")
+    return value
+
+
+def to_object(value: object, column: str) -> dict:
+    if not isinstance(value, dict):
+        raise BadCell(column, value, "is not a JSON object")
+    return value
+
+
+def to_objects(value: object, column: str) -> list[dict]:
+    """A list of JSON objects; [] for a missing one."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise BadCell(column, value, "is not a list of JSON objects")
+    return value
+
+
 def to_date(value: object, column: str) -> date | None:
     """YYYY-MM-DD; None where empty or "-"."""
     if value is None or value == "" or value == "-":

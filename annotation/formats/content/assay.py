@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, SeenKeys, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, SeenKeys, to_key, to_list, to_object, to_text
 from annotation.formats.content.frames import frames_in, read_content
 from annotation.formats.detection import detect
 from annotation.formats.files.manifests import data_files, read_manifest
@@ -114,31 +114,24 @@ def task_type_of(sources: list[SourceFile]) -> str:
 def read_labels(sources: list[SourceFile], options: Options) -> Iterator[AnnotationRecord | DecisionRecord | RowError]:
     """The files of annotations and of decisions alone; a line's columns tell which it is."""
     seen = SeenKeys()
+
+    def label_of(line: int, cells: dict) -> list[AnnotationRecord | DecisionRecord]:
+        if DECISION_SIGN in cells and "judgements" not in cells:
+            record = _decision(cells, options.limits.key_chars)
+            key = ("decision", record.unit, record.dimension, record.method, str(record.number))
+            seen.add("\n".join(key), "number", line)
+        else:
+            record = _annotation(cells, options.limits.key_chars)
+            seen.add(f"{record.item}\n{record.rater}\n{record.revision}", "revision", line)
+        return [record]
+
     for table in open_tables(sources, options):
         seen.start(table.name)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                if DECISION_SIGN in cells and "judgements" not in cells:
-                    record = _decision(cells, options.limits.key_chars)
-                    key = ("decision", record.unit, record.dimension, record.method, str(record.number))
-                    seen.add("\n".join(key), "number", line)
-                else:
-                    record = _annotation(cells, options.limits.key_chars)
-                    seen.add(f"{record.item}\n{record.rater}\n{record.revision}", "revision", line)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
-            else:
-                yield record
+        yield from table.parsed(label_of)
 
 
 def _annotation(cells: dict, limit: int) -> AnnotationRecord:
-    judgements = cells.get("judgements")
-    if not isinstance(judgements, list):
-        raise BadCell("judgements", judgements, "is not a list")
+    judgements = to_list(cells.get("judgements"), "judgements")
     kind = _take(cells, "annotator_kind", str, "person")
     if kind not in RATER_KINDS:
         raise BadCell("annotator_kind", kind, f"is not one of {', '.join(RATER_KINDS)}")
@@ -221,8 +214,7 @@ def _is_seen(seen: object) -> bool:
 
 
 def _judgement(entry: object, path: str, limit: int) -> JudgementRecord:
-    if not isinstance(entry, dict):
-        raise BadCell(path, entry, "is not a JSON object")
+    entry = to_object(entry, path)
     return JudgementRecord(
         to_key(entry.get("unit"), f"{path}.unit", limit),
         to_key(entry.get("dimension"), f"{path}.dimension", limit),
@@ -232,9 +224,7 @@ def _judgement(entry: object, path: str, limit: int) -> JudgementRecord:
 
 
 def _spans(cells: dict, path: str) -> tuple[SpanRecord, ...]:
-    spans = cells.get("spans", [])
-    if not isinstance(spans, list):
-        raise BadCell(path, spans, "is not a list")
+    spans = to_list(cells.get("spans", []), path)
     return tuple(_span(span, f"{path}[{at}]") for at, span in enumerate(spans))
 
 
@@ -249,8 +239,7 @@ def _answer(value: object, path: str) -> str:
 
 
 def _span(span: object, path: str) -> SpanRecord:
-    if not isinstance(span, dict):
-        raise BadCell(path, span, "is not a JSON object")
+    span = to_object(span, path)
     start, end = _whole(span, "start", -1), _whole(span, "end", -1)
     quote = _take(span, "quote", str, "")
     if start < 0 or end <= start or len(quote) != end - start:

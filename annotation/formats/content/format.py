@@ -18,11 +18,11 @@ from dataclasses import replace
 from itertools import islice
 from sys import intern
 
-from annotation.formats.cells import BadCell, Places, digest, row_error, to_key, unknown_label
+from annotation.formats.cells import BadCell, Places, digest, to_key, to_list, to_object, unknown_label
 from annotation.formats.content.parts import DERIVED, LABELS, METHODS, PARTS, PIECES, Met, make, take, take_id
 from annotation.formats.content.write import as_object, line_object, write
 from annotation.formats.files.tables import listed, open_tables
-from annotation.formats.records import DecisionRecord, FormatError, Record, RowError, response_aspect_key
+from annotation.formats.records import DecisionRecord, FormatError, Record, response_aspect_key
 from annotation.formats.sources import Options, SourceFile
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
 
@@ -62,15 +62,7 @@ def _read(lines: _Lines, sources: list[SourceFile], options: Options) -> Iterato
         if table.columns is not None:
             raise FormatError(f"{table.name}: is a table, not JSON Lines. Found: {listed(table.columns)}")
         lines.start(table.name)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                yield from lines.records_of(line, cells)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+        yield from table.parsed(lines.records_of)
 
 
 def is_content(row: Mapping[str, object]) -> bool:
@@ -152,8 +144,7 @@ class _Lines(Places):
         self, value: object, path: str, response: str, question: str, here: dict[str, str]
     ) -> Iterator[DecisionRecord]:
         """Labels of 'this aspect in this response'; the aspect itself stands under the question."""
-        if not isinstance(value, dict):
-            raise BadCell(path, value, "is not a JSON object")
+        value = to_object(value, path)
         for name in value:
             if name not in ("id", LABELS, METHODS, DERIVED):
                 raise BadCell(f"{path}.{name}", value[name], f"is not one of id, {LABELS}, {METHODS}, {DERIVED}")
@@ -255,11 +246,7 @@ class _Lines(Places):
 
 
 def _list(value: object, path: str) -> list:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise BadCell(path, value, "is not a list")
-    return value
+    return [] if value is None else to_list(value, path)
 
 
 def _only_once(ids: dict[str, str], key: str, path: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, Places, digest, shorten, to_date, to_key, to_text
+from annotation.formats.cells import BadCell, Places, digest, shorten, to_date, to_key, to_object, to_text
 from annotation.formats.records import (
     AspectRecord,
     AtomicClaimRecord,
@@ -252,8 +252,7 @@ class Taken:
 
 def take(part: Part, value: object, path: str, parent: str, place: int, limit: int) -> Taken:
     """BadCell for what is no such object. `parent` and `place` make the id where it is left out."""
-    if not isinstance(value, dict):
-        raise BadCell(path, value, "is not a JSON object")
+    value = to_object(value, path)
     if value.get("id") is not None:
         key = take_id(value["id"], f"{path}.id", limit)
     elif part.mark and parent:
@@ -271,9 +270,7 @@ def take(part: Part, value: object, path: str, parent: str, place: int, limit: i
         elif name in part.children:
             taken.children[name] = inner
         elif name == METADATA:
-            if inner is not None and not isinstance(inner, dict):
-                raise BadCell(f"{path}.{name}", inner, "is not a JSON object")
-            extra |= inner or {}
+            extra |= {} if inner is None else to_object(inner, f"{path}.{name}")
         elif name == INDEX and part.has_index:
             taken.given[INDEX] = _whole(inner, f"{path}.{name}")
         elif name not in ("id", LABELS, METHODS, DERIVED):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
-from annotation.formats.cells import SHOWN_CHARS, shorten
+from annotation.formats.cells import SHOWN_CHARS, BadCell, row_error, shorten
 from annotation.formats.files.arrow import is_arrow, open_arrow
 from annotation.formats.files.containers import Blob, open_blobs
 from annotation.formats.files.json_streams import JsonValues, decode_json, find_bad_string, risky_json
@@ -25,6 +26,7 @@ from annotation.formats.sources import Limits, Options, SourceFile
 from annotation.incoming import BAD_CHARACTER
 
 Row = tuple[int, dict[str, object]]
+Parsed = TypeVar("Parsed")
 SNIFFED_BYTES = 4096
 
 
@@ -36,6 +38,17 @@ class OpenTable:
     kind: str  # delimited | json-lines | json | parquet | arrow
     columns: tuple[str, ...] | None
     rows: Iterator[Row | RowError]
+
+    def parsed(self, parse: Callable[[int, dict], Iterable[Parsed]]) -> Iterator[Parsed | RowError]:
+        """What `parse` makes of the line and the cells of each row; an error for a bad row, and for a BadCell."""
+        for row in self.rows:
+            if isinstance(row, RowError):
+                yield row
+                continue
+            try:
+                yield from parse(*row)
+            except BadCell as problem:
+                yield row_error(self.name, row[0], problem)
 
 
 def open_tables(sources: list[SourceFile], options: Options) -> Iterator[OpenTable]:

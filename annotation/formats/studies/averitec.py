@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import PurePosixPath
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, SeenKeys, normal, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, SeenKeys, normal, required_text, row_error, to_key, to_objects, to_text
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import ClaimRecord, DecisionRecord, EvidenceRecord, Record, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -82,9 +82,9 @@ def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
         verdict=label,
         metadata=kept,
     )
-    for at, question in enumerate(_objects(cells.get("questions"), "questions")):
+    for at, question in enumerate(to_objects(cells.get("questions"), "questions")):
         asked = required_text(question.get("question"), f"questions[{at}].question")
-        for number, answer in enumerate(_objects(question.get("answers"), f"questions[{at}].answers")):
+        for number, answer in enumerate(to_objects(question.get("answers"), f"questions[{at}].answers")):
             column = f"questions[{at}].answers[{number}]"
             words = required_text(answer.get("answer"), f"{column}.answer")
             because = to_text(answer.get("boolean_explanation"), f"{column}.boolean_explanation")
@@ -104,14 +104,6 @@ def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
         if value is None:
             raise BadCell("label", label, f"is not one of {', '.join(VERDICTS.values())}")
         yield DecisionRecord(key, QUESTION, value)
-
-
-def _objects(value: object, column: str) -> list[dict]:
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise BadCell(column, value, "is not a list of JSON objects")
-    return value
 
 
 def _day(value: object) -> date | None:

@@ -16,8 +16,9 @@ from annotation.formats.cells import (
     accepted_labels,
     guess_label,
     required_text,
-    row_error,
     to_key,
+    to_list,
+    to_object,
     to_text,
     unknown_label,
 )
@@ -41,20 +42,15 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """
     labels = accepted_labels(options.labels, "stance") if "stance" in options.labels else tuple(LABELS)
     seen = SeenKeys()
+
+    def records_of(line: int, claim: dict) -> list[Record]:
+        records = _records_of(claim, labels, options.limits.key_chars)
+        seen.add(records[0].key, "claim_id", line)
+        return records
+
     for table in open_tables(sources, options):
         seen.start(table.name)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, claim = row
-            try:
-                records = _records_of(claim, labels, options.limits.key_chars)
-                seen.add(records[0].key, "claim_id", line)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
-            else:
-                yield from records
+        yield from table.parsed(records_of)
 
 
 def _records_of(claim: dict, labels: tuple[str, ...], limit: int) -> list[Record]:
@@ -66,14 +62,10 @@ def _records_of(claim: dict, labels: tuple[str, ...], limit: int) -> list[Record
     records: list[Record] = [
         ClaimRecord(key, required_text(claim.get("claim"), "claim"), verdict=verdict, metadata=metadata)
     ]
-    evidences = claim.get("evidences")
-    if not isinstance(evidences, list):
-        raise BadCell("evidences", evidences, "is not a list")
     keys: set[str] = set()
-    for index, evidence in enumerate(evidences):
+    for index, evidence in enumerate(to_list(claim.get("evidences"), "evidences")):
         path = f"evidences[{index}]"
-        if not isinstance(evidence, dict):
-            raise BadCell(path, evidence, "is not a JSON object")
+        evidence = to_object(evidence, path)
         evidence_key = f"{key}/{to_key(evidence.get('evidence_id'), f'{path}.evidence_id', limit)}"
         if evidence_key in keys:
             raise BadCell(f"{path}.evidence_id", evidence["evidence_id"], "occurs twice under the claim")

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import date
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from annotation.formats.cells import (
     SeenParents,
     accepted_labels,
     required_text,
-    row_error,
     to_bool,
     to_date,
     to_key,
@@ -29,7 +29,7 @@ from annotation.formats.cells import (
     unknown_label,
 )
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines, write_parquet
-from annotation.formats.files.tables import OpenTable, Row, listed, open_tables
+from annotation.formats.files.tables import OpenTable, listed, open_tables
 from annotation.formats.records import ClaimRecord, DecisionRecord, EvidenceRecord, FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -91,14 +91,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
         seen.start(table.name)
         claims.start(table.name)
         extras = _check_header(table)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            try:
-                yield from _records_of(row, table.columns is None, extras, stances, seen, claims, limit)
-            except BadCell as problem:
-                yield row_error(table.name, row[0], problem)
+        yield from table.parsed(partial(_records_of, table.columns is None, extras, stances, seen, claims, limit))
 
 
 class _Claims(SeenParents):
@@ -147,9 +140,15 @@ def _check_header(table: OpenTable) -> tuple[str, ...]:
 
 
 def _records_of(
-    row: Row, names_columns: bool, extras: tuple[str, ...], stances, seen: SeenKeys, claims: _Claims, limit: int
+    names_columns: bool,
+    extras: tuple[str, ...],
+    stances: tuple[str, ...],
+    seen: SeenKeys,
+    claims: _Claims,
+    limit: int,
+    line: int,
+    cells: dict,
 ) -> list[Record]:
-    line, cells = row
     if names_columns:
         absent = [column for column in REQUIRED if column not in cells and column not in MISSPELT.values()]
         if absent:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from annotation import incoming
@@ -21,8 +22,9 @@ from annotation.formats.cells import (
     SeenParents,
     accepted_labels,
     guess_label,
-    row_error,
     to_key,
+    to_list,
+    to_object,
     to_text,
     unknown_label,
 )
@@ -95,16 +97,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
         seen.start(table.name)
         questions.start(table.name)
         names = names_of_file(table.name, options)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                names_here = _names_of_row(cells, names, table.name)
-                yield from _records_of(cells, names_here, labels, seen, questions, line, limit)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+        yield from table.parsed(partial(_records_of, table.name, names, labels, seen, questions, limit))
 
 
 def names_of_file(name: str, options: Options) -> Names:
@@ -171,14 +164,16 @@ def _passages(context: object) -> tuple[str, ...]:
 
 
 def _records_of(
-    cells: dict,
-    names: Names,
+    file: str,
+    of_file: Names,
     labels: tuple[str, ...],
     seen: SeenKeys,
     questions: _Questions,
-    line: int,
     limit: int,
+    line: int,
+    cells: dict,
 ) -> list[Record]:
+    names = _names_of_row(cells, of_file, file)
     identifier = to_key(cells.get("id"), "id", limit)
     question_key = f"{names.setting}/{identifier}"
     key = f"{names.setting}/{names.model}/{identifier}"
@@ -217,15 +212,10 @@ def _records_of(
 def _triplets_of(
     kg: object, column: str, response: str, labels: tuple[str, ...], piece_set: str = ""
 ) -> tuple[list[TripletRecord], tuple[JudgementRecord, ...], list[DecisionRecord]]:
-    if kg is None:
-        kg = []
-    if not isinstance(kg, list):
-        raise BadCell(column, kg, "is not a list")
     triplets, judgements, decisions = [], [], []
-    for index, entry in enumerate(kg):
+    for index, entry in enumerate([] if kg is None else to_list(kg, column)):
         path = f"{column}[{index}]"
-        if not isinstance(entry, dict):
-            raise BadCell(path, entry, "is not a JSON object")
+        entry = to_object(entry, path)
         where = "triplet" if "triplet" in entry else "claim"
         parts = entry.get(where)
         if not isinstance(parts, list) or len(parts) != 3 or not all(isinstance(part, str) for part in parts):

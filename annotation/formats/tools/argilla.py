@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import PurePosixPath
 
-from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, required_text, to_key, to_object, to_objects, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.files.tables import open_tables
@@ -22,7 +23,7 @@ from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import CODE_POINTS, place
+from annotation.formats.tools.offsets import marked_place
 from annotation.formats.tools.tasks import RATING, SEVERAL, WORDS, Said, Task, ToolQuestion, ToolSpan, shown
 
 SETTINGS, DATASET = "settings.json", "dataset.json"
@@ -45,16 +46,7 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
     records, asked = _split(sources)
     if not records:
         raise FormatError(f"{sources[0].label}: has no records; give the file of the records along with the settings")
-    for table in open_tables(records, options):
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                yield _task(table.name, line, cells, asked, options)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+    yield from common.tasks_in(open_tables(records, options), partial(_task, asked, options))
 
 
 def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], dict[str, ToolQuestion]]:
@@ -94,8 +86,8 @@ def _settings(source: SourceFile) -> dict[str, ToolQuestion]:
     return found
 
 
-def _task(file: str, line: int, cells: dict, asked: Mapping[str, ToolQuestion], options: Options) -> Task:
-    fields = _object(cells, "fields")
+def _task(asked: Mapping[str, ToolQuestion], options: Options, file: str, line: int, cells: dict) -> Task:
+    fields = to_object(cells.get("fields") or {}, "fields")
     texts = {name: value for name, value in fields.items() if isinstance(value, str) and value.strip()}
     if not texts:
         raise BadCell("fields", json.dumps(fields, default=str)[:80], "has no text: only records of texts are read")
@@ -108,20 +100,19 @@ def _task(file: str, line: int, cells: dict, asked: Mapping[str, ToolQuestion], 
     own = cells.get("id")
     key = to_key(own, "id", options.limits.key_chars) if own is not None else hashed("t", context, text)
     others = {name: value for name, value in fields.items() if name not in (judged, before)}
-    task = Task(file, line, key, text, context, metadata=_object(cells, "metadata") | others)
+    task = Task(file, line, key, text, context, metadata=to_object(cells.get("metadata") or {}, "metadata") | others)
     for name, value in cells.items():
         if name not in READ and value not in (None, "", [], {}):
             task.lost[f"Fields of records: {shown(name)}"] += 1
     people: dict[str, Said] = {}
-    for name, responses in _object(cells, "responses").items():
-        for at, response in enumerate(_responses(responses, f"responses.{name}")):
+    for name, responses in to_object(cells.get("responses") or {}, "responses").items():
+        for at, response in enumerate(to_objects(responses, f"responses.{name}")):
             who = to_text(response.get("user_id"), f"responses.{name}[{at}].user_id")
             said = people.setdefault(who, Said(who))
             _say(said, task, name, response.get("value"), asked, raw, f"responses.{name}[{at}].value")
     task.people = [said for said in people.values() if said.labels or said.spans or said.words]
-    for name, suggestion in _object(cells, "suggestions").items():
-        if not isinstance(suggestion, dict):
-            raise BadCell(f"suggestions.{name}", suggestion, "is not a JSON object")
+    for name, suggestion in to_object(cells.get("suggestions") or {}, "suggestions").items():
+        suggestion = to_object(suggestion, f"suggestions.{name}")
         agent = to_text(suggestion.get("agent"), f"suggestions.{name}.agent")
         said = Said(common.model_name(agent) or NOBODY)
         score = suggestion.get("score")
@@ -152,24 +143,6 @@ def _say(said: Said, task: Task, name: str, value: object, asked: Mapping, raw: 
         task.lost[f"Rankings and other answers ({shown(name)})"] += 1
 
 
-def _object(cells: dict, name: str) -> dict:
-    found = cells.get(name) or {}
-    if not isinstance(found, dict):
-        raise BadCell(name, found, "is not a JSON object")
-    return found
-
-
-def _responses(found: object, column: str) -> list[dict]:
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BadCell(column, found, "is not a list of JSON objects")
-    return found
-
-
 def _span(span: dict, raw: str, column: str) -> ToolSpan:
-    start, end = span.get("start"), span.get("end")
-    are_whole = type(start) is int and type(end) is int
-    found = place(raw, start, end, None, (CODE_POINTS,)) if are_whole else None
-    if found is None:
-        raise BadCell(column, [start, end], "is not a position in the text")
-    quote = raw.replace("\r\n", "\n")[found[0] : found[1]]
-    return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found, quote)
+    found = marked_place(raw, span.get("start"), span.get("end"), column)
+    return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found)

@@ -17,18 +17,19 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, required_text, to_key, to_list, to_object, to_text
 from annotation.formats.files.containers import entries_of
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import CODE_POINTS, place
+from annotation.formats.tools.offsets import marked_place
 from annotation.formats.tools.tasks import Said, Task, ToolSpan
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 
@@ -47,21 +48,12 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
     has_several = len(sources) > 1 or any(entries_of(source) for source in sources)
-    for table in open_tables(sources, options):
-        stem = PurePosixPath(table.name).name.partition(".")[0]
-        who = stem if has_several and stem.lower() not in NOBODY else ""
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                yield _task(table.name, line, cells, who, options)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+    yield from common.tasks_in(open_tables(sources, options), partial(_task, has_several, options))
 
 
-def _task(file: str, line: int, cells: dict, who: str, options: Options) -> Task:
+def _task(has_several: bool, options: Options, file: str, line: int, cells: dict) -> Task:
+    stem = PurePosixPath(file).name.partition(".")[0]
+    who = stem if has_several and stem.lower() not in NOBODY else ""
     text = required_text(cells.get("text"), "text")
     raw = cells["text"] if isinstance(cells["text"], str) else text
     key = to_key(cells["id"], "id", options.limits.key_chars) if cells.get("id") is not None else hashed("t", text)
@@ -83,11 +75,10 @@ def _task(file: str, line: int, cells: dict, who: str, options: Options) -> Task
     for at, one in enumerate(_list(cells.get("entities"), "entities")):
         if isinstance(one, list):
             _mark_listed(said, raw, one, f"entities[{at}]")
-        elif isinstance(one, dict):
-            offsets = one.get("start_offset"), one.get("end_offset")
-            _mark(said, raw, *offsets, one.get("label"), f"entities[{at}]")
         else:
-            raise BadCell(f"entities[{at}]", one, "is not a JSON object")
+            entity = to_object(one, f"entities[{at}]")
+            offsets = entity.get("start_offset"), entity.get("end_offset")
+            _mark(said, raw, *offsets, entity.get("label"), f"entities[{at}]")
     if isinstance(cells.get("cats"), list):
         said.labels[CATEGORY] = [required_text(one, f"cats[{at}]") for at, one in enumerate(cells["cats"])]
     task.people += _by_user(by_user, raw)
@@ -105,8 +96,7 @@ def _by_user(given: list, raw: str) -> list[Said]:
     people: dict[str, Said] = {}
     for at, one in enumerate(given):
         column = f"annotations[{at}]"
-        if not isinstance(one, dict):
-            raise BadCell(column, one, "is not a JSON object")
+        one = to_object(one, column)
         user, label = one.get("user"), one.get("label")
         who = f"user {to_text(user, f'{column}.user')}" if user is not None else ""
         said = people.setdefault(who, Said(who, sees_all=bool(who)))
@@ -122,11 +112,7 @@ def _by_user(given: list, raw: str) -> list[Said]:
 def _list(value: object, column: str) -> list:
     if value is None or value == "":
         return []
-    if isinstance(value, str):
-        return [value]
-    if not isinstance(value, list):
-        raise BadCell(column, value, "is not a list")
-    return value
+    return [value] if isinstance(value, str) else to_list(value, column)
 
 
 def _mark_listed(said: Said, raw: str, one: list, column: str) -> None:
@@ -136,12 +122,8 @@ def _mark_listed(said: Said, raw: str, one: list, column: str) -> None:
 
 
 def _mark(said: Said, raw: str, start: object, end: object, label: object, column: str) -> None:
-    are_whole = type(start) is int and type(end) is int
-    found = place(raw, start, end, None, (CODE_POINTS,)) if are_whole else None
-    if found is None:
-        raise BadCell(column, [start, end], "is not a position in the text")
-    quote = raw.replace("\r\n", "\n")[found[0] : found[1]]
-    said.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found, quote))
+    found = marked_place(raw, start, end, column)
+    said.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found))
 
 
 # --- writing --------------------------------------------------------------------------------------------------------

@@ -16,7 +16,16 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from annotation.formats.cells import BadCell, SeenKeys, SeenParents, required_text, row_error, to_key, to_text
+from annotation.formats.cells import (
+    BadCell,
+    SeenKeys,
+    SeenParents,
+    required_text,
+    row_error,
+    to_key,
+    to_object,
+    to_text,
+)
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.json_streams import JsonMembers, JsonValues, find_bad_string
 from annotation.formats.files.streams import TextReader
@@ -170,9 +179,7 @@ def _records(
         log.lost["Samples that failed"] += 1
         return
     answer = to_text(_words(completion, attachments, "output.completion"), "output.completion")
-    scores = sample.get("scores") or {}
-    if not isinstance(scores, dict):
-        raise BadCell("scores", scores, "is not a JSON object")
+    scores = to_object(sample.get("scores") or {}, "scores")
     said = [_score(name, score, log) for name, score in scores.items()]
     question, key = f"{log.task}/{own}", f"{log.task}/{own}/{log.model}/{epoch}"
     if answers.files[-1:] != [log.name]:

@@ -3,6 +3,8 @@ points of a text whose lines end with LF."""
 
 from __future__ import annotations
 
+from annotation.formats.cells import BadCell
+
 UTF_16, CODE_POINTS, UTF_8 = "utf-16-le", "", "utf-8"
 _WIDTH = {UTF_16: 2, UTF_8: 1}
 
@@ -45,6 +47,17 @@ def place(raw: str, start: int, end: int, quote: str | None, encodings: tuple[st
             if wanted is None or _plain(text[found[0] : found[1]]) == wanted:
                 return found[0], found[1]
     return None
+
+
+def marked_place(
+    raw: str, start: object, end: object, column: str, quote: object = None, encodings: tuple[str, ...] = (CODE_POINTS,)
+) -> tuple[int, int, str]:
+    """Start, end and the words between them, as `place` finds them; BadCell where it finds none."""
+    wanted = quote if isinstance(quote, str) else None
+    found = place(raw, start, end, wanted, encodings) if type(start) is int and type(end) is int else None
+    if found is None:
+        raise BadCell(column, [start, end], "is not a position in the text, or not the one that is quoted")
+    return *found, raw.replace("\r\n", "\n")[found[0] : found[1]]
 
 
 def _plain(quote: str) -> str:

@@ -18,13 +18,13 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_object, to_objects, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, place
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, marked_place
 from annotation.formats.tools.tasks import (
     RATING,
     SEVERAL,
@@ -52,7 +52,8 @@ ID_NAMES = ("id", "item_id", "instance_id", "doc_id")
 NAMES_COLUMNS = "Potato's configuration, given along, may name other columns (item_properties: id_key, text_key)"
 TEXT_NAMES = ("text", "displayed_text", "sentence", "content", "document")
 NO_TEXT = "Texts: the file of the data is not among the files, so texts are called by their ids"
-READ = {"user_id", "instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data"}
+SAID = ("instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data")
+READ = {"user_id", *SAID}
 
 
 def is_output(name: str) -> bool:
@@ -79,15 +80,7 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
     for table in open_tables(states, replace(options, limits=replace(options.limits, record_bytes=STATE_BYTES))):
         path = PurePosixPath(table.name)
         user = _User(table.name, path.parent.name, texts, config.schemes, options)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                yield from user.of_state(line, cells) if path.name == STATE else user.of_instance(line, cells)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+        yield from table.parsed(user.of_state if path.name == STATE else user.of_instance)
 
 
 @dataclass(slots=True)
@@ -193,7 +186,7 @@ class _User:
                     "quote": one.get("span"),
                 }
             )
-            for one in _objects(spans, "span_annotations")
+            for one in to_objects(spans or None, "span_annotations")
         ]
         spent = cells.get("behavioral_data")
         time = SPENT.search(str(spent.get("time_string"))) if isinstance(spent, dict) else None
@@ -205,9 +198,7 @@ class _User:
 
     def of_state(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
         self.who = to_text(cells.get("user_id"), "user_id").strip() or self.who
-        labels = _object(cells, "instance_id_to_label_to_value")
-        spans = _object(cells, "instance_id_to_span_to_value")
-        behaviour = _object(cells, "instance_id_to_behavioral_data")
+        labels, spans, behaviour = (to_object(cells.get(name) or {}, name) for name in SAID)
         for name in cells:
             if name.startswith("instance_id_to_") and name not in READ and cells[name]:
                 yield LostRecord(f"Fields: {shown(name)}", len(cells[name]), self.file)
@@ -264,21 +255,6 @@ class _User:
         return [last]
 
 
-def _object(cells: dict, name: str) -> dict:
-    found = cells.get(name) or {}
-    if not isinstance(found, dict):
-        raise BadCell(name, found, "is not a JSON object")
-    return found
-
-
-def _objects(found: object, column: str) -> list[dict]:
-    if not found:
-        return []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BadCell(column, found, "is not a list of JSON objects")
-    return found
-
-
 def _by_schema(found: object, column: str) -> dict[str, dict[str, object]]:
     """Question -> label -> value, of either version's way to write it."""
     schemas: dict[str, dict[str, object]] = {}
@@ -309,18 +285,14 @@ def _spans_by_schema(found: object, column: str) -> dict[str, list[dict]]:
     if found and not isinstance(found, dict):
         raise BadCell(column, found, "is neither a list nor a JSON object")
     return {
-        schema: _objects(list(spans.values()) if isinstance(spans, dict) else spans, f"{column}.{schema}")
+        schema: to_objects(list(spans.values()) if isinstance(spans, dict) else spans or None, f"{column}.{schema}")
         for schema, spans in (found or {}).items()
     }
 
 
 def _span(span: dict, raw: str, column: str) -> ToolSpan:
-    start, end, quote = span.get("start"), span.get("end"), span.get("quote")
-    are_whole = type(start) is int and type(end) is int
-    quote = quote if isinstance(quote, str) and quote else None
-    found = place(raw, start, end, quote, (UTF_16, CODE_POINTS)) if are_whole else None
-    if found is None:
-        raise BadCell(column, [start, end], "is not a position in the text, or not the one that is quoted")
-    said = raw.replace("\r\n", "\n")[found[0] : found[1]]
+    found = marked_place(
+        raw, span.get("start"), span.get("end"), column, span.get("quote") or None, (UTF_16, CODE_POINTS)
+    )
     label = next((span[name] for name in ("name", "title", "label") if span.get(name)), None)
-    return ToolSpan(required_text(label, f"{column}.name"), *found, said)
+    return ToolSpan(required_text(label, f"{column}.name"), *found)

@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from annotation.formats.cells import BadCell, required_text, row_error, to_text
+from annotation.formats.cells import BadCell, required_text, to_list, to_objects, to_text
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import CODE_POINTS, place
+from annotation.formats.tools.offsets import marked_place
 from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant
 
 CHOICE, SPANS = "choice", "spans"
@@ -39,16 +39,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
-    for table in open_tables(sources, options):
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                yield _task(table.name, line, cells)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+    yield from common.tasks_in(open_tables(sources, options), _task)
 
 
 def _task(file: str, line: int, cells: dict) -> Task:
@@ -81,7 +72,7 @@ def _task(file: str, line: int, cells: dict) -> Task:
     is_manual = isinstance(cells.get("tokens"), list) and not cells.get("_is_binary")
     if (isinstance(cells.get("spans"), list) or is_manual) and not is_rejected:  # no spans: nothing was marked
         said.spans[SPANS] = []
-    for at, span in enumerate(_objects(cells, "spans")):
+    for at, span in enumerate(to_objects(cells.get("spans"), "spans")):
         if is_rejected and label in (None, ""):
             lost["Spans that were rejected"] += 1
             continue
@@ -105,31 +96,15 @@ def _moment(value: object) -> datetime | None:
 def _choices(cells: dict) -> list[str]:
     """The texts of the options that were accepted; their ids where they have none."""
     titles = {}
-    for at, option in enumerate(_objects(cells, "options")):
+    for at, option in enumerate(to_objects(cells.get("options"), "options")):
         name = to_text(option.get("id"), f"options[{at}].id")
         title = option.get("text")
         titles[name] = title if isinstance(title, str) and title.strip() else name
-    accepted = cells.get("accept", [])
-    if not isinstance(accepted, list):
-        raise BadCell("accept", accepted, "is not a list")
+    accepted = to_list(cells.get("accept", []), "accept")
     names = [required_text(one, f"accept[{at}]") for at, one in enumerate(accepted)]
     return [titles.get(name, name) for name in names]
 
 
-def _objects(cells: dict, name: str) -> list[dict]:
-    found = cells.get(name)
-    if found is None:
-        return []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BadCell(name, found, "is not a list of JSON objects")
-    return found
-
-
 def _span(span: dict, raw: str, column: str) -> ToolSpan:
-    start, end, quote = span.get("start"), span.get("end"), span.get("text")
-    are_whole = type(start) is int and type(end) is int
-    found = place(raw, start, end, quote if isinstance(quote, str) else None, (CODE_POINTS,)) if are_whole else None
-    if found is None:
-        raise BadCell(column, [start, end], "is not a position in the text, or not the one that is quoted")
-    said = raw.replace("\r\n", "\n")[found[0] : found[1]]
-    return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found, said)
+    found = marked_place(raw, span.get("start"), span.get("end"), column, span.get("text"))
+    return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found)

@@ -7,12 +7,13 @@ them. Here they become records and a label set. What Assay cannot hold is counte
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, number_in, row_error
+from annotation.formats.files.tables import OpenTable
 from annotation.formats.names import TITLE_CHARS, label_value, question_slug, shown
 from annotation.formats.records import (
     AnnotationRecord,
@@ -94,6 +95,15 @@ def model_name(name: str) -> str:
     """The name of a model, as long as a run's may be."""
     title = shown(name)
     return title if len(title) <= MODEL_CHARS else f"{title[: MODEL_CHARS - 8]}… {digest(name).hex()[:6]}"
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def tasks_in(tables: Iterable[OpenTable], parse: Callable[[str, int, dict], Task]) -> Iterator[Task | RowError]:
+    """The task that `parse` makes of the file, the line and the cells of each row."""
+    for table in tables:
+        yield from table.parsed(lambda line, cells, file=table.name: [parse(file, line, cells)])
 
 
 # --- records --------------------------------------------------------------------------------------------------------

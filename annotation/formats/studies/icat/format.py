@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
-from annotation.formats.cells import BadCell, SeenKeys, SeenParents, required_text, row_error, shorten, to_key, to_text
+from annotation.formats.cells import BadCell, SeenKeys, SeenParents, required_text, shorten, to_key, to_text
 from annotation.formats.records import (
     AnnotationRecord,
     AspectRecord,
@@ -107,15 +108,7 @@ class _Reader:
         for table in tables_of(kind, self.sources, self.options):
             for place in (self.queries.seen, *places):
                 place.start(table.name)
-            for row in table.rows:
-                if isinstance(row, RowError):
-                    yield row
-                    continue
-                line, cells = row
-                try:
-                    yield from records_of(cells, table.name, line)
-                except BadCell as problem:
-                    yield row_error(table.name, line, problem)
+            yield from table.parsed(partial(records_of, table.name))
 
     # --- what has to be known before --------------------------------------------------------------------------------
 
@@ -181,10 +174,10 @@ class _Reader:
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
-    def _of_query(self, cells: dict, file: str, line: int) -> Iterator[Record]:
+    def _of_query(self, file: str, line: int, cells: dict) -> Iterator[Record]:
         yield from self.queries.records_of(cells, QUERIES, line)
 
-    def _of_annotation(self, cells: dict, file: str, line: int) -> Iterator[Record]:
+    def _of_annotation(self, file: str, line: int, cells: dict) -> Iterator[Record]:
         model = self._model_of_annotation(cells, file)
         query = to_key(cells.get("query_id"), "query_id", self.limit)
         key = f"{model}/{query}"
@@ -212,7 +205,7 @@ class _Reader:
             metadata = metadata | {AUTOMATIC: self.automatic[key]}
         return ResponseRecord(key, text, question=query, model=model, metadata=metadata)
 
-    def _of_result(self, cells: dict, file: str, line: int) -> Iterator[Record]:
+    def _of_result(self, file: str, line: int, cells: dict) -> Iterator[Record]:
         key, model = self._response_of_result(cells, file)
         query = to_key(cells.get("query_id"), "query_id", self.limit)
         text = _text_of(cells, RESPONSE_KEYS)

@@ -6,7 +6,7 @@ Variants differ in their columns: M has `facts` (each with its retrieved documen
 
 from __future__ import annotations
 
-from annotation.formats.cells import BadCell, to_bool, to_text
+from annotation.formats.cells import BadCell, to_bool, to_list, to_text
 from annotation.formats.records import AtomicClaimRecord
 from annotation.formats.studies.icat.subtopics import Subtopics, as_number
 
@@ -53,9 +53,7 @@ def _of_documents(cells: dict) -> list[dict]:
     cited = []
     for place, entry in enumerate(_list(cells, "facts")):
         path = f"facts[{place}].retrieved_docs"
-        documents = entry.get("retrieved_docs") or []
-        if not isinstance(documents, list):
-            raise BadCell(path, documents, "is not a list")
+        documents = to_list(entry.get("retrieved_docs") or [], path)
         entailing = [
             _of_object(document, "doc_id", f"{path}[{at}]")
             for at, document in enumerate(documents)
@@ -86,10 +84,7 @@ def _supports(cells: dict, entailed: list[str], query: str, subtopics: Subtopics
         topic = as_number(_of_object(entry, "topic_id", path))
         if topic is None or not 1 <= topic <= len(subtopics):
             raise BadCell(f"{path}.topic_id", entry.get("topic_id"), f"is not a topic from 1 to {len(subtopics)}")
-        numbers = entry.get("evidence") or []
-        if not isinstance(numbers, list):
-            raise BadCell(f"{path}.evidence", numbers, "is not a list")
-        for number in numbers:
+        for number in to_list(entry.get("evidence") or [], f"{path}.evidence"):
             # A language model's numbers: ICAT lets those pass that only fit the longer list of all facts.
             at = as_number(number)
             if at is not None and 0 <= at < len(entailed):
@@ -101,11 +96,7 @@ def _supports(cells: dict, entailed: list[str], query: str, subtopics: Subtopics
 
 def _list(cells: dict, name: str) -> list:
     value = cells.get(name)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise BadCell(name, value, "is not a list")
-    return value
+    return [] if value is None else to_list(value, name)
 
 
 def _of_object(entry: object, name: str, path: str) -> object:

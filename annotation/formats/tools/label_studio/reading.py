@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.cells import BadCell, required_text, to_key, to_objects, to_text
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -51,16 +51,7 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
     if not files:
         raise FormatError(f"{sources[0].label}: is a labelling configuration alone; give the tasks along with it")
     reader = _Reader(config or Config(), options)
-    for table in open_tables(files, options):
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                yield reader.task(table.name, line, cells)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+    yield from common.tasks_in(open_tables(files, options), reader.task)
 
 
 class _Reader:
@@ -72,8 +63,9 @@ class _Reader:
         if not isinstance(data, dict):
             raise BadCell("data", data, "is not a JSON object with the texts of the task")
         lost = Counter()
-        annotations = _objects(cells, "annotations" if "annotations" in cells else "completions")
-        predictions = _objects(cells, "predictions")
+        given = "annotations" if "annotations" in cells else "completions"
+        annotations = to_objects(cells.get(given), given)
+        predictions = to_objects(cells.get("predictions"), "predictions")
         objects = self._objects_judged(annotations + predictions)
         fields = self._fields(data, objects)
         texts = {name: _text(data[name], f"data.{name}") for name in fields}
@@ -206,15 +198,6 @@ def _spans(value: dict, raw: str, in_context: bool, at: str) -> list[ToolSpan] |
 def _results(given: dict) -> list[dict]:
     results = given.get("result")
     return [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
-
-
-def _objects(cells: dict, name: str) -> list[dict]:
-    found = cells.get(name)
-    if found is None:
-        return []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise BadCell(name, found, "is not a list of JSON objects")
-    return found
 
 
 def _labels(kind: object, value: dict, place: str) -> list[str] | None:
