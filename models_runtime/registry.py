@@ -16,14 +16,13 @@ from .contracts import (
     Checker,
     CheckerError,
     CheckerInfo,
-    CheckerInput,
     LabelSpace,
     SpaceError,
     UnknownCheckerError,
     Usage,
 )
 from .extractors.contracts import Extractor
-from .generators.contracts import GenerationInput, TextGenerator
+from .generators.contracts import TextGenerator
 from .llm import endpoints, estimating
 from .llm.hypothetical import ANY, prompt_of
 from .loading import allowed_models, model_files
@@ -100,12 +99,18 @@ def allowed_in_words() -> str:
     return allowed_models.described()
 
 
-def estimated_usage(slug: str, spaces: Sequence[LabelSpace], inputs: Sequence[CheckerInput]) -> Usage | None:
-    """About how many tokens `slug` would take to answer; None where that cannot be told without asking."""
-    info = get_info(slug)
-    if info.needs != "server":
+def estimated_usage(
+    slug: str, inputs: Sequence[Any], *asked: Any, parameters: Mapping[str, Any] | None = None
+) -> Usage | None:
+    """About how many tokens `slug` would take to answer, told without asking: a checker of label spaces, an extractor
+    of a kind of pieces (`asked`), or a generator. None where no server is asked, and where none is set up. Raises
+    ParameterError."""
+    entry = _entry(slug)
+    complete = complete_parameters(entry.INFO, parameters or {})
+    if entry.INFO.needs != "server" or not_configured(slug):
         return None
-    return estimating.estimated_usage(spaces, inputs) if info.gives == "labels" else estimating.rough_usage(inputs)
+    tell = getattr(entry, "estimated_usage", None)
+    return tell(inputs, *asked, complete) if tell else estimating.rough_usage(inputs, complete)
 
 
 def estimated_expansions(parameters: Mapping[str, Any], queries: Sequence[str]) -> Usage | None:
@@ -119,13 +124,6 @@ def estimated_expansions(parameters: Mapping[str, Any], queries: Sequence[str]) 
         number = parameters.get("expansion_passages", 1)
         asked.append(estimating.passages_usage(prompt.instructions, queries, number))
     return sum(asked, Usage()) if asked else None
-
-
-def estimated_texts(slug: str, parameters: Mapping[str, Any], inputs: Sequence[GenerationInput]) -> Usage | None:
-    """About how many tokens the generator `slug` would take; None where its entry does not tell."""
-    entry = _entry(slug)
-    tell = getattr(entry, "estimated_usage", None)
-    return tell(inputs, complete_parameters(entry.INFO, parameters)) if tell else None
 
 
 def fetch_command(slug: str) -> str:

@@ -59,6 +59,7 @@ PLACES = (
     ("", "slug:token", lambda world: world.invitation.token),
     ("", "str:token", lambda world: world.invitation.token),
     ("", "slug:checker", lambda world: "llm"),
+    ("", "slug:extractor", lambda world: "llm-extractor"),
     ("", "slug:name", lambda world: "agreement"),
     ("", "slug:report", lambda world: "agreement"),
     ("", "slug:picture", lambda world: "per-label-stance"),
@@ -349,6 +350,10 @@ TABLE = {
     ),
     "api/v1/projects/<slug:slug>/extractions/": (
         (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/extractions/estimate/": (
+        (401, 405, 405, 405, 405, 405, 405),
         (401, 404, 403, 403, 422, 404, 422),
     ),
     "api/v1/extractions/<uuid:uuid>/": (
@@ -804,6 +809,10 @@ TABLE = {
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
     ),
+    "projects/<slug:slug>/drafts/extract/<slug:extractor>/estimate/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
     "projects/<slug:slug>/drafts/publish/": (
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 403, 302, 404, 302),
@@ -878,7 +887,7 @@ TABLE = {
     ),
     "projects/<slug:slug>/runs/<slug:checker>/estimate/": (
         (302, 404, 403, 403, 200, 404, 200),
-        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/training/": (
         (302, 404, 403, 403, 200, 404, 200),

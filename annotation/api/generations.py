@@ -112,6 +112,20 @@ class ExtractionsRoute(Listing):
         return self.given(run, Location=f"/api/v1/extractions/{run.uuid}/")
 
 
+class ExtractionEstimateRoute(EstimateRoute):
+    """About what a run of an extractor would cost: as the newest run with these parameters took per text, or from the
+    requests for some of the texts. POST what would start it; nothing is started."""
+
+    takes = shapes.NewExtraction
+
+    def post(self, request, slug):
+        project = access.drafts_project_for(request.user, slug)
+        asked = self.taken(request)
+        return self.told(
+            extraction.estimate_of(project, asked["extractor"], asked["parameters"], everything=asked["everything"])
+        )
+
+
 class ExtractionDetailRoute(Route):
     """One run."""
 

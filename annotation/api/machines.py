@@ -19,7 +19,7 @@ from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.queries.costs import CostEstimate
-from annotation.machines.runs.retrieved import RetrievedPassages
+from annotation.machines.runs.retrieved import RetrievedPassages, why_not
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
 from annotation.machines.training.forms import TrainingForm
@@ -50,7 +50,7 @@ class RunsRoute(Listing):
             asked["queue"],
             again=asked["again"],
             limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
-            retrieved=RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked["retrieval"] else None,
+            retrieved=_passages(asked),
         )
         return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
 
@@ -67,7 +67,7 @@ class EstimateRoute(Route):
 
 
 class RunEstimateRoute(EstimateRoute):
-    """About what a run of a checker would cost, whatever its parameters: as the newest run took per unit, or from the
+    """About what a run of a checker would cost: as the newest run with these parameters took per unit, or from the
     requests for some of the units. POST what would start it; nothing is started."""
 
     takes = shapes.NewRun
@@ -75,8 +75,15 @@ class RunEstimateRoute(EstimateRoute):
     def post(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
         asked = self.taken(request)
-        suggesting.checker_info(project.type, asked["checker"], retrieved=bool(asked["retrieval"]))
-        return self.told(costs.estimate_of(project, asked["checker"]))
+        passages = _passages(asked)
+        suggesting.checker_info(project.type, asked["checker"], retrieved=passages is not None)
+        if passages and (reason := why_not(passages, project, request.user)):
+            raise Problem(409, reason)
+        return self.told(costs.estimate_of(project, asked["checker"], asked["parameters"], passages))
+
+
+def _passages(asked: dict) -> RetrievedPassages | None:
+    return RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked["retrieval"] else None
 
 
 class RunDetailRoute(Route):

@@ -86,6 +86,11 @@ urlpatterns = [
         name="api_generation_estimate",
     ),
     path("projects/<slug:slug>/extractions/", generations.ExtractionsRoute.as_view(), name="api_extractions"),
+    path(
+        "projects/<slug:slug>/extractions/estimate/",
+        generations.ExtractionEstimateRoute.as_view(),
+        name="api_extraction_estimate",
+    ),
     path("extractions/<uuid:uuid>/", generations.ExtractionDetailRoute.as_view(), name="api_extraction"),
     path(
         "extractions/<uuid:uuid>/publish/",

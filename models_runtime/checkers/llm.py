@@ -38,6 +38,7 @@ from ..contracts import (
     ParameterInfo,
     PredictedSpan,
     Prediction,
+    Usage,
 )
 from ..inputs import check_text, failed, read_claims, read_passages
 from ..labels.labelling import YES_OR_NO, without_answer
@@ -45,6 +46,7 @@ from ..llm import prompts
 from ..llm.answers import LabelAnswer, joint_options, json_options, object_schema, read_joint, read_reasoned
 from ..llm.asking import Exchange, RequestOutcome, Server, keeping, shares
 from ..llm.decisions import names_of
+from ..llm.estimating import tokens_of
 from ..llm.parameters import ANSWERS, ENDPOINT, LABEL_MASS, PATIENCE, PROMPT
 from ..packages import OPENAI
 from ..provenance import dimensions_of, provenance
@@ -66,6 +68,9 @@ JOINT_SLICE = 256
 # Ways to an answer: at once; or after reasons, in an object that the server holds the model to, or in its own words.
 LETTER, OBJECT, FREE = REASONING = ("none", "json", "free")
 MOST_QUOTES = 5
+# About what is written: a letter and the end, a letter for each piece in JSON, or an explanation and quotes before it.
+TOKENS_WRITTEN = {LETTER: 2, OBJECT: 150, FREE: 400}
+TOKENS_OF_PIECE = 6
 
 
 INFO = CheckerInfo(
@@ -272,17 +277,36 @@ class LlmChecker:
             asked = [one for one in group if one.error is None and _holds(condition, one.labels)]
             if not asked:
                 continue
-            passages = asked[0].passages
-            parts = [[text] for text in passages] if self.parameters["passages"] == "each" else [passages]
-            answers = [self._ask(exchange, space, asked, part) for part in parts]
+            answers = [self._ask(exchange, space, asked, part) for part in self._parts(asked)]
             for place, one in enumerate(asked):
                 one.take(space, [found[place] for found in answers])
+
+    def _parts(self, asked: list[_Work]) -> list[list[str]]:
+        """The passages of each request."""
+        passages = asked[0].passages
+        return [[text] for text in passages] if self.parameters["passages"] == "each" else [passages]
 
     def _ask(
         self, exchange: Exchange, space: LabelSpace, asked: list[_Work], passages: list[str]
     ) -> list[LabelAnswer | InputError]:
         """The answer for each input, or why it has none."""
-        letters = self.letters[space.dimension]
+        letters, messages = self.letters[space.dimension], self._messages(space, asked, passages)
+        try:
+            if self.reasons != LETTER:
+                return [self._ask_with_reasons(exchange, space, messages)]
+            if not self._is_by_number(asked):
+                return [exchange.ask_for_letter(messages, letters)]
+            numbers = _numbers(asked)
+            body = exchange.ask(messages, **joint_options(letters, numbers))
+            return read_joint(body, letters, numbers, lists_all=exchange.is_vllm)
+        except InputError as error:
+            return [error] * len(asked)
+
+    def _is_by_number(self, asked: list[_Work]) -> bool:
+        return self.is_joint and len(asked[0].claims) == 1
+
+    def _messages(self, space: LabelSpace, asked: list[_Work], passages: list[str]) -> prompts.Messages:
+        letters = list(self.letters[space.dimension])
         instructions = self.instructions[space.dimension][-1 if "passages" in asked[0].item.fields else 0]
         finds, looks_in = space.called
         named = [
@@ -290,32 +314,21 @@ class LlmChecker:
             for name, text in (("question asked", asked[0].question), ("date of the question", asked[0].date))
             if text.strip()
         ]
-        try:
-            if not self.is_joint or len(asked[0].claims) > 1:
-                named += prompts.numbered(finds, asked[0].claims) + prompts.numbered(looks_in, passages)
-                if self.reasons != LETTER:
-                    return [self._ask_with_reasons(exchange, space, instructions, named)]
-                messages = prompts.both(instructions, prompts.texts_message(named, list(letters)))
-                return [exchange.ask_for_letter(messages, letters)]
-            numbers = [str(n) for n in range(1, len(asked) + 1)]
+        if self._is_by_number(asked):
+            numbers = _numbers(asked)
             named += [(f"{finds} {n}", one.claims[0]) for n, one in zip(numbers, asked, strict=True)]
-            named += prompts.numbered(looks_in, passages)
             form = ", ".join(f'"{n}": "\u2026"' for n in numbers)
             ending = f"Your answer, a letter ({' or '.join(letters)}) for each {finds}, as JSON {{{form}}}:"
-            messages = prompts.both(instructions, prompts.texts_before(named, ending))
-            body = exchange.ask(messages, **joint_options(letters, numbers))
-            return read_joint(body, letters, numbers, lists_all=exchange.is_vllm)
-        except InputError as error:
-            return [error] * len(asked)
+            named += prompts.numbered(looks_in, passages)
+            return prompts.both(instructions, prompts.texts_before(named, ending))
+        named += prompts.numbered(finds, asked[0].claims) + prompts.numbered(looks_in, passages)
+        if self.reasons == LETTER:
+            return prompts.both(instructions, prompts.texts_message(named, letters))
+        ending = prompts.reasons_wanted(letters, is_free=self.reasons == FREE)
+        return prompts.both(instructions, prompts.texts_before(named, ending))
 
-    def _ask_with_reasons(
-        self, exchange: Exchange, space: LabelSpace, instructions: str, named: list[tuple[str, str]]
-    ) -> LabelAnswer:
+    def _ask_with_reasons(self, exchange: Exchange, space: LabelSpace, messages: prompts.Messages) -> LabelAnswer:
         letters, room = self.letters[space.dimension], self.parameters["reasoning_tokens"]
-        messages = prompts.both(
-            instructions,
-            prompts.texts_before(named, prompts.reasons_wanted(list(letters), is_free=self.reasons == FREE)),
-        )
         options = {"max_tokens": room}
         if self.reasons == OBJECT:
             # vLLM can be told how long a text may be, so that none is cut off; others refuse a form that says so.
@@ -328,6 +341,26 @@ class LlmChecker:
             options = json_options("judgement", schema, room)
         found = read_reasoned(exchange.ask(messages, **options), letters, names_of(space), room)
         return LabelAnswer(LabelPrediction(found.label, None, {}, found.explanation), None, found.quotes)
+
+    def estimated_usage(self, inputs: Sequence[CheckerInput]) -> Usage:
+        """About how many tokens the requests take, told without the server; an upper bound where a question hangs on
+        another's answer. What cannot be asked costs nothing."""
+        prepared = [self._prepare(item) for item in inputs]
+        found = Usage()
+        for group in self._groups([one for one in prepared if isinstance(one, _Work)]):
+            written = TOKENS_OF_PIECE * len(group) if self._is_by_number(group) else TOKENS_WRITTEN[self.reasons]
+            for space in self.spaces:
+                for passages in self._parts(group):
+                    found += Usage(tokens_of(self._messages(space, group, passages)), written)
+        return found
+
+
+def estimated_usage(inputs: Sequence[CheckerInput], spaces: Sequence[LabelSpace], parameters: dict[str, Any]) -> Usage:
+    return LlmChecker(INFO, tuple(spaces), parameters).estimated_usage(inputs)
+
+
+def _numbers(asked: list[_Work]) -> list[str]:
+    return [str(n) for n in range(1, len(asked) + 1)]
 
 
 def _holds(condition: tuple[str, tuple[str, ...]] | None, labels: dict[str, LabelPrediction]) -> bool:

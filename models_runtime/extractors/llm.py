@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contracts import CheckerInfo, InputError, ParameterError, ParameterInfo
+from ..contracts import CheckerInfo, InputError, ParameterError, ParameterInfo, Usage
 from ..inputs import check_text
 from ..llm import prompts
 from ..llm.answers import json_options, object_schema, read_json
 from ..llm.asking import Exchange, RequestOutcome, Server, keeping
+from ..llm.estimating import BYTES_PER_TOKEN, tokens_of
 from ..llm.parameters import ENDPOINT, FORMAT_PROMPT, PATIENCE
 from ..packages import OPENAI, SPACY
 from ..provenance import provenance
@@ -33,6 +34,9 @@ FROM = "from"
 FROM_LENGTH = 400
 # Less room than this for the answer is not worth asking for.
 LEAST_TOKENS = 200
+# About what is written: of an answer's sentence two pieces, each with the sentence; of a question ten aspects.
+WRITTEN_PER_TEXT = 3
+TOKENS_OF_ASPECTS = 120
 
 
 INFO = CheckerInfo(
@@ -151,9 +155,7 @@ class LlmExtractor:
         return [one for one in found if one is not None]
 
     def _ask(self, read: tuple[str, str], exchange: Exchange) -> tuple[Piece, ...]:
-        question, text = read
-        system, asked = prompts.both(self.instructions, self._message(question, text))
-        messages = [system, *self.examples, asked]
+        messages, text = self._messages(read), read[1]
         room = self.parameters["max_tokens"]
         while True:
             exchange.prompts, exchange.outputs = [], []
@@ -167,11 +169,29 @@ class LlmExtractor:
                 continue
             return read_pieces(read_json(body, room), self.kind, text, self.parameters["most"])
 
+    def _messages(self, read: tuple[str, str]) -> prompts.Messages:
+        system, asked = prompts.both(self.instructions, self._message(*read))
+        return [system, *self.examples, asked]
+
     def _message(self, question: str, text: str) -> str:
         named = [("question", question)] if question.strip() else []
         named += [("answer", text)] if text.strip() else []
         what = self.form.name.replace("_", "-")
         return prompts.texts_before(named, f"The {what}, in the JSON form that is asked for:")
+
+    def estimated_usage(self, sources: Sequence[ExtractionInput]) -> Usage:
+        """About how many tokens the requests take, told without the server. What cannot be asked costs nothing."""
+        found = Usage()
+        for source in sources:
+            try:
+                read = read_source(source, self.kind)
+            except InputError:
+                continue
+            if read is not None:
+                text = WRITTEN_PER_TEXT * len(read[1].encode()) // BYTES_PER_TOKEN
+                written = min(self.parameters["max_tokens"], text if self.form.has_from else TOKENS_OF_ASPECTS)
+                found += Usage(tokens_of(self._messages(read)), written)
+        return found
 
     def _fields(self) -> tuple[str, ...]:
         """Of one piece, in the order in which the model is to write them: what it rests on comes first."""
@@ -225,6 +245,10 @@ def _piece(row: Any, kind: str, text: str, number: int) -> Piece:
 def _place(text: str, quotes: Sequence[str]) -> tuple[int, int] | None:
     """Where the first of `quotes` that stands in the text does, in code points; white space may differ."""
     return next((found for quote in quotes if (found := find_quote(text, quote[:FROM_LENGTH]))), None)
+
+
+def estimated_usage(sources: Sequence[ExtractionInput], kind: str, parameters: dict[str, Any]) -> Usage:
+    return LlmExtractor(INFO, kind, parameters).estimated_usage(sources)
 
 
 build = LlmExtractor

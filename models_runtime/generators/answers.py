@@ -22,7 +22,7 @@ from ..inputs import check_text, failed
 from ..llm import prompts
 from ..llm.answers import finish_reason, read_text, thought_of, token_logprobs
 from ..llm.asking import Exchange, RequestOutcome, Server, keeping
-from ..llm.estimating import BYTES_PER_TOKEN, TOKENS_AROUND
+from ..llm.estimating import tokens_of
 from ..llm.parameters import ENDPOINT, PATIENCE
 from ..packages import OPENAI
 from ..provenance import provenance
@@ -195,10 +195,7 @@ def decided(text: str) -> str:
 
 def estimated_usage(inputs: Sequence[GenerationInput], parameters: Mapping[str, Any]) -> Usage:
     """About how many tokens the answers take, told without a server (see `llm.estimating`)."""
-    sent = 0
-    for one in inputs:
-        for message in messages_of(one, prompt_for(parameters, has_passages=bool(one.passages))):
-            sent += TOKENS_AROUND + len(message["content"].encode(errors="replace")) // BYTES_PER_TOKEN
+    sent = sum(tokens_of(messages_of(one, prompt_for(parameters, has_passages=bool(one.passages)))) for one in inputs)
     is_asked = parameters["confidence"] == ASKED
     return Usage(sent * (1 + is_asked), (TOKENS_WRITTEN[parameters["form"]] + 2 * is_asked) * len(inputs))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..contracts import OF_THE_SERVER, CheckerError, InputError, ModelError, Prediction, UnavailableError, Usage
@@ -95,16 +96,20 @@ class Server:
         wait_seconds: float = 5,
         answers: str = "auto",
     ) -> None:
-        from .client import LlmClient  # which loads openai
-
         self.endpoint = find_endpoint(endpoint)
-        self.client = LlmClient(self.endpoint, timeout=timeout_seconds, retries=retries)
+        self.timeout_seconds, self.retries = timeout_seconds, retries
         self.wait_seconds, self.answers = min(wait_seconds, LONGEST_WAIT), answers
         # Fewer things at a time would leave the server waiting, and more would take minutes where it is asked slowly.
         self.slice_at_least = 2 * self.endpoint.most_in_flight
         if self.endpoint.requests_per_minute:
             self.slice_at_least = max(1, min(self.slice_at_least, round(self.endpoint.requests_per_minute / 12)))
         self._identity: Identity | None = None
+
+    @cached_property
+    def client(self) -> LlmClient:
+        from .client import LlmClient  # which loads openai, and who only estimates what requests cost has no need of it
+
+        return LlmClient(self.endpoint, timeout=self.timeout_seconds, retries=self.retries)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Server:

@@ -88,7 +88,7 @@ ELSEWHERE = {
     "retrieval_retry", "retrieval_limits", "retrieval_publish", "retrieval_documents",
     "retrieval_trec", "retrieval_jsonl",
     "drafts_publish", "draft_add", "label_set_file", "drafts_accept", "draft_decide", "extraction_retry",
-    "drafts_accept_undecided",
+    "drafts_accept_undecided", "extraction_estimate",
     "webhook_ping", "webhook_remove", "delivery_repeat",
     # tests/web/test_adjudication.py
     "adjudication", "adjudication_next", "adjudication_item", "adjudication_decide", "adjudication_undo",

@@ -236,7 +236,7 @@ class NewGeneration(Shape):
 
 
 class EstimateShape(Shape):
-    """About how many tokens `number` units, answers or queries take; `prices` by endpoint, null where not known."""
+    """About how many tokens `number` units, texts, answers or queries take; `prices` by endpoint, null: not known."""
 
     number = s.IntegerField()
     prompt_tokens = s.IntegerField(source="usage.prompt_tokens")

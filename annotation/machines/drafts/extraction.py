@@ -6,9 +6,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
+from annotation.machines.drafts.extraction_job import read_sources
 from annotation.machines.runs import starting, storing
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.limits import why_not as why_no_limits
+from annotation.machines.runs.queries import costs
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.starting import SameRun as SameRun
 from annotation.models import ExtractionRun, Job, Project, User
@@ -64,8 +68,7 @@ def start_extraction(
     if reason := why_no_limits(limits, complete):
         raise RunError(reason)
     queue = starting.chosen_queue(info, queue)
-    without = None if everything else project.piece_set
-    keys = dict(sources_in(project.dataset, task_type, without=without).order_by("pk").values_list("pk", "key"))
+    keys = dict(_sources(project, everything=everything).values_list("pk", "key"))
     if not keys:
         raise RunError(_why_none(project, task_type, kind))
     run = ExtractionRun(
@@ -86,6 +89,28 @@ def start_extraction(
         again=again,
         wake_workers=wake_workers,
     )
+
+
+def estimate_of(
+    project: Project, extractor: str, parameters: Mapping[str, Any] | None = None, *, everything: bool = False
+) -> costs.RunEstimate | None:
+    """What a run of an extractor with these parameters would cost; None where no server is asked, and where there is
+    nothing to take apart. RunError where the project has no such extractor."""
+    info, kind = extractor_info(project.type, extractor), drafted_for(project.type)
+    ids = list(_sources(project, everything=everything).values_list("pk", flat=True))
+    return costs.estimate_run(
+        info,
+        parameters,
+        (len(ids), kind.source_one, kind.source_several),
+        lambda: list(read_sources(kind, costs.evenly(ids)).values()),
+        ExtractionRun.objects.filter(project=project, kind=kind.name, extractor=extractor),
+        kind.name,
+    )
+
+
+def _sources(project: Project, *, everything: bool) -> QuerySet:
+    without = None if everything else project.piece_set
+    return sources_in(project.dataset, project.type, without=without).order_by("pk")
 
 
 def _why_none(project: Project, task_type: TaskType, kind: DraftKind) -> str:

@@ -5,6 +5,7 @@ from django import forms
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.machines.drafts import extraction
 from annotation.machines.runs.forms import RunForm, limits_of
+from annotation.machines.runs.queries.costs import RunEstimate
 from annotation.models import MachineRun, Project, User
 from annotation.projects.draft_kinds import DraftKind
 from annotation.projects.forms.projects import PieceSetField, PlainRadio
@@ -29,6 +30,10 @@ class ExtractionForm(RunForm):
         options = {name: self.cleaned_data[name] for name in ("everything", "again")}
         options["limits"] = limits_of(self.cleaned_data)
         return extraction.start_extraction(project, user, self.info.slug, self.parameters, self.queue, **options)
+
+    def estimate(self, project: Project) -> RunEstimate | None:
+        everything = self.cleaned_data["everything"]
+        return extraction.estimate_of(project, self.info.slug, self.parameters, everything=everything)
 
 
 class PublishDraftsForm(forms.Form):

@@ -18,7 +18,7 @@ from annotation.machines.drafts import publishing as draft_publishing
 from annotation.machines.drafts.forms import PublishDraftsForm
 from annotation.machines.drafts.queries import drafts as queries
 from annotation.machines.drafts.queries import sources
-from annotation.machines.runs.views.shared import start_chosen, to_run
+from annotation.machines.runs.views.shared import render_estimate, start_chosen, to_run
 from annotation.models import Draft, ExtractionRun, Project
 from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, sources_in
 
@@ -80,6 +80,16 @@ def extraction_new(request, slug):
         "entries": entries,
     }
     return render(request, "annotation/drafts/new.html", context)
+
+
+@login_required
+@require_POST
+def extraction_estimate(request, slug, extractor):
+    project, kind = _project(request, slug)
+    infos = extraction.extractors_for(project.type)
+    if extractor not in infos:
+        raise Http404("No such extractor here")
+    return render_estimate(request, "extractor", project, infos[extractor], kind=kind)
 
 
 def parts_of(request, run: ExtractionRun) -> dict:
@@ -227,6 +237,11 @@ def drafts_accept(request, slug, pk):
 urlpatterns = [
     path("projects/<slug:slug>/drafts/", project_drafts, name="project_drafts"),
     path("projects/<slug:slug>/drafts/extract/", extraction_new, name="extraction_new"),
+    path(
+        "projects/<slug:slug>/drafts/extract/<slug:extractor>/estimate/",
+        extraction_estimate,
+        name="extraction_estimate",
+    ),
     path("projects/<slug:slug>/drafts/publish/", drafts_publish, name="drafts_publish"),
     path("projects/<slug:slug>/drafts/accept/", drafts_accept_undecided, name="drafts_accept_undecided"),
     path("projects/<slug:slug>/drafts/of/<int:pk>/", draft_source, name="draft_source"),

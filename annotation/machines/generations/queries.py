@@ -14,7 +14,7 @@ from annotation.machines.generations.generating import (
     questions_in,
     retrievals_of,
 )
-from annotation.machines.runs.queries.costs import SAMPLE, CostEstimate
+from annotation.machines.runs.queries.costs import CostEstimate, evenly
 from annotation.machines.runs.queries.samples import prompt_parts
 from annotation.models import GeneratedText, GenerationRun, Project, RetrievalRun
 from models_runtime import registry
@@ -76,13 +76,13 @@ def estimate_of(project: Project, request: GenerationRequest) -> CostEstimate | 
         return None
     questions = questions_in(project.dataset)
     ids = list(questions.values_list("pk", flat=True))
-    sampled = ids[:: max(1, len(ids) // SAMPLE)][:SAMPLE]
+    sampled = evenly(ids)
     shown = passages_for(request.passages, request.most_passages, sampled)
     inputs = [
         GenerationInput(str(pk), text, passages=tuple(one.text for one in shown[pk]))
         for pk, text in questions.filter(pk__in=sampled).values_list("pk", "text")
     ]
-    usage = registry.estimated_texts(request.generator, request.parameters, inputs)
+    usage = registry.estimated_usage(request.generator, inputs, parameters=request.parameters)
     if usage is None or not inputs:
         return None
     texts = len(ids) * request.repetitions

@@ -20,7 +20,7 @@ from annotation.formats.records import ResponseRecord
 from annotation.imports.staged_job import PublishingProblem, start_publishing
 from annotation.machines.retrieval.publishing import RANKINGS_AT_ONCE, StagingHandler, unchanged
 from annotation.machines.retrieval.retrieving import DOCUMENTS, SEED, DocumentGenerator, queries_in
-from annotation.machines.runs.queries.costs import SAMPLE, CostEstimate
+from annotation.machines.runs.queries.costs import CostEstimate, evenly
 from annotation.models import Claim, Job, Project, QueryRanking, Response, RetrievalRun, UnitKind, User
 from models_runtime import registry
 from models_runtime.contracts import Usage
@@ -45,7 +45,7 @@ def estimate_of(project: Project, asks: str, parameters: Mapping[str, Any], time
     """What it would cost to make up documents for so many searches; None where no model is asked."""
     queries = queries_in(project.dataset, asks)
     ids = list(queries.values_list("pk", flat=True))
-    sampled = list(queries.filter(pk__in=ids[:: max(1, len(ids) // SAMPLE)][:SAMPLE]).values_list("text", flat=True))
+    sampled = list(queries.filter(pk__in=evenly(ids)).values_list("text", flat=True))
     usage = registry.estimated_expansions(parameters, sampled)
     if usage is None or not sampled:
         return None

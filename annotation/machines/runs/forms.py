@@ -7,7 +7,8 @@ from django.conf import settings
 
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits, may_ask_server
-from annotation.machines.runs.retrieved import MOST, USUAL, words_for
+from annotation.machines.runs.queries import costs
+from annotation.machines.runs.retrieved import MOST, USUAL, RetrievedPassages, words_for
 from annotation.machines.runs.starting import queues_of
 from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime import registry
@@ -58,6 +59,15 @@ class RunForm(forms.Form):
             self.queue,
             **options,
         )[0]
+
+    def estimate(self, project: Project) -> costs.RunEstimate | None:
+        """What that would cost."""
+        given = self.cleaned_data
+        if not self.retrievals:
+            return costs.estimate_of(project, self.info.slug, self.parameters)
+        runs = self.retrievals[given["retrieval"]]
+        passages = RetrievedPassages(given["retrieval"], given["first"])
+        return costs.estimate_of(project, self.info.slug, self.parameters, passages, len(runs))
 
     @property
     def queue(self) -> str | None:

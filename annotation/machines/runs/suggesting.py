@@ -38,6 +38,8 @@ from models_runtime import registry
 from models_runtime.contracts import Checker, CheckerInfo, LabelSpace, Prediction, PredictionError
 
 CHUNK_SIZE = 256
+# Whose units are judged.
+JUDGED = (Item.State.ACTIVE, Item.State.STUCK)
 # What must be the same in every worker of a run, or its suggestions would not be one checker's.
 IDENTITY = ("checker", "version", "model", "revision", "parameters", "options")
 
@@ -169,7 +171,7 @@ def run_units(project: Project, task_type: TaskType):
         .filter(
             kind=task_type.unit_kind,
             item_units__item__project=project,
-            item_units__item__state__in=[Item.State.ACTIVE, Item.State.STUCK],
+            item_units__item__state__in=JUDGED,
         )
         .distinct()
         .order_by("pk")

@@ -47,12 +47,14 @@ class Command(BaseCommand):
         except incoming.Refused as refused:
             raise CommandError(f"--publish {refused}") from None
         try:
-            info = extraction.extractor_info(row.type, extractor)
+            parameters = read_parameters(extraction.extractor_info(row.type, extractor), param)
+            if estimate := extraction.estimate_of(row, extractor, parameters, everything=options["all"]):
+                self.stdout.write(estimate.in_words)
             run = extraction.start_extraction(
                 row,
                 person,
                 extractor,
-                read_parameters(info, param),
+                parameters,
                 queue,
                 everything=options["all"],
                 again=again,

@@ -6,7 +6,7 @@ from annotation.machines.runs import retrieved, running_every, suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.queries import costs
-from annotation.machines.runs.retrieved import USUAL
+from annotation.machines.runs.retrieved import USUAL, RetrievedPassages
 from annotation.management.shared import done_here, find_project_and_owner, read_parameters, seconds_of
 from annotation.models import CheckerRun, Project, User
 from models_runtime import registry
@@ -65,17 +65,19 @@ class Command(BaseCommand):
             return
         try:
             parameters = read_parameters(registry.get_info(checker), param)
-            self._tell_costs(found, checker)
             limits = CostLimits(limit_tokens, limit_money)
             more = {"queue": queue, "again": again, "limits": limits, "wake_workers": not here}
             if named := options["passages_of"]:
                 retrievals = retrieved.group_of(found, person, named)
                 if not retrievals:
                     raise CommandError(retrieved.no_retrieval(named))
+                passages = RetrievedPassages(named, options["first"])
+                self._tell_costs(found, checker, parameters, passages, len(retrievals))
                 runs = suggesting.start_by_retrievals(
                     found, person, checker, retrievals, options["first"], parameters, **more
                 )
             else:
+                self._tell_costs(found, checker, parameters)
                 runs = [suggesting.start_run(found, person, checker, parameters, **more)]
         except suggesting.SameRun as same:
             runs = [same.run]
@@ -88,11 +90,11 @@ class Command(BaseCommand):
             else:
                 self.stdout.write(f"Run {run.uuid}: {run.job.progress_total} inputs on the queue {run.job.queue}")
 
-    def _tell_costs(self, project: Project, checker: str) -> None:
-        if registry.not_configured(checker) or why_not(project.type):
+    def _tell_costs(self, project: Project, checker: str, parameters=None, passages=None, times: int = 1) -> None:
+        if why_not(project.type, retrieved=passages is not None):
             return
-        if estimate := costs.estimate_of(project, checker):
-            self.stdout.write(f"{estimate.title}: {estimate.number:,} units, {estimate.in_words}")
+        if estimate := costs.estimate_of(project, checker, parameters, passages, times):
+            self.stdout.write(estimate.in_words)
 
     def _run_every(self, project: Project, person: User, here: bool) -> None:
         for plan in running_every.plans_of(project):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import checker_inputs
 from annotation.machines.runs.limits import money_for
 from annotation.machines.runs.queries.suggestions import asked_anyway
+from annotation.machines.runs.retrieved import RETRIEVED, RetrievedPassages
+from annotation.machines.runs.starting import digest_of
 from annotation.models import CheckerRun, Job, MachineRun, Project, RetrievalRun
 from models_runtime import registry
-from models_runtime.contracts import Usage
+from models_runtime.contracts import CheckerInfo, Usage
 
-# Of so many units, evenly spread, the requests are written down to see how long they are.
+# For so many pages or texts, evenly spread, the requests are written down to see how long they are.
 SAMPLE = 40
+MOST_SAMPLED = 400  # units of these pages
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Cost:
 
 
 def cost_of(run: MachineRun) -> Cost:
-    judged = max(0, run.job.progress_done - getattr(run, "n_reused", 0))
+    judged = max(0, _asked_itself(run))
     usage = Usage(run.prompt_tokens, run.completion_tokens, run.device_seconds)
     endpoint = run.provenance.get("endpoint")
     if isinstance(run, RetrievalRun):  # its stages describe themselves one by one
@@ -59,7 +64,7 @@ def cost_of(run: MachineRun) -> Cost:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """Tokens of a run over `number` units, answers or queries, and its price at each endpoint (None: not known)."""
+    """Tokens of a run over `number` inputs, and its price at each endpoint (None: not known)."""
 
     number: int
     usage: Usage
@@ -81,43 +86,85 @@ class CostEstimate:
 
 
 @dataclass(frozen=True)
-class CheckerEstimate(CostEstimate):
-    """`measured_by` is the earlier run whose mean it takes; without one the requests of `sampled` units were written
+class RunEstimate(CostEstimate):
+    """`measured_by` is the earlier run whose mean it takes; without one the requests for `sampled` inputs were written
     down."""
 
-    title: str  # the checker's
-    measured_by: CheckerRun | None
+    title: str  # of what would run
+    of_what: str  # its inputs
+    measured_by: MachineRun | None
     sampled: int
 
+    @property
+    def in_words(self) -> str:
+        return f"{self.title}: {self.number:,} {self.of_what}, {super().in_words}"
 
-def estimate_of(project: Project, checker: str) -> CheckerEstimate | None:
-    """What a run of a checker that asks a server would cost; None for another one, or where there are no units."""
+
+def estimate_of(
+    project: Project,
+    checker: str,
+    parameters: Mapping[str, Any] | None = None,
+    retrieved: RetrievedPassages | None = None,
+    times: int = 1,
+) -> RunEstimate | None:
+    """What a run of a checker with these parameters would cost, or so many alike; None where no server is asked, and
+    where there are no units."""
     info = registry.get_info(checker)
-    unit_ids = list(suggesting.run_units(project, project.type).values_list("pk", flat=True))
-    if info.needs != "server" or not unit_ids:
+    units = suggesting.run_units(project, project.type)
+    number = units.count() if info.needs == "server" else 0
+    spaces = suggesting.asked_of(info, project.type, asked_anyway(project, project.type)) if number else ()
+
+    def sample() -> list:
+        # All units of a page, since some are asked about in one request.
+        pages = project.items.filter(state__in=suggesting.JUDGED).order_by("pk").values_list("pk", flat=True)
+        sampled = units.filter(item_units__item__in=evenly(list(pages))).values_list("pk", flat=True)[:MOST_SAMPLED]
+        inputs = checker_inputs(project.type, list(sampled), with_origin=info.gives == "scores", retrieved=retrieved)
+        return list(inputs.values())
+
+    first = {f"job__parameters__{RETRIEVED}__first": retrieved.first} if retrieved else {}
+    earlier = CheckerRun.objects.filter(project=project, checker=checker, **first)
+    return estimate_run(info, parameters, (number, "unit", "units"), sample, earlier, spaces, times=times)
+
+
+def estimate_run(
+    info: CheckerInfo,
+    parameters: Mapping[str, Any] | None,
+    counted: tuple[int, str, str],
+    sample: Callable[[], list],
+    earlier: QuerySet,
+    *asked: Any,
+    times: int = 1,
+) -> RunEstimate | None:
+    """As the newest run of `earlier` with the same parameters took per input, or else from the requests for a sample of
+    the inputs, of which there are `counted` (with their name)."""
+    complete, (number, one, several) = registry.complete_parameters(info, parameters or {}), counted
+    if info.needs != "server" or not number:
         return None
-    earlier, sampled = _earlier(project, checker), 0
-    if earlier is not None:
-        judged = earlier.job.progress_done - earlier.n_reused
-        mean = [earlier.prompt_tokens / judged, earlier.completion_tokens / judged]
+    run, sampled = _measured(earlier.filter(version=info.version, parameters_hash=digest_of(complete))), 0
+    if run is not None:
+        usage, of = Usage(run.prompt_tokens, run.completion_tokens), _asked_itself(run)
     else:
-        step = max(1, len(unit_ids) // SAMPLE)
-        sample = checker_inputs(project.type, unit_ids[::step][:SAMPLE], with_origin=info.gives == "scores")
-        inputs = list(sample.values())
-        spaces = suggesting.asked_of(info, project.type, asked_anyway(project, project.type))
-        usage = registry.estimated_usage(checker, spaces, inputs)
+        inputs = sample()
+        usage, of = registry.estimated_usage(info.slug, inputs, *asked, parameters=complete), len(inputs)
         if usage is None or not inputs:
             return None
-        sampled = len(inputs)
-        mean = [usage.prompt_tokens / sampled, usage.completion_tokens / sampled]
-    total = Usage(*(round(one * len(unit_ids)) for one in mean))
-    return CheckerEstimate.of(len(unit_ids), total, info.title, earlier, sampled)
+        sampled = of
+    total = Usage(*(round(times * number * one / of) for one in (usage.prompt_tokens, usage.completion_tokens)))
+    of_what = one if number == 1 else several
+    more = (info.title, of_what, run, sampled)
+    return RunEstimate.of(times * number, total, *more, endpoint=complete.get("endpoint", ""))
 
 
-def _earlier(project: Project, checker: str) -> CheckerRun | None:
-    """The newest finished run of the checker here that judged something itself."""
-    runs = CheckerRun.objects.filter(project=project, checker=checker, job__state=Job.State.DONE, prompt_tokens__gt=0)
-    for run in runs.select_related("job").order_by("-pk")[:10]:
-        if run.job.progress_done > run.n_reused:
-            return run
-    return None
+def evenly(ids: list[int]) -> list[int]:
+    """A sample of them."""
+    return ids[:: max(1, len(ids) // SAMPLE)][:SAMPLE]
+
+
+def _measured(runs: QuerySet) -> MachineRun | None:
+    """The newest finished one that asked something itself."""
+    found = runs.filter(job__state=Job.State.DONE, prompt_tokens__gt=0).select_related("job").order_by("-pk")[:10]
+    return next((run for run in found if _asked_itself(run) > 0), None)
+
+
+def _asked_itself(run: MachineRun) -> int:
+    return run.job.progress_done - getattr(run, "n_reused", 0)

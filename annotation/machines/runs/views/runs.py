@@ -5,7 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import render
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.jobs.queues import queue_states
@@ -15,7 +15,7 @@ from annotation.machines.runs import checker_inputs, retrieved, running_every, s
 from annotation.machines.runs.queries import costs, samples
 from annotation.machines.runs.queries import runs as queries
 from annotation.machines.runs.queries.doubtful import doubtful_units
-from annotation.machines.runs.views.shared import start_chosen, to_run
+from annotation.machines.runs.views.shared import render_estimate, start_chosen, to_run
 from annotation.machines.training import trained_models
 from annotation.models import CheckerRun, Project
 from annotation.work import showing
@@ -67,13 +67,17 @@ def _needs_retrieval(project: Project) -> bool:
 
 
 @login_required
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def run_estimate(request, slug, checker):
-    """What a run that asks a server would cost: a part of the page that starts runs, since counting takes a moment."""
+    """What a run would cost with the default parameters, or with those that are posted."""
     project = project_for(request.user, slug, RESEARCHER)
     if checker not in suggesting.checkers_of(project.type, retrieved=_needs_retrieval(project)):
         raise Http404("No such checker here")
-    context = {"estimate": costs.estimate_of(project, checker), "title": registry.get_info(checker).title}
+    info = registry.get_info(checker)
+    if request.method == "POST":
+        retrievals = retrieved.retrievals_for(project, request.user) if _needs_retrieval(project) else []
+        return render_estimate(request, "checker", project, info, retrievals=retrievals)
+    context = {"estimate": costs.estimate_of(project, checker), "title": info.title, "detail_url": "run_detail"}
     return render(request, "annotation/runs/estimate.html", context)
 
 

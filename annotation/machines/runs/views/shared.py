@@ -64,6 +64,21 @@ def start_chosen(
     ]
 
 
+def render_estimate(request, machine: str, project: Project, info: CheckerInfo, **choices: Any):
+    """What the run would cost that the form asks for: a part of the form's page, since counting takes a moment."""
+    kind, estimate, problem = RUN_KINDS[machine], None, ""
+    form = kind.form_class(info, request.POST, **choices)
+    if not form.is_valid():
+        problem = "Correct the settings below to see the cost"
+    else:
+        try:
+            estimate = form.estimate(project)
+        except ParameterError as error:
+            problem = str(error)
+    context = {"estimate": estimate, "problem": problem, "title": info.title, "detail_url": kind.detail_url}
+    return render(request, "annotation/runs/estimate.html", context)
+
+
 def to_run(run: MachineRun):
     return redirect(RUN_KINDS[run.machine].detail_url, uuid=run.uuid)
 
