@@ -18,7 +18,9 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(RUNTIME) assay.env
 	@PORT=$(PORT) exec $(BIN)/python scripts/demo.py
 
-test: setup lint
+# Beside the linters every module is compiled once, which each of the processes that run tests would do anew.
+test: setup
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(MAKE) --no-print-directory lint && wait
 	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not slow" --ignore tests/test_architecture.py
 
 # Everything that asks a language model, through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.

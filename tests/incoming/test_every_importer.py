@@ -27,7 +27,7 @@ from tests.world import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.on_postgresql]
 
-EXAMPLES = 60
+EXAMPLES = 30
 CLAIM = {"claim_id": "1", "claim": "It is hot", "claim_label": "SUPPORTS", "evidences": []}
 VOTED = {"evidence_id": "Sun:1", "evidence_label": "SUPPORTS", "article": "Sun", "evidence": "Hot.", "entropy": 0.5}
 VOTED |= {"votes": ["SUPPORTS", "REFUTES", None, None, None]}
