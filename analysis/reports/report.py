@@ -46,6 +46,8 @@ class Report:
         WrongChoice
     offers : what the page lets choose, value -> title, of options that hang on others; options without any are not
         shown
+    on_overview : the link and the words on the project's overview, of the newest result or of None; without it the
+        report is not there
     """
 
     name: str
@@ -66,6 +68,7 @@ class Report:
     tab: str = "project_agreement"
     settles: Callable[[Outline, dict], dict] = lambda source, values: values
     offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
+    on_overview: Callable[[Any], tuple[str, str]] | None = None
 
     @property
     def page(self) -> str:

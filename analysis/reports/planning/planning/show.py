@@ -16,6 +16,7 @@ from analysis.reports.words.sentences import clusters_of, defined_clusters, list
 TARGET = 0.05
 JUDGEMENTS = 2
 MOST_JUDGEMENTS = 9
+ON_OVERVIEW = 3  # questions
 # Sets of units behind the counts of a question.
 LABELLED, SHARED, FULL = "labelled", "shared", "full"
 SETS = {
@@ -302,6 +303,20 @@ def _results(result: Planning) -> str:
     return f"Units needed for alpha: {listed(texts)}." if texts else ""
 
 
+def on_overview(result: Planning | None) -> tuple[str, str]:
+    """What alpha takes of the first questions, or that it can be planned."""
+    needed = {one.title: one.needed.by_units for one in result.dimensions if one.needed} if result else {}
+    needs = [
+        f"{title} {n_of(units.more_units, 'more units') if units.more_units else 'no more'}"
+        for title, units in needed.items()
+        if units.n_units is not None
+    ]
+    if not needs:
+        return "Plan how many more labels", "narrow intervals take."
+    so_precise = f"For alpha to within {result.target:g}, with {result.judgements} judgements each"
+    return REPORT.title, f"{so_precise}: {', '.join(needs[:ON_OVERVIEW])}."
+
+
 REPORT = Report(
     "planning",
     "How many more labels?",
@@ -325,4 +340,5 @@ REPORT = Report(
     kind=Planning,
     declares=page,
     paragraph=methods,
+    on_overview=on_overview,
 )
