@@ -25,7 +25,7 @@ def claim_verdict(variant: str, title: str, labels: tuple[Label, ...]) -> TaskTy
             Dimension(
                 slug="verdict",
                 title="Verdict",
-                question="What is the verdict on the claim, by the evidence?",
+                question="What is the verdict on the claim?",
                 labels=labels,
                 role="stance",
             ),

@@ -38,6 +38,7 @@ def judge(project, retrieval, first: int, **more) -> CheckerRun:
 def test_a_checker_is_given_the_first_passages_in_their_order(evidence, verdicts, client):
     retrieval = search(evidence, parameters=WHOLE, top=4)
     units = dict(suggesting.run_units(verdicts, verdicts.type).values_list("key", "pk"))
+    assert "evidence" not in verdicts.type.dimensions[0].question  # its pages show none
     given = checker_inputs(verdicts.type, units.values(), retrieved=RetrievedPassages(str(retrieval.uuid), 2))
     found = retrieval.rankings.get(claim__key="ice").passages.order_by("rank").values_list("text", flat=True)
     assert given[units["ice"]].fields["passages"] == tuple(found)[:2] and len(found) > 2
