@@ -3,6 +3,7 @@ import socket
 
 import pytest
 
+from annotation.machines.retrieval import index
 from models_runtime import registry
 from models_runtime.llm.endpoints import VARIABLE
 
@@ -12,10 +13,12 @@ from .vllm_server import VllmServer, make_model, python_of_vllm
 
 @pytest.fixture(autouse=True)
 def fresh_checkers():
-    """A checker keeps the endpoint that it was loaded with."""
+    """A checker keeps the endpoint that it was loaded with, and so does a retriever with its index."""
     registry._cache.clear()
+    index.forget()
     yield
     registry._cache.clear()
+    index.forget()
 
 
 @pytest.fixture

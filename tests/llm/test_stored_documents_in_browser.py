@@ -5,7 +5,6 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.jobs import lifecycle
-from annotation.machines.retrieval import index
 from annotation.models import CheckerRun, Job, Response, RetrievalRun
 from tests.factories import make_project
 from tests.retrieval.harbour import harbour
@@ -19,7 +18,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_documents_are_made_up_stored_and_searched_with_again(open_context, tmp_path, serve, scheme):
     serve(written)
-    index.forget()
     project = harbour(tmp_path, identifier="evidence-inclusion/-/1")
     verdicts = make_project(project.dataset, "claim-verdict/four-way/1", overlap=1)
     page = open_context(project.created_by, color_scheme=scheme).new_page()

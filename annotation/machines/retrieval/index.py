@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from uuid import UUID
 
 from django.conf import settings
 
@@ -38,7 +39,8 @@ class Index:
     corpus_hash: str
     documents: int
     provenance: dict
-    runs: set[int] = field(default_factory=set)  # that are known to search these documents
+    # Known to search these documents with these parameters. Not by number: a rolled-back run's is given again.
+    runs: set[UUID] = field(default_factory=set)
     is_web: bool = False
 
 
@@ -53,7 +55,7 @@ def index_for(run: RetrievalRun, lease: Lease) -> tuple[Index, float]:
     with _lock:
         made_by = (run.retriever, run.version, starting.digest_of(_parameters_of_index(run)))
         if _kept is not None and _kept.made_by == made_by and _can_search_for(run, _kept):
-            if run.pk in _kept.runs:
+            if run.uuid in _kept.runs:
                 return _kept, 0.0
             if not _kept.is_web and not searches_web(run) and _hash_of(run, lease) == _kept.corpus_hash:
                 _kept = _searching_for(run, _kept)
@@ -63,7 +65,7 @@ def index_for(run: RetrievalRun, lease: Lease) -> tuple[Index, float]:
         begun = time.perf_counter()
         built = _build(run, lease, made_by)
         _refuse_other_documents(run, built.corpus_hash)
-        built.runs.add(run.pk)
+        built.runs.add(run.uuid)
         _kept = built
         return built, time.perf_counter() - begun
 
@@ -79,7 +81,7 @@ def _can_search_for(run: RetrievalRun, kept: Index) -> bool:
 
 def _searching_for(run: RetrievalRun, kept: Index) -> Index:
     if kept.parameters_hash == run.parameters_hash:
-        kept.runs.add(run.pk)
+        kept.runs.add(run.uuid)
         return kept
     with workers.final_errors():
         retriever = kept.retriever.searching_with(run.parameters)
@@ -90,7 +92,7 @@ def _searching_for(run: RetrievalRun, kept: Index) -> Index:
         retriever=retriever,
         parameters_hash=run.parameters_hash,
         provenance=provenance | more,
-        runs={run.pk},
+        runs={run.uuid},
     )
 
 
