@@ -286,11 +286,13 @@ def names(project: Project, user: User, item: Item) -> dict[str, str]:
 
 
 def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
-    """What runs said about the item, noted as shown."""
+    """What runs said about the item, each run under a small letter, noted as shown."""
     page = pages.load_page(item.pk, desk_type(project.type))
     ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
     rows = list(Suggestion.objects.filter(run__project=project, unit__in=ids).select_related("run").order_by("pk"))
-    showing.showed(project, user, [item], {row.run for row in rows}, labels=False)
+    runs = sorted({row.run for row in rows}, key=lambda run: run.pk)
+    showing.showed(project, user, [item], runs, labels=False)
+    letter_of = {run.pk: letter.lower() for run, letter in zip(runs, letters(len(runs)), strict=True)}
     known = {dimension.slug: dimension for dimension in page.type.asked_dimensions}
     return [
         {
@@ -298,8 +300,9 @@ def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
             "dimension": row.dimension,
             "title": known[row.dimension].title_of(row.label),
             "score": row.probability,
+            "letter": letter_of[row.run_id],
             "checker": f"{row.run.checker} {row.run.version}",
-            "quotes": [span["quote"] for span in row.spans],
+            "spans": row.spans,
         }
         | ({"explanation": row.explanation} if row.explanation else {})
         for row in rows

@@ -180,8 +180,9 @@ def test_what_checkers_said_comes_when_it_is_asked_for_and_is_noted_with_the_dec
     assert not Shown.objects.filter(what=str(run.uuid)).exists()
     found = post(f"items/{payload['item']}/reveal/", {"what": "checkers"})["suggestions"]
     assert {one["checker"] for one in found} == {"fake 1"}
-    assert [(one.get("explanation"), one["quotes"]) for one in found if one["dimension"] == "stance"] == [
-        ("It says so.", ["The"])
+    assert {one["letter"] for one in found} == {"a"}
+    assert [(one.get("explanation"), one["spans"]) for one in found if one["dimension"] == "stance"] == [
+        ("It says so.", [quoted])
     ]
     assert Shown.objects.filter(what=str(run.uuid), item__uuid=payload["item"]).count() == 1
     place = {"unit": payload["units"][0]}

@@ -9,7 +9,7 @@ from annotation.access import assignment_for
 from annotation.models import Decision, Membership
 from annotation.work import assigning
 from annotation.work.annotating import submit
-from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.journeys.browser import highlight
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 
@@ -106,7 +106,17 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
+    start = TEXT.index("all winter")
+    quoted = {"field": "evidence", "start": start, "end": start + 10, "quote": "all winter"}
+    make_suggestions(world[0]).suggestions.filter(dimension="stance").update(spans=[quoted], explanation="It says so.")
     page = open_desk(open_context, world, color_scheme=scheme)
+    # What checkers quote is marked in the text, under a letter of the checker's own.
+    assert page.locator("mark[data-badge*='a']").count() == 0
+    page.keyboard.press("v")
+    expect(page.locator("[data-checkers] p").first).to_contain_text("a fake 1")
+    assert page.locator("mark[data-badge='a']").all_inner_texts() == ["all winter"]
+    page.keyboard.press("v")
+    expect(page.locator("mark[data-badge='a']")).to_have_count(1)
     picture(page, f"adjudication-{scheme}")
     assert grave_problems(page) == []
     resize(page, {"width": 390, "height": 800})

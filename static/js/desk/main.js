@@ -101,12 +101,20 @@ function receive(reply) {
 function build(node, payload) {
   const made = createItem(node, payload, refresh, () => {});
   made.names = {};
-  made.overlay = payload.said.flatMap(({ letter, judgements }, index) => judgements.flatMap(({ unit, spans }) => spans
-    .filter((span) => made.texts.has(span.field))
-    .map((span) => ({ ...made.utf16(span), unit, kind: "said", number: index + 1, letter }))));
+  made.overlay = payload.said.flatMap(({ letter, judgements }, index) => judgements.flatMap((judgement) => layersOf(made, judgement, letter, index)));
   showSaid(made);
   for (const control of node.querySelectorAll("[data-reason], [data-for-guidelines]")) control.addEventListener("change", refresh);
   return made;
+}
+
+/** Highlights of an answer, painted as those of the letter; `index` counts the letters. */
+const layersOf = (made, { unit, spans }, letter, index) => spans
+  .filter((span) => made.texts.has(span.field))
+  .map((span) => ({ ...made.utf16(span), unit, kind: "said", number: index + 1, letter }));
+
+function colour(entry, index) {
+  entry.style.setProperty("--own-line", `var(--aspect-${(index % 20) + 1}-line)`);
+  entry.dataset.pattern = index % 4;
 }
 
 const nameOf = (made, letter) => (made.names[letter] ? `${letter} (${made.names[letter]})` : letter);
@@ -121,8 +129,7 @@ function showSaid(made) {
       const judgement = judgements.find(({ unit, dimension }) => unit === group.unit && dimension === group.dimension.slug);
       if (!judgement) return;
       const entry = make("li", {}, make("b", { textContent: nameOf(made, letter) }), " ", made.titleOf(group, judgement.label));
-      entry.style.setProperty("--own-line", `var(--aspect-${(index % 20) + 1}-line)`);
-      entry.dataset.pattern = index % 4;
+      colour(entry, index);
       if (judgement.spans.length) entry.append(" ", make("span", { className: "muted", textContent: `${judgement.spans.length} highlight${judgement.spans.length > 1 ? "s" : ""}` }));
       if (isLate) entry.append(" ", make("span", { className: "badge", textContent: "late" }));
       line.append(entry);
@@ -143,6 +150,25 @@ function showSaid(made) {
   if (payload.outcome) all.append(make("p", {}, "Decided: ", make("b", { textContent: payload.outcome })));
   if (payload.improbable !== null) all.append(make("p", {}, make("b", { textContent: "Improbable" }), `: a model of the annotators gives the least certain label a posterior of ${payload.improbable}`));
   for (const { reason, is_flag: isFlag } of payload.skips) all.append(make("p", {}, make("b", { textContent: isFlag ? "Flagged" : "Skipped" }), reason ? ": " : "", make("span", { textContent: reason, dir: "auto" })));
+}
+
+/** What checkers said, under small letters that follow people's, with what they quote marked in the texts. */
+function showCheckers(made, suggestions) {
+  const { payload, node } = made;
+  const letters = [...new Set(suggestions.map(({ letter }) => letter))].sort();
+  const indexOf = (letter) => payload.said.length + letters.indexOf(letter);
+  const box = one("[data-checkers]", node);
+  box.replaceChildren(...suggestions.map(({ unit, dimension, title, score, letter, checker, explanation, spans }) => {
+    const group = made.groups.find((one) => one.unit === unit && one.dimension.slug === dimension);
+    const number = payload.units.length > 1 ? `number ${group?.number}, ` : "";
+    const words = (...content) => make("span", { className: "small muted reasons", dir: "auto" }, ...content);
+    const entry = make("p", {}, make("b", { textContent: letter }), " ", make("span", { className: "badge machine", textContent: checker }), ` ${number}${group?.dimension.title ?? dimension}: `, make("b", { textContent: title }), score === null ? "" : ` ${score.toFixed(2)}`, ...(explanation ? [words(explanation)] : []), ...spans.map(({ quote }) => words(make("q", { textContent: quote }))));
+    colour(entry, indexOf(letter));
+    return entry;
+  }));
+  if (!suggestions.length) box.textContent = "No checker said anything about this item.";
+  made.overlay = [...made.overlay.filter(({ letter }) => !letters.includes(letter)), ...suggestions.flatMap((one) => layersOf(made, one, one.letter, indexOf(one.letter)))];
+  made.render();
 }
 
 function refresh() {
@@ -228,13 +254,7 @@ function reveal(what) {
       showSaid(about);
       return announce("Names are shown");
     }
-    const box = one("[data-checkers]", about.node);
-    box.replaceChildren(...reply.suggestions.map(({ unit, dimension, title, score, checker, explanation, quotes }) => {
-      const group = about.groups.find((one) => one.unit === unit && one.dimension.slug === dimension);
-      const number = about.payload.units.length > 1 ? `number ${group?.number}, ` : "";
-      return make("p", {}, make("span", { className: "badge machine", textContent: checker }), ` ${number}${group?.dimension.title ?? dimension}: `, make("b", { textContent: title }), score === null ? "" : ` ${score.toFixed(2)}`, explanation ? make("span", { className: "small muted reasons", dir: "auto", textContent: explanation }) : "", ...quotes.map((quote) => make("span", { className: "small muted reasons", dir: "auto" }, make("q", { textContent: quote }))));
-    }));
-    if (!reply.suggestions.length) box.textContent = "No checker said anything about this item.";
+    showCheckers(about, reply.suggestions);
     return undefined;
   });
 }
