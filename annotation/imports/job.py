@@ -9,13 +9,20 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from django.db import transaction
-from django.db.models import F
 
 from annotation.formats import FormatError
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames
 from annotation.imports.importing import ImportProblem, ImportRequest
 from annotation.imports.labels import LabelCheck
-from annotation.imports.staged_job import found_in, guard_of, make_items, open_batch, publish_staged, take_back
+from annotation.imports.staged_job import (
+    close_staging,
+    found_in,
+    guard_of,
+    make_items,
+    open_batch,
+    publish_staged,
+    take_back,
+)
 from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job, Project
@@ -39,9 +46,7 @@ class ImportHandler:
                 result = _stage(job, request, lease)
         except (FormatError, ImportProblem) as error:
             raise JobError(str(error)) from error
-        with transaction.atomic():
-            Job.objects.filter(pk=job.pk).update(result=result, progress_done=F("progress_total"))
-            lease.complete()
+        close_staging(job, result, lease)
 
     def finish(self, job: Job, lease: Lease) -> dict:
         job = Job.objects.select_related("dataset", "created_by").get(pk=job.pk)

@@ -6,6 +6,7 @@ again. Publishing is one transaction and happens once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -13,10 +14,12 @@ from django.db.models import F
 
 from annotation.bulk import MANY_ROWS, refresh_statistics
 from annotation.datasets.kinds import KINDS
+from annotation.formats.records import Record, RowError
 from annotation.formats.tables.oddities import ODDITIES
 from annotation.imports import importing
 from annotation.imports.publishing import REFUSE, delete_staged_rows, discard, projects_with_retired_items, publish
 from annotation.imports.rows import Findings, counted
+from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease, LeaseLost
 from annotation.models import Chunk, ContentBatch, Job, Project, Unit, User
@@ -79,6 +82,22 @@ def open_batch(job: Job, lease: Lease) -> ContentBatch:
     except IntegrityError:
         importing.refuse_second(job.dataset, but=job)
         raise
+
+
+def stage(job: Job, records: Iterable[Record | RowError], lease: Lease, *, is_dry_run: bool = False) -> Findings:
+    """Put the records into the job's batch, or only look at them."""
+    try:
+        batch = None if is_dry_run else open_batch(job, lease)
+    except importing.ImportProblem as error:
+        raise JobError(str(error)) from error
+    return read_all(records, ContentPass(job.dataset, batch=batch, guard=guard_of(lease)), lease.beat)
+
+
+def close_staging(job: Job, result: dict, lease: Lease) -> None:
+    """End the chunk that staged, with what it found."""
+    with transaction.atomic():
+        Job.objects.filter(pk=job.pk).update(result=result, progress_done=F("progress_total"))
+        lease.complete()
 
 
 def found_in(job: Job, findings: Findings, on_judged: str, done: str, *, leaves_out: bool = False) -> dict:

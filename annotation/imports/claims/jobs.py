@@ -12,10 +12,8 @@ from annotation.formats import FormatError
 from annotation.formats.records import ClaimRecord, EvidenceRecord, RowError
 from annotation.imports.claims.choosing import ClaimChoice, choose
 from annotation.imports.claims.collecting import KEPT_BAD_ROWS, day_of, records_in, row_of
-from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import KEEP
-from annotation.imports.staged_job import found_in, guard_of, open_batch, publish_staged, take_back
-from annotation.imports.staging import ContentPass, read_all
+from annotation.imports.staged_job import found_in, publish_staged, stage, take_back
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, ClaimCollection, CollectedClaim, Job
 from models_runtime.contracts import CheckerError, InputError, UnavailableError
@@ -79,12 +77,7 @@ class PublishingHandler:
         job = Job.objects.select_related("dataset").get(pk=job.pk)
         if not job.result:
             collection = ClaimCollection.objects.get(uuid=job.parameters["collection"])
-            try:
-                batch = open_batch(job, lease)
-            except ImportProblem as error:
-                raise JobError(str(error)) from error
-            content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease))
-            findings = read_all(_records(collection, job.parameters["fetches"]), content, lease.beat)
+            findings = stage(job, _records(collection, job.parameters["fetches"]), lease)
             result = found_in(job, findings, KEEP, "published")
             Job.objects.filter(pk=job.pk).update(result=result, progress_done=F("progress_total"))
             job.refresh_from_db(fields=["result"])

@@ -18,23 +18,21 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from django.db import connection, models, transaction
-from django.db.models import F
 
 from annotation.formats.records import STATED_IN, RowError
-from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import ON_JUDGED, REFUSE, discard, projects_with_retired_items, publish
 from annotation.imports.staged_job import (
     PublishingProblem,
+    close_staging,
     found_in,
     guard_of,
     make_items,
-    open_batch,
+    stage,
     start_publishing,
     take_back,
 )
-from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
-from annotation.jobs.lifecycle import JobError, Lease
+from annotation.jobs.lifecycle import Lease
 from annotation.machines.drafts.words import same_words
 from annotation.models import Chunk, ContentBatch, Draft, ExtractedSource, Job, Project, User
 from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, drafts_of
@@ -189,21 +187,10 @@ class DraftPublishingHandler:
         job = Job.objects.select_related("dataset", "project").get(pk=chunk.job_id)
         kind, piece_set = DRAFT_KINDS[job.parameters["kind"]], job.parameters.get("piece_set", "")
         publication = Publication(job.project, kind, piece_set)
-        try:
-            batch = open_batch(job, lease)
-        except ImportProblem as error:
-            raise JobError(str(error)) from error
-        content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease))
-        findings = read_all(
-            publication.records(lambda done, total: lease.progress(done, total, "Reading accepted drafts")),
-            content,
-            lease.beat,
-        )
-        result = found_in(job, findings, job.parameters["on_judged"], "published")
+        records = publication.records(lambda done, total: lease.progress(done, total, "Reading accepted drafts"))
+        result = found_in(job, stage(job, records, lease), job.parameters["on_judged"], "published")
         result |= {"same": publication.same, "left_out": publication.counts["left_out"]}
-        with transaction.atomic():
-            Job.objects.filter(pk=job.pk).update(result=result, progress_done=F("progress_total"))
-            lease.complete()
+        close_staging(job, result, lease)
 
     def finish(self, job: Job, lease: Lease) -> dict:
         job = Job.objects.select_related("dataset", "project").get(pk=job.pk)

@@ -15,26 +15,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from django.db import transaction
-from django.db.models import F
-
 from annotation import incoming
 from annotation.datasets.kinds import KIND_NAMED, uses_of
 from annotation.formats.records import EvidenceRecord, QuestionRecord
-from annotation.imports.importing import ImportProblem
 from annotation.imports.publishing import KEEP
 from annotation.imports.staged_job import (
     PublishingProblem,
+    close_staging,
     found_in,
-    guard_of,
     make_items,
-    open_batch,
     publish_staged,
+    stage,
     start_publishing,
     take_back,
 )
-from annotation.imports.staging import ContentPass, read_all
-from annotation.jobs.lifecycle import JobError, Lease
+from annotation.jobs.lifecycle import Lease
 from annotation.machines.retrieval.retrieving import TOP_LIMIT
 from annotation.models import (
     Chunk,
@@ -260,20 +255,9 @@ class StagingHandler(ABC):
         job = Job.objects.select_related("dataset").get(pk=chunk.job_id)
         walk = self.walk(job)
         total = walk.total
-        try:
-            batch = open_batch(job, lease)
-        except ImportProblem as error:
-            raise JobError(str(error)) from error
-        content = ContentPass(job.dataset, batch=batch, guard=guard_of(lease))
-        findings = read_all(
-            walk.records(lambda done: lease.progress(done, total, f"Reading {self.reads}")), content, lease.beat
-        )
-        result = found_in(job, findings, KEEP, "published")
-        with transaction.atomic():
-            Job.objects.filter(pk=job.pk).update(
-                result=result | {"counts": dict(walk.counts)}, progress_done=F("progress_total")
-            )
-            lease.complete()
+        records = walk.records(lambda done: lease.progress(done, total, f"Reading {self.reads}"))
+        result = found_in(job, stage(job, records, lease), KEEP, "published")
+        close_staging(job, result | {"counts": dict(walk.counts)}, lease)
 
     def finish(self, job: Job, lease: Lease) -> dict:
         job = Job.objects.select_related("dataset", "project").get(pk=job.pk)
