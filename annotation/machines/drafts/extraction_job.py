@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -19,7 +18,7 @@ from annotation.models import Chunk, Draft, ExtractedSource, ExtractionRun, Job
 from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind
 from models_runtime import registry
 from models_runtime.contracts import Prediction, PredictionError
-from models_runtime.extractors.contracts import Extraction, ExtractionInput, Extractor, Piece
+from models_runtime.extractors.contracts import Extraction, ExtractionInput, Piece
 
 # What must be the same in every worker of a run, or its drafts would not be one extractor's.
 IDENTITY = ("checker", "version", "model", "revision", "parameters", "kind")
@@ -32,9 +31,9 @@ class ExtractionHandler:
         run = ExtractionRun.objects.select_related("job").get(job_id=chunk.job_id)
         kind = DRAFT_KINDS[run.kind]
         info = workers.info_of(run.extractor, run.version)
-        extractor = _load(run)
-        # As the database gives it back, where tuples have become lists.
-        provenance = json.loads(json.dumps(workers.described(extractor)))
+        with workers.final_errors():
+            extractor = registry.load_extractor(run.extractor, run.kind, run.parameters)
+        provenance = workers.described(extractor)
         workers.check_identity(run.provenance, provenance, IDENTITY)
         source_ids: list[int] = chunk.payload["sources"]
         sources = read_sources(kind, source_ids)
@@ -42,14 +41,15 @@ class ExtractionHandler:
         def keep(found: dict[int, Extraction]) -> None:
             with transaction.atomic():
                 lease.keep({"sources": [one for one in source_ids if one not in found]}, len(found))
-                _store_provenance(run, provenance)
+                workers.store_description(run, provenance, IDENTITY)
                 store(run, kind, found)
 
         found = gather(
             run,
-            _AsChecker(extractor),
+            extractor,
             list(sources.values()),
             lease,
+            ask=extractor.extract,
             check=lambda answer: checked(_as_extraction(answer), kind, sources[int(answer.id)]),
             keep=keep if info.needs == "server" else None,
             measures_time=info.needs != "server",
@@ -59,7 +59,7 @@ class ExtractionHandler:
             found.setdefault(source_id, Extraction(str(source_id), error=gone))
         with transaction.atomic():
             lease.complete()  # first, so that who lost the lease writes nothing at all
-            _store_provenance(run, provenance)
+            workers.store_description(run, provenance, IDENTITY)
             store(run, kind, found)
 
     def finish(self, job: Job, lease: lifecycle.Lease) -> dict:
@@ -96,14 +96,6 @@ def summary(run: ExtractionRun) -> dict:
         "empty": answered - with_pieces,
         "pieces": run.drafts.count(),
     }
-
-
-class _AsChecker:
-    """An extractor, asked in the slices in which checkers are asked."""
-
-    def __init__(self, extractor: Extractor) -> None:
-        self.predict = extractor.extract
-        self.slice_at_least = getattr(extractor, "slice_at_least", 1)
 
 
 def _as_extraction(answer: Extraction | Prediction) -> Extraction:
@@ -169,20 +161,3 @@ def store(run: ExtractionRun, kind: DraftKind, found: Mapping[int, Extraction]) 
 
 def _stored_parts(kind: DraftKind, piece: Piece) -> dict[str, str]:
     return {name: as_words(piece.parts[name]) for name in kind.parts}
-
-
-# --- the extractor --------------------------------------------------------------------------------------------------
-
-
-def _load(run: ExtractionRun) -> Extractor:
-    with workers.final_errors():
-        return registry.load_extractor(run.extractor, run.kind, run.parameters)
-
-
-def _store_provenance(run: ExtractionRun, provenance: dict) -> None:
-    if provenance in workers.descriptions(run.provenance):
-        return
-    stored = ExtractionRun.objects.select_for_update().get(pk=run.pk)
-    workers.check_identity(stored.provenance, provenance, IDENTITY)
-    workers.note_worker(stored.provenance, provenance)
-    stored.save(update_fields=["provenance"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 
@@ -18,18 +17,10 @@ from annotation.machines.runs.storing import SAMPLES_PER_REASON, kept_trace, sto
 from annotation.models import Chunk, GeneratedText, GenerationRun, Job, Question
 from models_runtime import registry
 from models_runtime.contracts import Prediction, PredictionError
-from models_runtime.generators.contracts import Generation, GenerationInput, TextGenerator
+from models_runtime.generators.contracts import Generation, GenerationInput
 
 # What must be the same in every worker of a run, or its texts would not be one generator's.
 IDENTITY = ("checker", "version", "model", "revision", "parameters", "options", "prompts")
-
-
-class _AsChecker:
-    """A generator, asked in the slices in which checkers are asked."""
-
-    def __init__(self, generator: TextGenerator) -> None:
-        self.predict = generator.generate
-        self.slice_at_least = getattr(generator, "slice_at_least", 1)
 
 
 class GenerationHandler:
@@ -40,14 +31,13 @@ class GenerationHandler:
         info = workers.info_of(run.generator, run.version)
         with workers.final_errors():
             generator = registry.load_generator(run.generator, run.parameters)
-        # As the database gives it back, where tuples have become lists.
-        provenance = json.loads(json.dumps(workers.described(generator)))
+        provenance = workers.described(generator)
         workers.check_identity(run.provenance, provenance, IDENTITY)
         asked: list[Asked] = [tuple(one) for one in chunk.payload["texts"]]
         inputs, shown, found = _read(run, asked)
 
         def store(done: Mapping[int, Generation]) -> None:
-            _store_provenance(run, provenance)
+            workers.store_description(run, provenance, IDENTITY)
             _store(run, {asked[place]: one for place, one in done.items()}, shown)
 
         def keep(done: dict[int, Generation]) -> None:
@@ -57,9 +47,10 @@ class GenerationHandler:
 
         found |= gather(
             run,
-            _AsChecker(generator),
+            generator,
             inputs,
             lease,
+            ask=generator.generate,
             check=_checked,
             keep=keep if info.needs == "server" else None,
             measures_time=info.needs != "server",
@@ -149,15 +140,6 @@ def _store(run: GenerationRun, done: Mapping[Asked, Generation], shown: Mapping[
             )
         )
     GeneratedText.objects.bulk_create(rows, batch_size=200)
-
-
-def _store_provenance(run: GenerationRun, provenance: dict) -> None:
-    if provenance in workers.descriptions(run.provenance):
-        return
-    stored = GenerationRun.objects.select_for_update().get(pk=run.pk)
-    workers.check_identity(stored.provenance, provenance, IDENTITY)
-    workers.note_worker(stored.provenance, provenance)
-    stored.save(update_fields=["provenance"])
 
 
 def summary(run: GenerationRun) -> dict:

@@ -85,7 +85,7 @@ def _searching_for(run: RetrievalRun, kept: Index) -> Index:
         return kept
     with workers.final_errors():
         retriever = kept.retriever.searching_with(run.parameters)
-    provenance = json.loads(json.dumps(workers.described(retriever)))
+    provenance = workers.described(retriever)
     more = {"bad_lines": kept.provenance["bad_lines"]} if "bad_lines" in kept.provenance else {}
     return replace(
         kept,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from django.db import transaction
 from django.db.models import Count, F
@@ -21,25 +20,9 @@ from annotation.machines.runs.reuse import CIRCUMSTANCES
 from annotation.machines.runs.storing import storable, storable_json
 from annotation.models import Chunk, Job, Project, QueryRanking, RankedPassage, RetrievalRun
 from models_runtime.contracts import Prediction, PredictionError, Usage
-from models_runtime.retrieval.contracts import PassageHit, Query, Ranking, Retriever
+from models_runtime.retrieval.contracts import PassageHit, Query, Ranking
 
 PASSAGES_AT_ONCE = 1000
-
-
-@dataclass(frozen=True)
-class _Searching:
-    """A retriever as `gather` asks checkers: slices that can be cancelled between, and failures that stay with
-    the query that they belong to."""
-
-    retriever: Retriever
-    top: int
-
-    @property
-    def slice_at_least(self) -> int:
-        return getattr(self.retriever, "slice_at_least", 1)
-
-    def predict(self, queries: Sequence[Query]) -> list[Ranking]:
-        return self.retriever.search(queries, self.top)
 
 
 class RetrievalHandler:
@@ -69,9 +52,10 @@ class RetrievalHandler:
 
         rankings = gather(
             run,
-            _Searching(index.retriever, run.top),
+            index.retriever,
             queries,
             lease,
+            ask=lambda part: index.retriever.search(part, run.top),
             check=lambda answer: checked(_as_ranking(answer), run.top),
             keep=keep,
             measures_time=measures_time,

@@ -42,14 +42,16 @@ def gather(
     *,
     check: Callable[[Any], Answer],
     keep: Callable[[dict[int, Answer]], None] | None,
+    ask: Callable[[list], list] | None = None,
     measures_time: bool = False,
 ) -> dict[int, Answer]:
     """The answer to each input by its id, after `check`. Where the run is stopped before all are there, those that hold
-    go to `keep`, which stores them and what is left of the chunk; without it they are lost."""
+    go to `keep`, which stores them and what is left of the chunk; without it they are lost. `ask` and `measures_time`
+    are those of `predicting.predict`."""
     found: dict[int, Answer] = {}
     watched = _Watched(lease, run, lambda: len(found) < len(inputs))
     try:
-        for answer in predicting.predict(machine, list(inputs), watched, measures_time=measures_time):
+        for answer in predicting.predict(machine, list(inputs), watched, ask=ask, measures_time=measures_time):
             found[int(answer.id)] = check(answer)
             watched.usage += answer.usage or Usage()
     except (*predicting.STOPS, LimitReached, lifecycle.JobCancelled) as stop:

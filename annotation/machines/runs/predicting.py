@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from annotation.jobs import lifecycle
@@ -31,14 +31,21 @@ STOPS = (ModelError, UnavailableError)
 
 
 def predict(
-    checker: Checker, inputs: list[CheckerInput], lease: lifecycle.Lease, *, measures_time: bool = False
+    checker: Checker,
+    inputs: list[CheckerInput],
+    lease: lifecycle.Lease,
+    *,
+    ask: Callable[[list], list] | None = None,
+    measures_time: bool = False,
 ) -> Iterator[Prediction]:
     """Predictions for all inputs. Where a whole slice breaks, its inputs are tried one by one, and those that break
     again fail alone; a checker that breaks on every one of them is itself broken, and its error is raised. So is that
     of one that cannot work, for now or at all, at once, after what it had answered until then: it is no input's fault.
 
-    `measures_time`: the checker computes on this machine, so seconds that it does not count itself are measured here.
+    `ask` is how a machine of another kind is asked. `measures_time`: the checker computes on this machine, so seconds
+    that it does not count itself are measured here.
     """
+    ask = ask or checker.predict
     answered, broken, start = 0, None, 0
     least = getattr(checker, "slice_at_least", 1)
     while start < len(inputs):
@@ -48,7 +55,7 @@ def predict(
         begun = time.monotonic()
         lease.beat()
         try:
-            yield from _predict_slice(checker, part, measures_time)
+            yield from _predict_slice(ask, part, measures_time)
             answered += len(part)
         except Exception as error:
             if is_interruption(error):
@@ -59,7 +66,7 @@ def predict(
             for item in part:
                 lease.beat()
                 try:
-                    yield from _predict_slice(checker, [item], measures_time)
+                    yield from _predict_slice(ask, [item], measures_time)
                     answered += 1
                 except Exception as own_error:
                     if is_interruption(own_error) or isinstance(own_error, STOPS):
@@ -84,9 +91,9 @@ def next_size(size: int, seconds: float) -> int:
     return max(size // 2, 1) if seconds > slow else size
 
 
-def _predict_slice(checker: Checker, part: list[CheckerInput], measures_time: bool) -> list[Prediction]:
+def _predict_slice(ask: Callable[[list], list], part: list, measures_time: bool) -> list[Prediction]:
     begun = time.perf_counter()
-    predictions = checker.predict(part)
+    predictions = ask(part)
     seconds = time.perf_counter() - begun
     if [prediction.id for prediction in predictions] != [item.id for item in part]:
         raise ValueError(f"{len(part)} inputs went in, and other ones came out")

@@ -3,12 +3,14 @@ or a retriever. All of it is kept in the run's `provenance`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from django.db.models import F, Model
+from django.db.models import F
 
 from annotation.jobs.lifecycle import JobError
+from annotation.models import MachineRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo, UnavailableError, Usage
 
@@ -39,9 +41,10 @@ def info_of(slug: str, version: str) -> CheckerInfo:
 
 
 def described(checker) -> dict:
-    """How what was loaded describes itself. What cannot be had just now is tried again later."""
+    """How what was loaded describes itself, as the database gives it back, where tuples have become lists. What cannot
+    be had just now is tried again later."""
     try:
-        return checker.describe()
+        return json.loads(json.dumps(checker.describe()))
     except UnavailableError:
         raise
     except CheckerError as error:
@@ -69,7 +72,17 @@ def note_worker(provenance: dict, description: dict) -> None:
         provenance.setdefault(OTHER_WORKERS, []).append(description)
 
 
-def add_usage(run: Model, usages: Iterable[Usage | None]) -> None:
+def store_description(run: MachineRun, described: dict, identity: Iterable[str]) -> None:
+    """Note on the run how this worker describes itself. Belongs into the transaction that closes its chunk."""
+    if described in descriptions(run.provenance):
+        return
+    stored = type(run).objects.select_for_update().get(pk=run.pk)
+    check_identity(stored.provenance, described, identity)
+    note_worker(stored.provenance, described)
+    stored.save(update_fields=["provenance"])
+
+
+def add_usage(run: MachineRun, usages: Iterable[Usage | None]) -> None:
     """Add what answers cost to the run's sums. Belongs into the transaction that closes their chunk."""
     total = sum((usage for usage in usages if usage), Usage())
     type(run).objects.filter(pk=run.pk).update(
