@@ -17,12 +17,17 @@ LABELS, CHECKER, STATISTICS = "Labels", "Checker", "Statistics"
 # What an address or a command may call yes and no.
 FLAGS = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
 Choices = Mapping[str, str] | Callable[[Outline], Mapping[str, str]]
+# Between the names of several projects.
+AND = "+"
 
 
-def sibling_projects(source: Outline, suits: Callable[[TaskType], bool]) -> dict[str, str]:
-    """Choices of an option of the kind `project`: none, or a project on the same data set whose task type suits."""
+def sibling_projects(source: Outline, suits: Callable[[TaskType], bool], *, several: bool = False) -> dict[str, str]:
+    """Choices of an option of the kind `project`: none, or a project on the same data set whose task type suits; with
+    `several` also all of these."""
     siblings = source.siblings().items()
-    return {"": "none"} | {slug: title for slug, title in siblings if suits(source.sibling(slug).type)}
+    found = {slug: title for slug, title in siblings if suits(source.sibling(slug).type)}
+    together = {AND.join(sorted(found)): f"all {len(found)} of them"} if several and len(found) > 1 else {}
+    return {"": "none"} | found | together
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Option:
     hides: Callable[[Outline], bool] | None = None  # whether the page leaves it out, since it would change nothing
     on_pages: bool = True  # False: the command alone takes another value than the default
     known: Mapping[str, str] | None = None  # of `choices` made from the source, all that there could be
+    several: bool = False  # whether projects may be several, with AND between them
     missing: str = ""  # what the form says where there is nothing to choose: what there is none of, and what to start
 
     @property
@@ -89,7 +95,8 @@ class Option:
             for run in source.runs():
                 if run.checker == given and run.uuid in offered:
                     return run.uuid
-        if str(given) not in offered:
+        named = sorted({*filter(None, str(given).split(AND))}) if self.several else [str(given)]
+        if not set(named) <= set(offered):
             known = ", ".join(
                 filter(None, offered)
                 if self.kind != "run"
@@ -97,7 +104,7 @@ class Option:
             )
             hint = "" if self.has_choice(offered) else f": {self.missing}"
             raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}{hint}")
-        return str(given)
+        return AND.join(named)
 
     def _default(self, source: Outline) -> object:
         if self.kind == "run" and self.required:

@@ -15,7 +15,7 @@ from analysis.figures.page import Page
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
-from analysis.reports.options import Option
+from analysis.reports.options import AND, Option
 from analysis.reports.tabular import Grid, with_note
 from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.outline import Outline
@@ -103,7 +103,7 @@ class Report:
     def beside(self, values: dict) -> list[str]:
         """Slugs of the other projects whose labels the report reads where it has these options."""
         named = (values.get(option.name) for option in self.options if option.kind == "project")
-        return sorted({str(slug) for slug in named if slug})
+        return sorted({slug for value in named if value for slug in str(value).split(AND)})
 
     def compute(self, source: Source | Project, *, quick: bool = False, **options) -> dict:
         """The report as plain data, with its items as they are stored under `behind`; of a project, from the database.

@@ -521,7 +521,7 @@ def test_another_set_of_aspects_stands_beside_this_one(project, labels):
     report = get_report("icat")
     source = DatabaseSource(project)
     result = report.compute(source, other_aspects="others")
-    [row] = result["other"]["rows"]
+    [[row]] = [one["rows"] for one in result["sets"]["others"]]
     here = {}
     for key, label in labels.items():
         answer = next(one for one in found if key.startswith(one)) if any(map(key.startswith, found)) else None
@@ -538,7 +538,23 @@ def test_another_set_of_aspects_stands_beside_this_one(project, labels):
     items = Items.from_json(result["behind"])
     assert items.count(Filter({"other0.correlated": "yes"})) == 30 * ASPECTS
     page = report.page_of(result)
-    assert any(section.title == "Another set of aspects" for section in page.sections)
+    assert any(section.title == "Other sets of aspects" for section in page.sections)
     assert "coverage is by majority of people" in report.methods(result)
     with pytest.raises(ValueError, match="nowhere"):
         report.compute(source, other_aspects="nowhere", quick=True)
+
+    # A third set, which nobody has judged, beside both.
+    third = make_project(project.dataset, TASK, slug="third")
+    source = DatabaseSource(project)
+    asked = report.values(source, {"other_aspects": "third+others+third"})
+    assert asked["other_aspects"] == "others+third" and report.beside(asked) == ["others", "third"]
+    option = next(one for one in report.options if one.name == "other_aspects")
+    assert option.offered(source)["others+third"] == "all 2 of them"
+    with pytest.raises(ValueError, match="is one of others, third, others.third, not 'others.nowhere'"):
+        report.values(source, {"other_aspects": "others+nowhere"})
+    both = report.compute(source, **asked)
+    first, second = both["sets"]["others"]
+    assert (first, second["project"]) == (result["sets"]["others"][0], third.slug)
+    [unjudged] = second["rows"]
+    assert unjudged["name"] == "other1" and unjudged["here"]["n_pairable"] == 0
+    assert report.page_of(both)

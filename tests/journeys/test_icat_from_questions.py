@@ -181,15 +181,15 @@ def test_ten_questions_become_icats_tables_for_two_sets_of_aspects(tmp_path, set
     rows = {row["key"]: row for row in result["baseline_rows"]}
     assert not rows["rouge1"]["missing"] and rows["rouge1"]["correlations"][0]["figure"]["n_pairable"] == 2 * N
 
-    here, there = result["other"]["scores"]
+    here, there = result["sets"]["scores"]
     assert here["title"] != there["title"] and "ICAT-A" in there["title"]
     names = ("factuality", "coverage", "score")
     assert [here[name]["estimate"] for name in names] == pytest.approx([3 / 4, 1 / 2, (6 / 7 + 1 / 3) / 2])
     assert [there[name]["estimate"] for name in names] == pytest.approx([3 / 4, 3 / 4, 3 / 4])
-    by_people = next(row for row in result["other"]["rows"] if row["title"] == "Majority of people")
+    by_people = next(row for row in result["sets"]["others"][0]["rows"] if row["title"] == "Majority of people")
     assert by_people["here"]["estimate"] == pytest.approx(1 / 2)
     assert by_people["there"]["estimate"] == pytest.approx(3 / 4)
     titles = [table.title for table in report.tables(result)]
-    assert "Factuality, coverage and ICAT by both sets of aspects" in titles
+    assert "Factuality, coverage and ICAT by each set of aspects" in titles
     address = reverse("project_report", args=["given", "icat"])
     assert client.get(address, options).status_code == 200

@@ -18,6 +18,7 @@ from analysis.papers.icat.result import (
     CONVENTIONS,
     MAX_POINTS,
     AspectDetection,
+    AspectSets,
     BaselineMeasure,
     CoverageCorrelation,
     CoverageTest,
@@ -36,6 +37,7 @@ from analysis.papers.icat.result import (
 from analysis.reports.estimates import RESAMPLES, plain_figure, to_figure
 from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension
 from analysis.reports.labels.judgements import add_judgements
+from analysis.reports.options import AND
 from analysis.reports.words.numbers import either, n_of
 from analysis.sources.base import Source
 from analysis.sources.outline import SLOT, Run
@@ -82,8 +84,8 @@ def compute(
     `reference`, `k` and `ties` say what people's coverage is, as in the report on coverage; with `touched`, labels
     given after a checker's suggestion was seen count against it too. `automatic` is a key of `offered`: what the score
     is computed from; `baselines` the UUID of a run of the text baselines. `convention` is a key of CONVENTIONS.
-    `other_aspects` is the slug of a project that judges another set of aspects in the same answers. Wrong values raise
-    ValueError.
+    `other_aspects` names projects that judge other sets of aspects in the same answers, by their slugs with AND in
+    between. Wrong values raise ValueError.
     """
     dimension = covering_dimension(source.type)
     if not beta > 0:
@@ -135,7 +137,7 @@ def compute(
         baseline_rows=tested[len(compared) :],
         points=_points(study, everyone, chosen or next(iter(machines), None)),
         notes=[],
-        other=_other_aspects(study, items, everyone, other_aspects, beta, convention, quick=quick)
+        sets=_aspect_sets(study, items, everyone, other_aspects.split(AND), beta, convention, quick=quick)
         if other_aspects
         else UNSET,
     )
@@ -268,29 +270,54 @@ def _baseline(
     )
 
 
-def _other_aspects(
+def _aspect_sets(
     study: CoverageStudy,
     items: AspectItems,
     everyone: ResponseCoverage,
-    name: str,
+    names: list[str],
     beta: float,
     convention: str,
     *,
     quick: bool,
-) -> OtherAspects:
-    """What people and machines say of the other set's aspects in these answers, beside people's coverage here."""
+) -> AspectSets:
+    others, found = [_study_beside(study, name) for name in names], []
+    for other in others:
+        n_before = sum(len(one.rows) for one in found)
+        found.append(_other_aspects(study, items, everyone, other, n_before, quick=quick))
+    scores = [row for one in (study, *others) for row in _scores_of_set(one, beta, convention, quick=quick)]
+    return AspectSets(n_aspects=_mean_aspects(study), scores=scores, others=found)
+
+
+def _study_beside(study: CoverageStudy, name: str) -> CoverageStudy:
     source = study.source.sibling(name)
     dimension = covering_dimension(source.type)
     if dimension is None:
         raise ValueError(f"{name} judges no aspects in answers")
-    other = CoverageStudy(source, dimension, study.reference, study.k, study.ties)
+    return CoverageStudy(source, dimension, study.reference, study.k, study.ties)
+
+
+def _mean_aspects(study: CoverageStudy) -> float | None:
+    return number(float(study.n_aspects.mean())) if len(study.n_aspects) else None
+
+
+def _other_aspects(
+    study: CoverageStudy,
+    items: AspectItems,
+    everyone: ResponseCoverage,
+    other: CoverageStudy,
+    n_before: int,
+    *,
+    quick: bool,
+) -> OtherAspects:
+    """What people and machines say of the other set's aspects in these answers, beside people's coverage here. Rows are
+    numbered after the `n_before` of sets before this one."""
     place = {key: row for row, key in enumerate(other.responses["response"])}
     at = np.array([place.get(key, -1) for key in study.responses["response"]], dtype=int)
     people, _ = other.people(latest(other.labels))
     sides = [("Majority of people" if study.reference == "majority" else TITLES[study.reference], people.share)]
     sides += [(machine.title, machine.coverage) for machine in other.machines()]
     rows = []
-    for row, (title, values) in enumerate(sides):
+    for row, (title, values) in enumerate(sides, n_before):
         there = np.append(values, np.nan)[at]
         both = ~np.isnan(there) & ~np.isnan(everyone.share)
         items.add_correlated(f"other{row}", f"{title} on {other.source.units_title}", there, everyone.share, "")
@@ -306,12 +333,10 @@ def _other_aspects(
             )
         )
     return OtherAspects(
-        project=name,
-        units_title=source.units_title,
-        n_aspects=number(float(other.n_aspects.mean())) if len(other.n_aspects) else None,
-        n_aspects_here=number(float(study.n_aspects.mean())) if len(study.n_aspects) else None,
+        project=other.source.slug,
+        units_title=other.source.units_title,
+        n_aspects=_mean_aspects(other),
         rows=rows,
-        scores=[row for one in (study, other) for row in _scores_of_set(one, beta, convention, quick=quick)],
     )
 
 

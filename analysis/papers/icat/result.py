@@ -131,12 +131,20 @@ class ScoresOfSet(Record):
 
 
 class OtherAspects(Record):
+    """Another set, as a project judges it."""
+
     project: str
     units_title: str
     n_aspects: float | None  # of an answer, on average
-    n_aspects_here: float | None
     rows: list[OtherCoverage]
+
+
+class AspectSets(Record):
+    """This set of aspects and others: each by its own scores, and the others against this one."""
+
+    n_aspects: float | None  # of this set
     scores: list[ScoresOfSet]
+    others: list[OtherAspects]
 
 
 class Icat(AgainstReference):
@@ -163,7 +171,7 @@ class Icat(AgainstReference):
     baseline_rows: list[BaselineMeasure]
     points: PlottedAnswers | None
     notes: list[str]
-    other: OtherAspects | UnsetType = UNSET
+    sets: AspectSets | UnsetType = UNSET
 
     @property
     def measures(self) -> list[Measure]:

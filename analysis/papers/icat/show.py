@@ -12,6 +12,7 @@ from analysis.figures.tables import Column, Table
 from analysis.papers.icat.choices import offered, offered_baselines
 from analysis.papers.icat.result import (
     CONVENTIONS,
+    AspectSets,
     CoverageCorrelation,
     Icat,
     MachineCoverage,
@@ -62,7 +63,7 @@ def page(result: Icat) -> Page:
         Section("Coverage, factuality and ICAT", scores),
         Section("Automatic measures against people's coverage", [*scatter, *_correlations(result)]),
         Section("Aspects judged covered", _detection(result)),
-        *([Section("Another set of aspects", _of_both_sets(result, result.other))] if result.other else []),
+        *([Section("Other sets of aspects", _of_sets(result, result.sets))] if result.sets else []),
         Section("Agreement of the annotators", [_agreement(result)]),
     ]
     picture = next(iter((*curve, *scatter)), None)
@@ -297,48 +298,54 @@ def _detection(result: Icat) -> list[Table]:
 
 def projects_beside(source: Outline) -> dict[str, str]:
     """Other projects on the data set that judge aspects in answers."""
-    return sibling_projects(source, lambda kind: not refuses(kind))
+    return sibling_projects(source, lambda kind: not refuses(kind), several=True)
 
 
-def _of_both_sets(result: Icat, other: OtherAspects) -> list[Table]:
+def _of_sets(result: Icat, sets: AspectSets) -> list[Table]:
     columns = [
         Column("Aspects", "title"),
         Column("Machine", "machine"),
         *(Column(title, name, interval=True) for name, title in SCORES.items()),
         Column(f"ICAT, beta {result.beta:g}", "score", interval=True),
     ]
-    title = "Factuality, coverage and ICAT by both sets of aspects"
+    title = "Factuality, coverage and ICAT by each set of aspects"
     note = f"Means over all answers of each project. An undefined figure is {result.convention_title}."
-    scores = [Table(title, columns, other.scores, note)] if other.scores else []
-    return [*scores, _other_aspects(result, other)]
+    scores = [Table(title, columns, sets.scores, note)] if sets.scores else []
+    return [*scores, _against_this_set(sets)]
 
 
-def _other_aspects(result: Icat, other: OtherAspects) -> Table:
-    """Both sets beside each other, over the answers that have coverage by both."""
+def _against_this_set(sets: AspectSets) -> Table:
+    """Each other set beside this one, over the answers that have coverage by both."""
+    rows = [(other, row) for other in sets.others for row in other.rows]
 
-    def both(row: OtherCoverage) -> Filter | None:
-        return Filter({f"{row.name}.correlated": "yes"}) if row.here.n_pairable else None
+    def both(row: tuple[OtherAspects, OtherCoverage]) -> Filter | None:
+        return Filter({f"{row[1].name}.correlated": "yes"}) if row[1].here.n_pairable else None
 
     def figure(title: str, name: str) -> Column:
-        return Column(title, name, interval=True, items=both, counts=ANSWERS)
+        return Column(title, lambda row: getattr(row[1], name), interval=True, items=both, counts=ANSWERS)
 
     def correlation(place: int, title: str) -> Column:
-        return Column(title, lambda row: row.correlations[place].figure, interval=True, items=both, counts=ANSWERS)
+        return Column(title, lambda row: row[1].correlations[place].figure, interval=True, items=both, counts=ANSWERS)
 
     columns = [
-        Column("Coverage there by", "title"),
-        Column("Answers", lambda row: row.here.n_pairable, items=both, counts=ANSWERS),
+        Column("Aspects there", lambda row: f"{row[0].units_title} ({row[0].project})"),
+        Column("Coverage there by", lambda row: row[1].title),
+        Column("Answers", lambda row: row[1].here.n_pairable, items=both, counts=ANSWERS),
         figure("Here, by people", "here"),
         figure("There", "there"),
         figure("Mean distance", "distance"),
-        *(correlation(place, one.title) for place, one in enumerate(other.rows[0].correlations)),
+        *(correlation(place, one.title) for place, one in enumerate(rows[0][1].correlations)),
     ]
-    sizes = [f"{n:.1f}" if n is not None else "no" for n in (other.n_aspects_here, other.n_aspects)]
+    sizes = "; ".join(f"{_average(one.n_aspects)} in {one.project}" for one in sets.others)
     note = (
-        f"There: {other.units_title} of the project {other.project}, {sizes[1]} aspects to an answer on average, here "
-        f"{sizes[0]}. Over answers with coverage by both. Intervals resample questions."
+        f"Aspects to an answer, on average: {_average(sets.n_aspects)} here; {sizes}. Over answers with coverage by "
+        "both sets. Intervals resample questions."
     )
-    return Table("Coverage of the same answers by two sets of aspects", columns, other.rows, note)
+    return Table("Coverage of the same answers by other sets of aspects", columns, rows, note)
+
+
+def _average(n: float | None) -> str:
+    return "none" if n is None else f"{n:.1f}"
 
 
 def _agreement(result: Icat) -> Table:
@@ -489,7 +496,7 @@ def methods(result: Icat) -> str:
         if result.automatic
         else "",
         *(_of_measures(result) if result.measures else ()),
-        *(_of_others(result.other) if result.other else ()),
+        *(filter(None, map(_of_other, result.sets.others)) if result.sets else ()),
         f"Intervals are {kappa.interval.level:.0%} bootstrap intervals (BCa, expanded) that resample questions; "
         "answers without a figure are left out of it.",
         *_sentences(result),
@@ -507,14 +514,14 @@ def _by_people(result: Icat) -> str:
     )
 
 
-def _of_others(other: OtherAspects) -> list[str]:
+def _of_other(other: OtherAspects) -> str:
     found = [
         f"by {row.title[:1].lower()}{row.title[1:]} {row.there.written()} there and {row.here.written()} here "
         f"(n = {row.here.n_pairable:,}; Spearman {_spearman(row).written()})"
         for row in other.rows
         if row.here.is_defined
     ]
-    return [f"Of {other.units_title.lower()} of {other.project}, coverage is {'; '.join(found)}."] if found else []
+    return f"Of {other.units_title.lower()} of {other.project}, coverage is {'; '.join(found)}." if found else ""
 
 
 def _of_measures(result: Icat) -> list[str]:
@@ -567,6 +574,8 @@ REPORT = Report(
             kind="project",
             choices=projects_beside,
             default="",
+            several=True,
+            help="the aspects of other projects on the data set, A or A+B",
             missing="no other project on this data set judges aspects in answers",
             group=LABELS,
         ),
