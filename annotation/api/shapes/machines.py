@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rest_framework import serializers as s
 
 from annotation.api.shapes.base import Choice, PieceSet, Shape
@@ -19,24 +21,50 @@ from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, PO
 from annotation.models import Job
 from models_runtime.contracts import ROLES
 
-# ---- what machines say ----
+# ---- what runs of all kinds have in common ----
 
 
-class RunShape(Shape):
-    """`origin`: here, outside (uploaded, or from a file), or release (brought by one)."""
-
+class MachineRunShape(Shape):
     uuid = s.UUIDField()
-    checker = s.CharField()
     version = s.CharField()
     parameters = s.DictField()
-    origin = s.SerializerMethodField()
     state = Choice(Job.State.choices, source="job.state")
     message = s.CharField(source="job.message", allow_blank=True)
     progress_done = s.IntegerField(source="job.progress_done")
     progress_total = s.IntegerField(source="job.progress_total")
     job = s.UUIDField(source="job.uuid")
-    shown_to_annotators = s.SerializerMethodField()
     created_at = s.DateTimeField()
+
+
+class NumberedRunShape(MachineRunShape):
+    """`numbers` come when the run is done."""
+
+    numbered: ClassVar[tuple[str, ...]]
+    numbers = s.SerializerMethodField()
+
+    def get_numbers(self, run) -> dict[str, int]:
+        return {name: run.job.result[name] for name in self.numbered if name in run.job.result}
+
+
+class NewMachineRun(Shape):
+    """Where one of the limits is reached, the run stops."""
+
+    parameters = s.DictField(default=dict)
+    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
+    again = s.BooleanField(default=False)
+    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
+    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
+
+
+# ---- what machines say ----
+
+
+class RunShape(MachineRunShape):
+    """`origin`: here, outside (uploaded, or from a file), or release (brought by one)."""
+
+    checker = s.CharField()
+    origin = s.SerializerMethodField()
+    shown_to_annotators = s.SerializerMethodField()
 
     def get_origin(self, run) -> str:
         return "here" if not run.origin else "outside" if "outside" in run.origin else "release"
@@ -45,21 +73,13 @@ class RunShape(Shape):
         return run.project.prefill_run_id == run.pk
 
 
-class NewRun(Shape):
+class NewRun(NewMachineRun):
     checker = s.CharField(max_length=80)
-    parameters = s.DictField(default=dict)
-    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
     again = s.BooleanField(default=False, help_text="Judge all units again, whatever earlier runs said.")
     retrieval = s.UUIDField(
         required=False, allow_null=True, default=None, help_text="Judge claims by the first passages that it found."
     )
     first = s.IntegerField(min_value=1, max_value=MOST, default=USUAL, help_text="How many of them, together.")
-    limit_tokens = s.IntegerField(
-        min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None, help_text="Stop there."
-    )
-    limit_money = s.FloatField(
-        min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None, help_text="Stop there."
-    )
 
 
 class PromptShape(Shape):
@@ -136,28 +156,15 @@ class PublishedClaims(Shape):
     summaries = s.BooleanField(default=True, help_text="Fetch each review's own summary as gold evidence.")
 
 
-class RetrievalShape(Shape):
+class RetrievalShape(NumberedRunShape):
     """`numbers` and `steps` come when the run is done."""
 
-    uuid = s.UUIDField()
+    numbered = ("answered", "empty", "passages", "failed")
     retriever = s.CharField()
-    version = s.CharField()
     asks = s.CharField()
     corpus = s.CharField()
     top = s.IntegerField()
-    parameters = s.DictField()
-    state = Choice(Job.State.choices, source="job.state")
-    message = s.CharField(source="job.message", allow_blank=True)
-    progress_done = s.IntegerField(source="job.progress_done")
-    progress_total = s.IntegerField(source="job.progress_total")
-    job = s.UUIDField(source="job.uuid")
-    numbers = s.SerializerMethodField()
     steps = s.SerializerMethodField()
-    created_at = s.DateTimeField()
-
-    def get_numbers(self, run) -> dict[str, int]:
-        names = ("answered", "empty", "passages", "failed")
-        return {name: run.job.result[name] for name in names if name in run.job.result}
 
     def get_steps(self, run) -> list[dict]:
         return run.job.result.get("steps", [])
@@ -172,19 +179,14 @@ class StoredDocuments(Shape):
     repetition = s.IntegerField(default=0, min_value=-(2**31), max_value=2**31 - 1)
 
 
-class NewRetrieval(Shape):
+class NewRetrieval(NewMachineRun):
     retriever = s.CharField(max_length=80)
     preset = s.ChoiceField(sorted(PRESETS), required=False, allow_null=True, default=None, help_text="Of `evidence`.")
     asks = s.ChoiceField(list(ASKED))
     corpus = s.CharField(max_length=80, default="own")
     top = s.IntegerField(min_value=1, max_value=TOP_LIMIT, required=False, allow_null=True, default=None)
-    parameters = s.DictField(default=dict)
     replays = s.CharField(max_length=40, allow_blank=True, default="", help_text="A run that asked the web before.")
     documents = StoredDocuments(required=False, allow_null=True, default=None, help_text="Search with these.")
-    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
-    again = s.BooleanField(default=False)
-    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
-    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
 
 
 class PublishedPassages(Shape):
@@ -192,32 +194,17 @@ class PublishedPassages(Shape):
     context = s.CharField(max_length=80, allow_blank=True, default="", help_text="For questions that were judged.")
 
 
-class GenerationShape(Shape):
-    """`numbers` come when the run is done."""
-
-    uuid = s.UUIDField()
+class GenerationShape(NumberedRunShape):
+    numbered = ("answered", "abstained", "failed")
     generator = s.CharField()
-    version = s.CharField()
     passages = s.CharField(allow_blank=True)
     repetitions = s.IntegerField()
     context_setting = s.CharField(allow_blank=True)
-    parameters = s.DictField()
-    state = Choice(Job.State.choices, source="job.state")
-    message = s.CharField(source="job.message", allow_blank=True)
-    progress_done = s.IntegerField(source="job.progress_done")
-    progress_total = s.IntegerField(source="job.progress_total")
     prompt_tokens = s.IntegerField()
     completion_tokens = s.IntegerField()
-    job = s.UUIDField(source="job.uuid")
-    numbers = s.SerializerMethodField()
-    created_at = s.DateTimeField()
-
-    def get_numbers(self, run) -> dict[str, int]:
-        names = ("answered", "abstained", "failed")
-        return {name: run.job.result[name] for name in names if name in run.job.result}
 
 
-class NewGeneration(Shape):
+class NewGeneration(NewMachineRun):
     generator = s.CharField(max_length=80)
     passages = s.CharField(
         max_length=40,
@@ -229,10 +216,6 @@ class NewGeneration(Shape):
     repetitions = s.IntegerField(min_value=1, max_value=MOST_REPETITIONS, default=1)
     context_setting = s.CharField(max_length=SETTING_CHARS, allow_blank=True, default="")
     parameters = s.DictField(default=dict, help_text="Name a model by its `endpoint`; several models are several runs.")
-    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
-    again = s.BooleanField(default=False)
-    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
-    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
 
 
 class EstimateShape(Shape):
@@ -248,37 +231,17 @@ class EstimateShape(Shape):
         return dict(estimate.prices)
 
 
-class ExtractionShape(Shape):
-    """`numbers` come when the run is done."""
-
-    uuid = s.UUIDField()
+class ExtractionShape(NumberedRunShape):
+    numbered = ("answered", "empty", "pieces", "failed")
     extractor = s.CharField()
-    version = s.CharField()
     kind = s.CharField()
-    parameters = s.DictField()
-    state = Choice(Job.State.choices, source="job.state")
-    message = s.CharField(source="job.message", allow_blank=True)
-    progress_done = s.IntegerField(source="job.progress_done")
-    progress_total = s.IntegerField(source="job.progress_total")
     prompt_tokens = s.IntegerField()
     completion_tokens = s.IntegerField()
-    job = s.UUIDField(source="job.uuid")
-    numbers = s.SerializerMethodField()
-    created_at = s.DateTimeField()
-
-    def get_numbers(self, run) -> dict[str, int]:
-        names = ("answered", "empty", "pieces", "failed")
-        return {name: run.job.result[name] for name in names if name in run.job.result}
 
 
-class NewExtraction(Shape):
+class NewExtraction(NewMachineRun):
     extractor = s.CharField(max_length=80)
-    parameters = s.DictField(default=dict)
     everything = s.BooleanField(default=False, help_text="Also texts that have pieces of the project's set.")
-    queue = s.ChoiceField(sorted(set(QUEUES.values())), required=False, allow_null=True, default=None)
-    again = s.BooleanField(default=False)
-    limit_tokens = s.IntegerField(min_value=1, max_value=MOST_TOKENS, required=False, allow_null=True, default=None)
-    limit_money = s.FloatField(min_value=0, max_value=MOST_MONEY, required=False, allow_null=True, default=None)
 
 
 class PublishedDrafts(Shape):
