@@ -184,14 +184,13 @@ def job_for(user: User, uuid) -> Job:
     return job
 
 
-def run_for(user: User, uuid, model: type[Row] = CheckerRun) -> Row:
+def run_for(user: User, uuid, model: type[Row] = CheckerRun, *, edit: bool = False) -> Row:
     """A run or a training with its project and job, for the project's researchers; an extraction for whoever reviews
-    the project's drafts."""
-    run = model.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by").first()
-    if run is None or not visible_projects(user).filter(pk=run.project_id).exists():
-        raise Http404("No such run")
-    if RESEARCHER not in roles_of(user, run.project):
-        raise PermissionDenied(f"This needs the role of {RESEARCHER}")
+    the project's drafts. With `edit`, for those who may change the data set."""
+    rows = model.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by")
+    run = _of_researcher(user, rows, "run")
+    if edit and not may_edit_dataset(user, run.project.dataset):
+        raise PermissionDenied("You need permission to change the data set")
     if model is ExtractionRun:
         _check_drafts(user, run.project)
     return run
@@ -199,12 +198,16 @@ def run_for(user: User, uuid, model: type[Row] = CheckerRun) -> Row:
 
 def webhook_for(user: User, uuid) -> Webhook:
     """The webhook with its project, for the project's researchers."""
-    webhook = Webhook.objects.filter(uuid=uuid).select_related("project").first()
-    if webhook is None or not visible_projects(user).filter(pk=webhook.project_id).exists():
-        raise Http404("No such webhook")
-    if RESEARCHER not in roles_of(user, webhook.project):
+    return _of_researcher(user, Webhook.objects.filter(uuid=uuid).select_related("project"), "webhook")
+
+
+def _of_researcher(user: User, rows: QuerySet[Row], what: str) -> Row:
+    row = rows.first()
+    if row is None or not visible_projects(user).filter(pk=row.project_id).exists():
+        raise Http404(f"No such {what}")
+    if RESEARCHER not in roles_of(user, row.project):
         raise PermissionDenied(f"This needs the role of {RESEARCHER}")
-    return webhook
+    return row
 
 
 def drafts_project_for(user: User, slug: str) -> Project:

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api import shapes
-from annotation.api.problems import Problem, invalid
+from annotation.api.problems import invalid
 from annotation.api.routes import Listing, Route
 from annotation.imports import uploads
 from annotation.imports.claims import choosing, collecting
@@ -76,8 +76,5 @@ class PublishRoute(Route):
 
     def post(self, request, uuid):
         collection = collection_for(request.user, uuid)
-        try:
-            job = collecting.publish(request.user, collection, fetches=self.taken(request)["summaries"])
-        except collecting.CollectingProblem as problem:
-            raise Problem(409, str(problem)) from None
+        job = collecting.publish(request.user, collection, fetches=self.taken(request)["summaries"])
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")

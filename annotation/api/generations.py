@@ -1,13 +1,11 @@
 """What models write, for programs: answers to questions, and drafts of pieces."""
 
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
-from annotation.api.machines import EstimateRoute
+from annotation.api.machines import EstimateRoute, MachineRunRoute
 from annotation.api.problems import Problem
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.machines.drafts import extraction, reviewing
@@ -61,13 +59,8 @@ def _wanted(asked: dict) -> generating.GenerationRequest:
     )
 
 
-class GenerationDetailRoute(Route):
-    """One run."""
-
-    shape = shapes.GenerationShape
-
-    def get(self, request, uuid):
-        return Response(self.shape(access.run_for(request.user, uuid, GenerationRun)).data)
+class GenerationDetailRoute(MachineRunRoute):
+    model, shape = GenerationRun, shapes.GenerationShape
 
 
 class GenerationPublishRoute(Route):
@@ -76,13 +69,8 @@ class GenerationPublishRoute(Route):
     takes, gives, status = shapes.Nothing, shapes.JobShape, 202
 
     def post(self, request, uuid):
-        run = access.run_for(request.user, uuid, GenerationRun)
-        if not access.may_edit_dataset(request.user, run.project.dataset):
-            raise PermissionDenied("You need permission to change the data set")
-        try:
-            job = publishing.start(request.user, run)
-        except publishing.PublishingProblem as problem:
-            raise Problem(409, str(problem)) from None
+        run = access.run_for(request.user, uuid, GenerationRun, edit=True)
+        job = publishing.start(request.user, run)
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
@@ -126,13 +114,8 @@ class ExtractionEstimateRoute(EstimateRoute):
         )
 
 
-class ExtractionDetailRoute(Route):
-    """One run."""
-
-    shape = shapes.ExtractionShape
-
-    def get(self, request, uuid):
-        return Response(self.shape(access.run_for(request.user, uuid, ExtractionRun)).data)
+class ExtractionDetailRoute(MachineRunRoute):
+    model, shape = ExtractionRun, shapes.ExtractionShape
 
 
 class ExtractionPublishRoute(Route):
@@ -143,10 +126,7 @@ class ExtractionPublishRoute(Route):
     def post(self, request, uuid):
         run = access.run_for(request.user, uuid, ExtractionRun)
         asked = self.taken(request)
-        try:
-            with transaction.atomic():
-                reviewing.accept_undecided(run.project, DRAFT_KINDS[run.kind], request.user, run)
-                job = draft_publishing.start(request.user, run.project, **asked)
-        except (reviewing.ReviewError, draft_publishing.PublishingProblem) as problem:
-            raise Problem(409, str(problem)) from None
+        with transaction.atomic():
+            reviewing.accept_undecided(run.project, DRAFT_KINDS[run.kind], request.user, run)
+            job = draft_publishing.start(request.user, run.project, **asked)
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")

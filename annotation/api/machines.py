@@ -1,6 +1,7 @@
 """Checker runs with what they said, and what was trained."""
 
 from dataclasses import asdict
+from typing import ClassVar
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
@@ -23,7 +24,7 @@ from annotation.machines.runs.retrieved import RetrievedPassages, why_not
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
 from annotation.machines.training.forms import TrainingForm
-from annotation.models import Job, Project, RetrievalRun, Score, Suggestion, TrainedModel
+from annotation.models import CheckerRun, Job, MachineRun, Project, RetrievalRun, Score, Suggestion, TrainedModel
 from annotation.work import showing
 from annotation.work.label_access import API, labels_served
 
@@ -86,13 +87,17 @@ def _passages(asked: dict) -> RetrievedPassages | None:
     return RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked["retrieval"] else None
 
 
-class RunDetailRoute(Route):
+class MachineRunRoute(Route):
     """One run."""
 
-    shape = shapes.RunShape
+    model: ClassVar[type[MachineRun]]
 
     def get(self, request, uuid):
-        return Response(self.shape(access.run_for(request.user, uuid)).data)
+        return Response(self.shape(access.run_for(request.user, uuid, self.model)).data)
+
+
+class RunDetailRoute(MachineRunRoute):
+    model, shape = CheckerRun, shapes.RunShape
 
 
 class ShowRunRoute(Route):
@@ -190,13 +195,10 @@ def _stored(documents: dict | None) -> tuple:
     return (retrieving.DocumentGenerator.of(documents), documents["repetition"]) if documents else ()
 
 
-class RetrievalDetailRoute(Route):
+class RetrievalDetailRoute(MachineRunRoute):
     """One retrieval."""
 
-    shape = shapes.RetrievalShape
-
-    def get(self, request, uuid):
-        return Response(self.shape(access.run_for(request.user, uuid, RetrievalRun)).data)
+    model, shape = RetrievalRun, shapes.RetrievalShape
 
 
 class RetrievalPublishRoute(Route):
@@ -205,14 +207,9 @@ class RetrievalPublishRoute(Route):
     takes, gives, status = shapes.PublishedPassages, shapes.JobShape, 202
 
     def post(self, request, uuid):
-        run = access.run_for(request.user, uuid, RetrievalRun)
-        if not access.may_edit_dataset(request.user, run.project.dataset):
-            raise PermissionDenied("You need permission to change the data set")
+        run = access.run_for(request.user, uuid, RetrievalRun, edit=True)
         asked = self.taken(request)
-        try:
-            job = publishing.start(request.user, run, asked["top"], asked["context"])
-        except publishing.PublishingProblem as problem:
-            raise Problem(409, str(problem)) from None
+        job = publishing.start(request.user, run, asked["top"], asked["context"])
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
@@ -222,13 +219,8 @@ class RetrievalDocumentsRoute(Route):
     takes, gives, status = shapes.Nothing, shapes.JobShape, 202
 
     def post(self, request, uuid):
-        run = access.run_for(request.user, uuid, RetrievalRun)
-        if not access.may_edit_dataset(request.user, run.project.dataset):
-            raise PermissionDenied("You need permission to change the data set")
-        try:
-            job = expansions.start(request.user, run)
-        except publishing.PublishingProblem as problem:
-            raise Problem(409, str(problem)) from None
+        run = access.run_for(request.user, uuid, RetrievalRun, edit=True)
+        job = expansions.start(request.user, run)
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
@@ -310,8 +302,6 @@ class TrainingsRoute(Listing):
         except training.TooFewLabels as error:
             is_blind = access.has_open_work(request.user, project)
             raise Problem(409, "There are too few labels to learn from yet" if is_blind else str(error)) from None
-        except training.TrainingError as error:
-            raise Problem(409, str(error)) from None
         shown = self.shape(model, context={"is_blind": True}).data
         return Response(shown, status=202, headers={"Location": f"/api/v1/trainings/{model.uuid}/"})
 

@@ -12,10 +12,14 @@ from rest_framework.response import Response
 
 from annotation import incoming
 from annotation.formats import FormatError
+from annotation.imports.claims.collecting import CollectingProblem
 from annotation.imports.importing import ImportProblem
+from annotation.imports.staged_job import PublishingProblem
 from annotation.imports.uploads import UploadError
 from annotation.jobs.lifecycle import SameJob, TooManyJobs
+from annotation.machines.drafts.reviewing import ReviewError
 from annotation.machines.runs.starting import RunError, SameRun
+from annotation.machines.training.training import TrainingError
 from annotation.projects.invitations import InvitationError
 from annotation.projects.managing import ProjectError
 from models_runtime.contracts import ParameterError
@@ -32,10 +36,14 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (PermissionDenied, 403),
     (Http404, 404),
     (TooManyJobs, 429),
+    (CollectingProblem, 409),
     (ImportProblem, 409),
     (InvitationError, 409),
     (ProjectError, 409),
+    (PublishingProblem, 409),
+    (ReviewError, 409),
     (RunError, 409),
+    (TrainingError, 409),
     (FormatError, 422),
     (UploadError, 422),
     (ParameterError, 422),

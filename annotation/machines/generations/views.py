@@ -1,7 +1,6 @@
 """Answers of language models in a project: ask for some, see what they wrote, publish it as responses."""
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
@@ -66,9 +65,7 @@ def parts_of(request, run: GenerationRun) -> dict:
 @require_POST
 def generation_publish(request, uuid):
     """The texts become responses of the data set."""
-    run = run_for(request.user, uuid, GenerationRun)
-    if not may_edit_dataset(request.user, run.project.dataset):
-        raise PermissionDenied("You need permission to change the data set")
+    run = run_for(request.user, uuid, GenerationRun, edit=True)
     try:
         publishing.start(request.user, run)
     except publishing.PublishingProblem as problem:

@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, StreamingHttpResponse
 from django.shortcuts import render
@@ -118,9 +117,7 @@ def _documents_of(run: RetrievalRun) -> dict:
 @require_POST
 def retrieval_documents(request, uuid):
     """What was made up for claims becomes documents of the data set."""
-    run = run_for(request.user, uuid, RetrievalRun)
-    if not may_edit_dataset(request.user, run.project.dataset):
-        raise PermissionDenied("You need permission to change the data set")
+    run = run_for(request.user, uuid, RetrievalRun, edit=True)
     try:
         expansions.start(request.user, run)
     except publishing.PublishingProblem as problem:
@@ -189,9 +186,7 @@ def _download(lines, run: RetrievalRun, ending: str, media_type: str) -> Streami
 @require_POST
 def retrieval_publish(request, uuid):
     """The best passages become evidence of the data set."""
-    run = run_for(request.user, uuid, RetrievalRun)
-    if not may_edit_dataset(request.user, run.project.dataset):
-        raise PermissionDenied("You need permission to change the data set")
+    run = run_for(request.user, uuid, RetrievalRun, edit=True)
     form = PublishPassagesForm(run, request.POST)
     if form.is_valid():
         try:
