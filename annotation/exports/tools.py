@@ -146,8 +146,13 @@ class _Batch:
                     self.metadata[item.anchor],
                     [answer for one in latest.values() if (answer := self._said(one, key)).labels],
                     [
-                        WrittenAnswers(model, self._titles(labels), probability=sure)
-                        for (model, sure), labels in self.suggestions.get(unit, {}).items()
+                        WrittenAnswers(
+                            model,
+                            self._titles({slug: label for slug, (label, _) in said.items()}),
+                            probability=sure,
+                            explanations={slug: explanation for slug, (_, explanation) in said.items()},
+                        )
+                        for (model, sure), said in self.suggestions.get(unit, {}).items()
                     ],
                 )
 
@@ -171,13 +176,15 @@ class _Batch:
         }
 
 
-def _suggestions(project: Project, units: list[int]) -> dict[int, dict[tuple[str, float | None], dict[str, str]]]:
-    """Unit -> (run's name, probability) -> question -> label."""
+def _suggestions(
+    project: Project, units: list[int]
+) -> dict[int, dict[tuple[str, float | None], dict[str, tuple[str, str]]]]:
+    """Unit -> (run's name, probability) -> question -> label and explanation."""
     by_unit: dict[int, dict] = defaultdict(lambda: defaultdict(dict))
     rows = Suggestion.objects.filter(run__project=project, unit__in=units).order_by("run_id", "dimension")
-    columns = ("unit_id", "run__checker", "run__version", "dimension", "label", "probability")
-    for unit, checker, version, dimension, label, sure in rows.values_list(*columns):
+    columns = ("unit_id", "run__checker", "run__version", "dimension", "label", "probability", "explanation")
+    for unit, checker, version, dimension, label, sure, explanation in rows.values_list(*columns):
         outside = checker.removeprefix("outside:")
         name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
-        by_unit[unit][name, sure][dimension] = label
+        by_unit[unit][name, sure][dimension] = label, explanation
     return by_unit

@@ -230,6 +230,7 @@ class SuggestionRecord:
     label: str
     probability: float | None = None
     probabilities: dict[str, float] = field(default_factory=dict)  # of every label, where the file says them
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,9 +45,10 @@ def bring_in(
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
     that the project does not have and for labels that its questions do not have, unless these are left out."""
     said: dict[tuple[str, str], dict] = defaultdict(dict)  # (checker, what it gives) -> place -> value
-    # Checker -> place -> probability of its label, and of each label
+    # Checker -> place -> probability of its label, and of each label; and its explanation
     sure: dict[str, dict] = defaultdict(dict)
     spread: dict[str, dict] = defaultdict(dict)
+    reasons: dict[str, dict] = defaultdict(dict)
     for record in records:
         if isinstance(record, ScoreRecord):
             said[record.checker, "scores"][record.unit, ""] = record.value
@@ -57,6 +58,8 @@ def bring_in(
                 sure[record.checker][record.unit, record.dimension] = record.probability
             if record.probabilities:
                 spread[record.checker][record.unit, record.dimension] = record.probabilities
+            if record.explanation:
+                reasons[record.checker][record.unit, record.dimension] = record.explanation
     if not said:
         return OutsideDone()
     units = units_by_key(project)
@@ -76,7 +79,7 @@ def bring_in(
         beat()
         with transaction.atomic():
             guard()
-            beside = (sure[checker], spread[checker]) if gives == "labels" else ({}, {})
+            beside = (sure[checker], spread[checker], reasons[checker]) if gives == "labels" else ({}, {}, {})
             if _store(project, user, checker, gives, values, units, *beside, **(checkers or {}).get(checker, {})):
                 done.runs += 1
             else:
@@ -116,11 +119,15 @@ def _store(
     units: dict[str, int],
     sure: dict,
     spread: dict,
+    reasons: dict,
     version: str = "",
     parameters: Mapping | None = None,
 ) -> bool:
     told = sorted(
-        ([*place, value, *filter(None, [sure.get(place), spread.get(place)])] for place, value in values.items()),
+        (
+            [*place, value, *filter(None, [sure.get(place), spread.get(place), reasons.get(place)])]
+            for place, value in values.items()
+        ),
         key=lambda one: one[:2],
     )
     content = json.dumps([gives, told], sort_keys=True)
@@ -147,16 +154,19 @@ def _store(
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,
     )
-    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, sure, spread)]
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, sure, spread, reasons)]
     model, columns = Score, ["name", "value"]
     if gives == "labels":
-        model, columns = Suggestion, ["dimension", "label", "probability", "probabilities"]
+        model, columns = Suggestion, ["dimension", "label", "probability", "probabilities", "explanation"]
     for start in range(0, len(rows), BATCH):
         bulk_insert(model, rows[start : start + BATCH], ["run_id", "unit_id", *columns])
     return True
 
 
-def _columns(checker: str, gives: str, values: dict, sure: dict, spread: dict) -> list[tuple]:
+def _columns(checker: str, gives: str, values: dict, sure: dict, spread: dict, reasons: dict) -> list[tuple]:
     if gives == "scores":
         return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
-    return [(*place, label, sure.get(place), spread.get(place, {})) for place, label in sorted(values.items())]
+    return [
+        (*place, label, sure.get(place), spread.get(place, {}), reasons.get(place, ""))
+        for place, label in sorted(values.items())
+    ]

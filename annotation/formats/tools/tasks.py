@@ -37,6 +37,7 @@ ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "wor
 MARKED, NONE = "marked", "none"
 MOST_PASSAGE_LABELS = 20
 MODEL_CHARS = 70
+EXPLANATION_CHARS = 20_000
 FORM_MARKS = str.maketrans({",": ";", "=": ":"})  # what parts the labels of passages in a form
 FIELDS = {"claim": ["claim"], "pair": ["premise", "hypothesis"]}
 MOST_QUESTIONS = 12
@@ -67,6 +68,7 @@ class Said:
     incomplete: set[str] = field(default_factory=set)  # questions of which a marked passage was lost
     sees_all: bool = False  # whether no passage of a question means that there is none
     probability: float | None = None  # of a model
+    explanations: dict[str, str] = field(default_factory=dict)  # question -> a model's reasons
     active_ms: int | None = None
     submitted_at: datetime | None = None
     comment: str = ""
@@ -217,7 +219,11 @@ class _Records:
                     task.lost[f"Further predictions of one model for one text ({shown(name)})"] += 1
                     continue
                 self.suggested.add(place)
-                yield SuggestionRecord(task.key, said.who, slug, answer, said.probability)
+                explanation = said.explanations.get(name, "")
+                if len(explanation) > EXPLANATION_CHARS:
+                    task.lost[f"Explanations of more than {EXPLANATION_CHARS:,} characters ({shown(name)})"] += 1
+                    explanation = ""
+                yield SuggestionRecord(task.key, said.who, slug, answer, said.probability, explanation=explanation)
 
         for said in task.decided:
             for slug, answer, spans, name in self._answers(task, said):

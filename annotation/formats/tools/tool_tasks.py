@@ -37,6 +37,7 @@ class WrittenAnswers:
     probability: float | None = None
     active_ms: int | None = None
     submitted_at: datetime | None = None
+    explanations: dict[str, str] = field(default_factory=dict)  # by question's slug, a model's reasons
 
 
 @dataclass(slots=True)

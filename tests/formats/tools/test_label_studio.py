@@ -86,6 +86,7 @@ def test_a_real_export_with_two_annotators_and_a_model():
     assert (first.rater_kind, first.active_ms, first.submitted_at.minute) == ("person", 12_500, 1)
     models = [(one.unit, one.checker, one.label, one.probability) for one in of(found, SuggestionRecord)]
     assert models == [("101", "stars-v2", "very_good", 0.875), ("102", "stars-v2", "so_so", 0.5)]
+    assert [one.explanation for one in of(found, SuggestionRecord)] == ["It names\na harbour 😀.", ""]
     lost = {one.what: one.number for one in of(found, LostRecord)}
     assert lost["Relations between regions"] == 1 and lost["Cancelled annotations"] == 1
     assert lost["Fields of tasks: inner_id"] == 3 and not errors(found)
@@ -205,7 +206,9 @@ def test_annotators_without_a_name_are_places_and_again_is_a_revision(tmp_path):
 def test_what_assay_cannot_hold_is_listed(tmp_path):
     region = {"id": "r", "from_name": "who", "to_name": "text", "type": "brushlabels", "value": {"rle": [1]}}
     results = [choice("a"), choice("b", start=1, end=2), region, choice("x", "y", name="many")]
-    prediction = {"model_version": "m", "score": 7.5, "result": [choice("a")]}
+    told = choice("a") | {"meta": {"text": ["e" * 20_001]}}
+    prediction = {"model_version": "m", "score": 7.5, "result": [told]}
+    results.append(choice("z", name="many") | {"meta": {"text": ["a person's"]}})
     made, found = of_tasks(tmp_path, task(results=results, predictions=[prediction, prediction], meta={"a": 1}))
     assert [(one["slug"], one.get("answer")) for one in made["questions"]] == [("tone", None), ("many", "labels")]
     assert {one.what: one.number for one in of(found, LostRecord)} == {
@@ -213,6 +216,8 @@ def test_what_assay_cannot_hold_is_listed(tmp_path):
         "Answers about single regions (tone)": 1,
         "Scores of predictions that are no probability": 2,
         "Further predictions of one model for one text (tone)": 1,
+        "Explanations of more than 20,000 characters (tone)": 1,
+        "Fields of results: meta": 1,
         "Fields of tasks: meta": 1,
     }
 

@@ -61,7 +61,10 @@ def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
     run = CheckerRun.objects.get()
     assert run.checker == "outside:stars-v2" and run.origin["outside"] == "stars-v2"
     assert Span.objects.filter(label="place").count() == 3 and Span.objects.filter(label="time").count() == 1
-    assert sorted(Suggestion.objects.values_list("label", "probability")) == [("so_so", 0.5), ("very_good", 0.875)]
+    assert sorted(Suggestion.objects.values_list("label", "probability", "explanation")) == [
+        ("so_so", 0.5, ""),
+        ("very_good", 0.875, "It names\na harbour 😀."),
+    ]
     manifest = export(project, "label-studio", tmp_path / "out")
     written = json.loads((tmp_path / "out/label-studio.json").read_text(encoding="utf-8"))
     lost = [one["what"] for one in dry["lost"]]

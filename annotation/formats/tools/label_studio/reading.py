@@ -1,7 +1,7 @@
 """Label Studio's JSON export, and tasks with predictions as they are imported there.
 
     [{"id", "data": {"text": …}, "annotations": [{"completed_by", "result": […], "lead_time", …}],
-      "predictions": [{"model_version", "score", "result": […]}]}]
+      "predictions": [{"model_version", "score", "result": [{…, "meta": {"text": ["its explanation"]}}]}]}]
 
 A result names what was asked (`from_name`) and the text that it is about (`to_name`). Which field of the data that text
 is, the labelling configuration (an XML file given along) says; without it, it is the field of that name, then one with
@@ -88,7 +88,7 @@ class _Reader:
             task.people.append(said)
         for at, prediction in enumerate(predictions):
             _count_fields(lost, "predictions", prediction, PREDICTION_FIELDS)
-            said = self._said(prediction, f"predictions[{at}]", fields, data, controls, lost)
+            said = self._said(prediction, f"predictions[{at}]", fields, data, controls, lost, explains=True)
             version = to_text(prediction.get("model_version"), f"predictions[{at}].model_version")
             said.who = common.model_name(version) or NOBODY
             score = prediction.get("score")
@@ -133,7 +133,17 @@ class _Reader:
         spelt = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(texts)}
         return [next((spelt[name] for name in NAMES["text"] if name in spelt), texts[0])]
 
-    def _said(self, given: dict, at: str, fields: list[str], data: dict, controls: dict, lost: Counter) -> Said:
+    def _said(
+        self,
+        given: dict,
+        at: str,
+        fields: list[str],
+        data: dict,
+        controls: dict,
+        lost: Counter,
+        *,
+        explains: bool = False,
+    ) -> Said:
         said = Said()
         results = _results(given)
         if given.get("result") is not None and not isinstance(given["result"], list):
@@ -168,6 +178,10 @@ class _Reader:
             else:
                 said.labels.setdefault(name, []).extend(labels)
                 said.numbers |= {name} if kind == "number" else set()
+            meta = result.get("meta")
+            if explains and kind != "labels" and isinstance(meta, dict) and meta.keys() == {"text"}:
+                result = {part: result[part] for part in result if part != "meta"}
+                said.explanations[name] = "\n".join(_texts_of(meta, f"{here}.meta.text"))
             _count_fields(lost, "results", result, RESULT_FIELDS)
             controls.setdefault(name, [str(kind), to_text(result.get("to_name"), f"{here}.to_name")])
         return said

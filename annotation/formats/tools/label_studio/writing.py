@@ -73,7 +73,9 @@ def _task(task: WrittenTask, questions: list[WrittenQuestion], kept: dict, names
         found = []
         for question in questions:
             if question.slug in said.labels and not question.is_of_passages:
-                found.append(_result(task, question, said, *controls.get(question.title, ("choices", names[-1]))))
+                told = {"meta": {"text": [why]}} if (why := said.explanations.get(question.slug)) else {}
+                place = controls.get(question.title, ("choices", names[-1]))
+                found.append(_result(task, question, said, *place) | told)
             for span in said.spans.get(question.slug, ()):
                 name = _name_of_passages(question)
                 place = names[list(task.texts).index(span.field)] if span.field in task.texts else names[-1]
