@@ -63,9 +63,11 @@ def is_known(number: int, seed: int) -> bool:
 def answer(request: dict, n: int) -> dict:
     asked = request["messages"][1]["content"]
     number = next(one for one in reversed(range(N)) if claim_text(one) in asked)
-    if "Write a short passage" in request["messages"][0]["content"]:
+    if "seed" in request:  # passages are drawn; judgements are not
         said = gold_text(number) if is_known(number, request["seed"]) else f"Sunny skies{number} were reported instead."
-        return completion(f"People spoke about it for years. {said}", usage=(60, 30))
+        is_article = "fact-checker" in request["messages"][0]["content"]
+        lead = "People have written about it since." if is_article else "People spoke about it for years."
+        return completion(f"{lead} {said}", usage=(60, 30))
     found = gold_text(number) in asked
     return picked(LETTERS[number % 4] if found else "B", None)
 
@@ -115,7 +117,11 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
         store_documents=True,
     )
     assert f"Stored: {N * REPETITIONS} new documents of {REPETITIONS} searches" in told
-    plain, *expanded = RetrievalRun.objects.order_by("pk")
+    styled = ["chunker=whole", "expansion=hyde", "expansion_style=fact-check"]
+    retrieve(documents, "dense", param=styled, store_documents=True)
+    plain, *expanded, hyde = RetrievalRun.objects.order_by("pk")
+    nearest = dict(hyde.rankings.filter(passages__rank=1).values_list("claim__key", "passages__document"))
+    assert all(nearest[f"c{number:02}"] == f"c{number:02}/gold" for number in range(N) if is_known(number, 0))
     assert len(expanded) == REPETITIONS and all(run.prompt_tokens == 60 * N for run in expanded)
     assert plain.job.result["gold"] == {"queries": N, "hit": 0, "gold": N, "found": 0}
     page = client.get(reverse("retrieval_detail", args=[expanded[0].uuid])).content.decode()
@@ -133,8 +139,8 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
             dimension="inclusion",
             label="included" if is_in else "not_included",
         )
-    call_command("make_pairs", dataset.slug, method=["query2doc"])
-    assert Pair.objects.published().filter(dataset=dataset).count() == 2 * 160
+    call_command("make_pairs", dataset.slug, method=["query2doc", "hyde"])
+    assert Pair.objects.published().filter(dataset=dataset).count() == 2 * 180
     pairs = make_project(dataset, "nli/two-way/1", overlap=1)
     reader = make_rater(pairs, "Ben")
     for item in Item.objects.filter(project=pairs).select_related("anchor__pair"):
@@ -162,7 +168,9 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
     report = get_report("leakage")
     options = {"run": str(matching.uuid), "documents": documents.slug, "verdicts": verdicts.slug}
     result = report.compute(DatabaseSource(pairs), **options)
-    (generator,) = result["generators"]
+    hypothetical, generator = sorted(result["generators"], key=lambda one: one["method"])
+    assert (hypothetical["method"], hypothetical["n_repetitions"]) == ("hyde", 1)
+    assert hypothetical["sides"]["people"]["share"]["estimate"] == pytest.approx(0.55)
     people = generator["sides"]["people"]
     # Eleven of twenty in every second repetition, ten in the others.
     error = 0.025 * math.sqrt(8 / 7) / math.sqrt(8)
@@ -173,7 +181,10 @@ def test_twenty_claims_become_the_tables_of_leakage(tmp_path, server, client):
     assert by_pairs["f1"]["estimate"] == by_documents["kappa"]["estimate"] == 1
     assert all(one["counts"]["people"] == one["counts"]["checker"] == 0 for one in whole) and len(whole) == 2
 
-    alone, searched = result["families"]
+    alone, searched, by_meaning = result["families"]
+    assert by_meaning["title"].startswith("dense hyde m") and by_meaning["generator"]["setting"] == "fact-check"
+    recall = by_meaning["measures"]["recall@5"]["groups"]
+    assert recall["matched"]["estimate"] == 1 > recall["unmatched"]["estimate"]
     assert searched["generator"] == {"method": "query2doc", "model": "m", "setting": ""}
     assert len(searched["runs"]) == REPETITIONS and len(alone["runs"]) == 1
     for k in (5, 10):
