@@ -219,6 +219,24 @@ def test_a_run_does_not_go_on_with_another_version_or_model(small_chunks, monkey
     assert run.suggestions.filter(dimension="relevance").count() == 10
 
 
+def test_a_run_goes_on_where_an_upgrade_brought_a_parameter_and_not_where_one_has_changed(small_chunks):
+    run = suggesting.start_run(project := project_of(15), project.created_by, "fake", {"seed": 3}, wake_workers=False)
+    lifecycle.work_on(run.job_id, turn_seconds=0)
+    run.refresh_from_db()
+    begun = run.provenance
+    CheckerRun.objects.filter(pk=run.pk).update(provenance=begun | {"parameters": begun["parameters"] | {"seed": 4}})
+    assert lifecycle.run_here(run.job).state == Job.State.FAILED
+    assert "began with parameters" in run.job.message and "'seed': 4" in run.job.message
+    known = {"seed": 3}  # all that there was when it began
+    assert known.keys() < begun["parameters"].keys()
+    CheckerRun.objects.filter(pk=run.pk).update(parameters=known, provenance=begun | {"parameters": known})
+    lifecycle.resume(run.job)
+    assert lifecycle.run_here(run.job).state == Job.State.DONE
+    run.refresh_from_db()
+    assert run.provenance["parameters"] == known and run.suggestions.filter(dimension="relevance").count() == 15
+    assert run.provenance["other_workers"][0]["parameters"] == begun["parameters"]
+
+
 def test_workers_with_another_device_are_on_record_beside_the_first(small_chunks, monkeypatch):
     run = suggesting.start_run(project := project_of(15), project.created_by, "fake", wake_workers=False)
     lifecycle.work_on(run.job_id, turn_seconds=0)

@@ -34,7 +34,7 @@ class ExtractionHandler:
         with workers.final_errors():
             extractor = registry.load_extractor(run.extractor, run.kind, run.parameters)
         provenance = workers.described(extractor)
-        workers.check_identity(run.provenance, provenance, IDENTITY)
+        workers.check_identity(run.provenance, provenance, IDENTITY, run.parameters)
         source_ids: list[int] = chunk.payload["sources"]
         sources = read_sources(kind, source_ids)
 

@@ -32,7 +32,7 @@ class GenerationHandler:
         with workers.final_errors():
             generator = registry.load_generator(run.generator, run.parameters)
         provenance = workers.described(generator)
-        workers.check_identity(run.provenance, provenance, IDENTITY)
+        workers.check_identity(run.provenance, provenance, IDENTITY, run.parameters)
         asked: list[Asked] = [tuple(one) for one in chunk.payload["texts"]]
         inputs, shown, found = _read(run, asked)
 

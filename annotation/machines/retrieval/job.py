@@ -116,7 +116,7 @@ def _problem_of(hit: PassageHit) -> str:
 def _check_identity(run: RetrievalRun, provenance: dict) -> None:
     """All workers of a run must search alike, or its rankings would not be one retriever's."""
     began, here = _identity(run.provenance), _identity(provenance)
-    workers.check_identity(began, here, sorted(began.keys() | here.keys()))
+    workers.check_identity(began, here, sorted(began.keys() | here.keys()), run.parameters)
 
 
 def _identity(described: object) -> object:

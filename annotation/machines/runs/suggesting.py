@@ -216,7 +216,7 @@ class CheckerRunHandler:
         retrieved = RetrievedPassages.of(run)
         if retrieved:
             provenance[RETRIEVED] = retrieved.as_json()
-        workers.check_identity(run.provenance, provenance, IDENTITY)
+        workers.check_identity(run.provenance, provenance, IDENTITY, run.parameters)
 
         unit_ids: list[int] = chunk.payload["units"]
         inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores", retrieved=retrieved)
@@ -289,7 +289,7 @@ def _store_provenance(run: CheckerRun, provenance: dict, sources: list[CheckerRu
     if _has_all(run, described, origins):
         return
     stored = CheckerRun.objects.select_for_update().get(pk=run.pk)
-    workers.check_identity(stored.provenance, provenance, IDENTITY)
+    workers.check_identity(stored.provenance, provenance, IDENTITY, stored.parameters)
     for description in described:
         workers.note_worker(stored.provenance, description)
     if origins:

@@ -51,11 +51,18 @@ def described(checker) -> dict:
         raise JobError(str(error)) from error
 
 
-def check_identity(began: Mapping, here: Mapping, names: Iterable[str]) -> None:
-    """JobError where a worker is not like the first one, whose answers are stored; `began` is empty before that."""
+def check_identity(began: Mapping, here: Mapping, names: Iterable[str], parameters: Mapping) -> None:
+    """JobError where a worker is not like the first one, whose answers are stored; `began` is empty before that.
+
+    `parameters` are those that the run was started with. One that was added since is at its default, with which a
+    checker of the same version answers as it did without it."""
     for name in names if began else ():
-        if began.get(name) != here.get(name):
-            raise JobError(f"This run began with {name} {began.get(name)!r}, and this worker has {here.get(name)!r}")
+        before, now = began.get(name), here.get(name)
+        if name == "parameters" and before and now:
+            added = (before.keys() ^ now.keys()) - parameters.keys()
+            before, now = ({one: told[one] for one in told if one not in added} for told in (before, now))
+        if before != now:
+            raise JobError(f"This run began with {name} {before!r}, and this worker has {now!r}")
 
 
 def descriptions(provenance: Mapping) -> list[dict]:
@@ -77,7 +84,7 @@ def store_description(run: MachineRun, described: dict, identity: Iterable[str])
     if described in descriptions(run.provenance):
         return
     stored = type(run).objects.select_for_update().get(pk=run.pk)
-    check_identity(stored.provenance, described, identity)
+    check_identity(stored.provenance, described, identity, stored.parameters)
     note_worker(stored.provenance, described)
     stored.save(update_fields=["provenance"])
 
