@@ -10,6 +10,7 @@ import re
 import pytest
 from django.db import transaction
 from django.test import Client
+from django.urls import resolve
 
 from .routes import all_routes
 from .world import ROLES, client_of, make_world
@@ -90,13 +91,21 @@ def address_of(pattern: str, world) -> str:
     return "/" + (EXAMPLES.get(pattern) or re.sub(r"<([^>]+)>", fill, pattern))
 
 
-def ask(client, verb: str, address: str) -> int:
-    """The status; what the request changed is taken back."""
+def ask(client, verb: str, address: str):
+    """The answer; what the request changed is taken back."""
     with transaction.atomic():
         body = {"data": "{}", "content_type": "application/json"} if address.startswith("/api/") else {}
-        status = getattr(client, verb)(address, **(body if verb not in ("get", "head") else {})).status_code
+        answer = getattr(client, verb)(address, **(body if verb not in ("get", "head") else {}))
         transaction.set_rollback(True)
-    return status
+    return answer
+
+
+def offered(page) -> set[str]:
+    """The patterns that the links of a page lead to, but for what stands hidden there to be copied."""
+    if page.status_code != 200 or page.streaming or not page["Content-Type"].startswith("text/html"):
+        return set()
+    paths = set(re.findall(r'<a (?![^>]*aria-hidden)[^>]*href="(/[^"?#]*)', page.content.decode()))
+    return {resolve(path).route for path in paths if not path.startswith("/static/")}
 
 
 TABLE = {
@@ -1100,20 +1109,22 @@ def test_everybody_gets_what_the_table_says(role, world):
     for pattern, expected in TABLE.items():
         address = address_of(pattern, world)
         for verb, row in zip(("get", "post"), expected, strict=True):
-            got = ask(anew(), verb, address)
-            if got != row[column]:
-                wrong.append(f"{verb.upper()} {pattern}: {got}, the table says {row[column]}")
+            answer = ask(anew(), verb, address)
+            if answer.status_code != row[column]:
+                wrong.append(f"{verb.upper()} {pattern}: {answer.status_code}, the table says {row[column]}")
+            refused = [link for link in offered(answer) if TABLE[link][0][column] in (401, 403)]
+            wrong += [f"{verb.upper()} {pattern}: the page links to {link}, which is refused" for link in refused]
         if role not in OF_OTHER_VERBS:
             continue
-        got = ask(anew(), "head", address)
+        got = ask(anew(), "head", address).status_code
         if got != expected[0][column]:
             wrong.append(f"HEAD {pattern}: {got}, the table says {expected[0][column]} of GET")
         for verb in OTHER_VERBS:
-            got = ask(client, verb, address)
+            got = ask(client, verb, address).status_code
             # allauth's class-based views take some of them for GET or POST; ours name their verbs.
             if got not in REFUSED and not (got < 500 and pattern.startswith("accounts/")):
                 wrong.append(f"{verb.upper()} {pattern}: {got}")
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 def test_another_projects_ids_open_nothing(world):

@@ -17,7 +17,7 @@ from analysis.reports.report import Report
 from analysis.sources.outline import Outline
 from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
-from annotation.access import project_with_labels_for
+from annotation.access import RESEARCHER, project_with_labels_for, roles_of
 
 Field = tuple[Option, object, dict[str, str], bool]
 # More options than these stand in a panel, by their groups.
@@ -51,13 +51,16 @@ def project_report(request, slug, name):
     if reason := report.fits(project.type):
         return render_report(asked, None, context | {"missing": reason})
     source = ProjectOutline(project, request.user)
+    may_start = RESEARCHER in roles_of(request.user, project)
     if reason := report.missing_run(source):
-        return render_report(asked, None, context | {"missing": reason, "needs_run": True})
+        return render_report(asked, None, context | {"missing": reason, "may_start_run": may_start})
     try:
         values = {option.name: asked.value(option, source) for option in report.options}
         values = _settled(report, source, values, asked)
     except ValueError as error:
-        return render_report(asked, None, context | {"missing": str(error), "needs_run": report.takes_run})
+        return render_report(
+            asked, None, context | {"missing": str(error), "may_start_run": may_start and report.takes_run}
+        )
     stored = report_of(asked, values)
     offers = report.offers(source, values)
     fields = [
