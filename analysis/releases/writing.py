@@ -133,8 +133,16 @@ def _failures(source: Source) -> Iterator[dict]:
                 yield {"run": run.uuid, "unit": keys[row.unit], "reason": row.reason}
 
 
+def _generations(source: Source) -> Iterator[dict]:
+    return _of_runs(source.generations())
+
+
 def _retrievals(source: Source) -> Iterator[dict]:
-    for one in sorted(source.retrievals(), key=lambda one: one.uuid):
+    return _of_runs(source.retrievals())
+
+
+def _of_runs(runs: list) -> Iterator[dict]:
+    for one in sorted(runs, key=lambda one: one.uuid):
         row = {field.name: getattr(one, field.name) for field in fields(one)}
         yield row | {"created_at": plain(one.created_at) if one.created_at else None}
 
@@ -167,6 +175,7 @@ FRAME_FILES: dict[str, Callable[[Source], Iterator[dict]]] = {
     "suggestions": _suggestions,
     "scores": _scores,
     "failures": _failures,
+    "generations": _generations,
     "retrievals": _retrievals,
     "queries": _queries,
     "rankings": _rankings,

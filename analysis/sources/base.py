@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.sources.outline import SLOT, Outline, Run
+from analysis.sources.outline import SLOT, GeneratorRun, Outline, Run
 from analysis.sources.rankings import Retrieval
 from annotation.task_types import Dimension, TaskType
 
@@ -193,6 +193,10 @@ class Source(Outline):
         """What these items are of, numbered beside the units: pages that open figures show it where an item has no
         unit."""
         raise ValueError(f"{self.slug} has no items whose answers can be opened")
+
+    def generations(self) -> list[GeneratorRun]:
+        """Finished runs of generators in the project, oldest first."""
+        return []
 
     def retrievals(self) -> list[Retrieval]:
         """Finished retrievals of the project, oldest first."""

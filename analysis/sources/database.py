@@ -15,6 +15,7 @@ from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
 from analysis.sources.content_rows import content_frame, content_parts
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
+from analysis.sources.outline import GeneratorRun
 from analysis.sources.project import AT_ONCE, ProjectOutline
 from analysis.sources.rankings import Retrieval
 from analysis.sources.splits import source_name
@@ -23,9 +24,11 @@ from annotation.models import (
     Assignment,
     CheckerRun,
     Decision,
+    GenerationRun,
     GuidelineAcknowledgement,
     Item,
     ItemUnit,
+    Job,
     Judgement,
     Project,
     Rater,
@@ -288,6 +291,25 @@ class DatabaseSource(ProjectOutline, Source):
     def anchors(self, items: list[int]) -> list[int]:
         rows = dict(Item.objects.filter(project=self.project).values_list("pk", "anchor_id"))
         return [rows[item] for item in items]
+
+    def generations(self) -> list[GeneratorRun]:
+        rows = GenerationRun.objects.filter(project=self.project, job__state=Job.State.DONE).select_related("job")
+        return [
+            GeneratorRun(
+                uuid=str(row.uuid),
+                generator=row.generator,
+                version=row.version,
+                passages=row.passages,
+                most_passages=row.most_passages,
+                repetitions=row.repetitions,
+                context_setting=row.context_setting,
+                parameters=row.parameters,
+                provenance=row.provenance,
+                counts=row.job.result,
+                created_at=row.created_at,
+            )
+            for row in rows.order_by("created_at", "uuid")
+        ]
 
     def retrievals(self) -> list[Retrieval]:
         return database_rankings.retrievals_of(self.project)

@@ -50,6 +50,24 @@ class Run:
         return f"{self.checker} {self.version}".strip()
 
 
+@dataclass(frozen=True)
+class GeneratorRun:
+    """A finished run of a generator, which wrote responses. `passages` is what it was shown: nothing, `own` (those of
+    the data set), or a retrieval's UUID; `counts` are answers, abstentions and failures."""
+
+    uuid: str
+    generator: str
+    version: str
+    passages: str
+    most_passages: int
+    repetitions: int
+    context_setting: str
+    parameters: dict = field(default_factory=dict, compare=False)
+    provenance: dict = field(default_factory=dict, compare=False)
+    counts: dict = field(default_factory=dict, compare=False)
+    created_at: datetime | None = None
+
+
 class Outline(ABC):
     """One project as pages know it.
 

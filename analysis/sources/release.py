@@ -18,7 +18,7 @@ from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
 from analysis.sources import base
 from analysis.sources.base import Source
 from analysis.sources.content_rows import NUMBERS, content_columns
-from analysis.sources.outline import Run, groups_in
+from analysis.sources.outline import GeneratorRun, Run, groups_in
 from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
 from annotation.task_types import LabelSetError, configured, learn, task_type
 
@@ -346,13 +346,17 @@ class ReleaseSource(Source):
         """After the units, in the order of items."""
         return [len(self._units) + item for item in items]
 
+    def generations(self) -> list[GeneratorRun]:
+        return self._made(GeneratorRun, "generations")
+
     def retrievals(self) -> list[Retrieval]:
-        retrievals = [
-            Retrieval(**{name: value for name, value in row.items() if name != "created_at"}, created_at=made)
-            for row in self.files.rows("frames/retrievals.jsonl")
-            for made in (instant(row.get("created_at")),)
-        ]
-        return sorted(retrievals, key=lambda one: (str(one.created_at), one.uuid))
+        return self._made(Retrieval, "retrievals")
+
+    def _made(self, kind: type, name: str) -> list:
+        """What a frame says of each run, oldest first."""
+        rows = self.files.rows(f"frames/{name}.jsonl")
+        made = [kind(**(row | {"created_at": instant(row.get("created_at"))})) for row in rows]
+        return sorted(made, key=lambda one: (str(one.created_at), one.uuid))
 
     def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
         return self._of_retrieval("queries", retrieval, QUERY_COLUMNS)

@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.sources import splits
 from analysis.sources.base import Source
 from analysis.sources.links import LINKS, ORIGINS
-from analysis.sources.outline import GROUP, Run, groups_named
+from analysis.sources.outline import GROUP, GeneratorRun, Run, groups_named
 from analysis.sources.parents import Parents, are_shared
 from analysis.sources.rankings import Retrieval
 from analysis.sources.selection import ARMS, Selection, day_of
@@ -273,6 +273,9 @@ class SelectedSource(Source):
 
     def anchors(self, items: list[int]) -> list[int]:
         return self.inner.anchors(items)
+
+    def generations(self) -> list[GeneratorRun]:
+        return self.inner.generations()
 
     def retrievals(self) -> list[Retrieval]:
         return self.inner.retrievals()

@@ -25,6 +25,7 @@ from annotation.models import (
     CheckerRun,
     Claim,
     Evidence,
+    GenerationRun,
     GuidelineAcknowledgement,
     Item,
     ItemUnit,
@@ -73,6 +74,8 @@ class _Frames:
         self._of_runs(Score, "scores", lambda row: {"name": row["name"], "value": row["value"]})
         self._of_runs(RunFailure, "failures", lambda row: {"reason": row["reason"], "is_permanent": True})
         self._answers()
+        for row in self.frames.rows("generations"):
+            self._generation(row)
         for row in self.frames.rows("retrievals"):
             self._retrieval(row)
         overlap = incoming.whole(self.frames.manifest["release"]["overlap"], 0, 1000)
@@ -139,12 +142,12 @@ class _Frames:
                 "version": incoming.text(row["version"], 40),
                 "origin": self.origin | {"run": row["run"], "gives": row["gives"]},
             }
-            found = self._finished(CheckerRun, Job.Kind.CHECKER_RUN, row, {"scores": scores}, fields)
+            found = self._finished(CheckerRun, Job.Kind.CHECKER_RUN, row["run"], row, {"scores": scores}, fields)
         self.runs[row["run"]] = found
 
-    def _finished(self, model: type, kind: str, row: dict, result: dict, fields: dict):
+    def _finished(self, model: type, kind: str, name: str, row: dict, result: dict, fields: dict, **noted: dict):
         """A run with its job, which is done. It keeps its UUID, unless this Assay has a run that is called so."""
-        run_id = incoming.uuid_of(fields["origin"]["run"])
+        run_id = incoming.uuid_of(name)
         with transaction.atomic():
             self.guard()
             job = Job.objects.create(
@@ -152,6 +155,7 @@ class _Frames:
                 state=Job.State.DONE,
                 project=self.project,
                 created_by=self.user,
+                parameters=noted,
                 result=result,
                 finished_at=timezone.now(),
             )
@@ -215,6 +219,25 @@ class _Frames:
             exposures.append(kept)
         return found | ({"exposures": exposures} if exposures else {})
 
+    # --- generations, whose answers are content -------------------------------------------------------------------
+
+    def _generation(self, row: dict) -> None:
+        if self.project.generation_runs.filter(job__parameters__origin__run=row["uuid"]).exists():
+            return
+        counts = {name: _count(row["counts"][name]) for name in ("answered", "abstained", "failed")}
+        failures = {incoming.text(reason, 80): _count(n) for reason, n in row["counts"]["failures"].items()}
+        fields = {
+            "generator": incoming.text(row["generator"], 80),
+            "version": incoming.text(row["version"], 40),
+            "passages": incoming.text(row["passages"], 40),
+            "most_passages": _count(row["most_passages"]),
+            "repetitions": _count(row["repetitions"]),
+            "context_setting": incoming.text(row["context_setting"], 200),
+        }
+        origin = self.origin | {"run": row["uuid"]}
+        counts |= {"failures": failures}
+        self._finished(GenerationRun, Job.Kind.GENERATION, row["uuid"], row, counts, fields, origin=origin)
+
     # --- retrievals -----------------------------------------------------------------------------------------------
 
     def _retrieval(self, row: dict) -> None:
@@ -231,7 +254,7 @@ class _Frames:
                 "version": incoming.text(row["version"], 40),
                 "origin": self.origin | {"run": row["uuid"]},
             }
-            run = self._finished(RetrievalRun, Job.Kind.RETRIEVAL, row, {}, fields)
+            run = self._finished(RetrievalRun, Job.Kind.RETRIEVAL, row["uuid"], row, {}, fields)
             found = ASKS[asks].objects.published().filter(dataset=self.project.dataset_id)
             keys = dict(found.values_list("key", "pk"))
             queries = [one for one in self.frames.rows("queries") if one["retrieval"] == row["uuid"]]
@@ -283,6 +306,10 @@ def _suggestion(row: dict) -> dict:
         "spans": row.get("spans", []),
         "explanation": row.get("explanation", ""),
     }
+
+
+def _count(value: object) -> int:
+    return incoming.whole(value, 0, incoming.MAX_INTEGER)
 
 
 def _is_taken(model: type, run_id: uuid.UUID) -> bool:

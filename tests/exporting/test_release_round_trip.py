@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis.releases import freezing
@@ -15,10 +16,13 @@ from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.decisions import adjudicating
+from annotation.machines.generations.publishing import why_not
 from annotation.machines.runs import reuse, suggesting
 from annotation.models import (
     Decision,
+    GenerationRun,
     GuidelineAcknowledgement,
+    Job,
     Judgement,
     Project,
     Rater,
@@ -35,6 +39,7 @@ from tests.world.exported import with_an_empty_database
 
 pytestmark = pytest.mark.django_db
 
+WRITTEN = {"answered": 11, "abstained": 2, "failed": 1, "failures": {"timeout": 1}}
 SECOND_ASSAY = """
 import sys
 import django
@@ -84,6 +89,19 @@ def adjudicated(identifier: str) -> Project:
     Suggestion.objects.filter(run=run, unit=units[0]).delete()
     reasoned = Suggestion.objects.filter(run=run).order_by("pk").first()
     Suggestion.objects.filter(pk=reasoned.pk).update(explanation="It says so\nin two lines.")
+    GenerationRun.objects.create(
+        project=project,
+        job=Job.objects.create(kind="generation", state="done", project=project, created_by=judges[0], result=WRITTEN),
+        generator="llm-answers",
+        version="1",
+        parameters={"form": "sentences"},
+        provenance={"model": "m", "prompts": [{"name": "answer", "version": "1"}]},
+        passages="own",
+        most_passages=3,
+        repetitions=2,
+        context_setting="given passages",
+        created_by=judges[0],
+    )
     return project
 
 
@@ -97,7 +115,7 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     zipped(tmp_path / "first", tmp_path / "first.zip")
     again = through_an_empty_assay(tmp_path / "first.zip", tmp_path / "second", project.slug)
     second = json.loads((again / "manifest.json").read_text(encoding="utf-8"))
-    assert second["files"] == first["files"]
+    assert second["files"] == first["files"] and "frames/generations.jsonl" in first["files"]
     assert second["release"]["sha256"] == first["release"]["sha256"]
     first = json.loads((tmp_path / "first" / "manifest.json").read_text(encoding="utf-8"))
     for name in ("settings", "labels", "counts"):
@@ -105,6 +123,8 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     suggestions = (again / "frames" / "suggestions.jsonl").read_text(encoding="utf-8")
     assert suggestions.count('"explanation":"It says so\\nin two lines."') == 1 == suggestions.count('"explanation"')
     one, other = source_of_files(tmp_path / "first"), source_of_files(again)
+    assert one.generations() == other.generations() == DatabaseSource(project).generations()
+    assert [run.counts for run in other.generations()] == [WRITTEN]
     assert one.decision_history().astype(str).equals(other.decision_history().astype(str))
     assert len(one.decision_history()) == 6 and len(one.acknowledgement_frame()) == 1
     assert computed(one) == computed(other) == computed(DatabaseSource(project))
@@ -117,7 +137,7 @@ def imported(path: Path, slug: str) -> Project:
     return Project.objects.get(slug=slug)
 
 
-def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path):
+def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path, client):
     """Beside the project that it was frozen from: runs get ids of their own, which exposures follow; members are
     nobody's account; a run with the same checker takes nothing from what came."""
     project = adjudicated("claim-evidence/six-way/1")
@@ -135,6 +155,10 @@ def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path)
     seen = [one for one in DatabaseSource(copy).exposure_frame().itertuples()]
     assert [(one.run, one.checker) for one in seen] == [(str(runs["fake"].uuid), "fake")]
     assert suggesting.retry_failures(runs["lexical"], include_permanent=True) == 0
+    generation = copy.generation_runs.get()
+    client.force_login(copy.created_by)
+    shown = client.get(reverse("generation_detail", args=[generation.uuid])).content.decode()
+    assert "given passages" in shown and "Nothing was written" in why_not(generation)
     assert runs["fake"].job.state == "done" and not runs["fake"].job.chunks.exists()
     Suggestion.objects.update(input_hash="h")
     units = [unit for unit in copy.items.values_list("item_units__unit", flat=True) if unit]

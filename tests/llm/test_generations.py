@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from analysis.sources.database import DatabaseSource
 from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction
 from annotation.machines.generations import generating, publishing
@@ -201,6 +202,12 @@ def test_two_models_answer_in_repetitions_and_their_answers_become_responses(
     assert Item.objects.filter(project=project, anchor__response=response).count() == 1
     twice = lifecycle.run_here(publishing.start(project.created_by, runs[0], wake_workers=False))
     assert twice.result["is_unchanged"] and Response.objects.count() == 6 + 24
+    # As a release says it.
+    frozen = DatabaseSource(project).generations()
+    assert [(one.provenance["model"], one.counts["answered"], one.repetitions) for one in frozen] == [
+        ("m", 12, 2),
+        ("other-model", 12, 2),
+    ]
     other.stop()
 
 
