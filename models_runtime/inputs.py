@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .contracts import CheckerInput, InputError, Prediction, PredictionError
 from .failures import is_interruption, is_out_of_memory
+
+Input = TypeVar("Input")
+Answer = TypeVar("Answer")
 
 
 def check_text(name: str, value: Any) -> str:
@@ -77,14 +80,18 @@ def failed(item: CheckerInput, error: Exception) -> Prediction:
     return Prediction(item.id, error=PredictionError(reason, message, permanent))
 
 
-def answer_each(inputs: Sequence[CheckerInput], answer: Callable[[CheckerInput], Prediction]) -> list[Prediction]:
+def answer_each(
+    inputs: Sequence[Input],
+    answer: Callable[[Input], Answer],
+    failed: Callable[[Input, Exception], Answer] = failed,
+) -> list[Answer]:
     """`answer` of every input in order; an exception fails its own input only (a worker's time limit passes on)."""
-    predictions = []
+    answers = []
     for item in inputs:
         try:
-            predictions.append(answer(item))
+            answers.append(answer(item))
         except Exception as error:
             if is_interruption(error):
                 raise
-            predictions.append(failed(item, error))
-    return predictions
+            answers.append(failed(item, error))
+    return answers

@@ -48,6 +48,7 @@ ALLOWED = {
         "models_runtime.contracts",
         "models_runtime.evidence.providers",
         "models_runtime.llm.endpoints",
+        "models_runtime.named_entries",
         "models_runtime.outside",
         "models_runtime.registry",
     ),

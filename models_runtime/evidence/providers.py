@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import egress
 from ..contracts import InputError, ModelError, UnavailableError
+from ..named_entries import named_entries
 
 VARIABLE = "ASSAY_SEARCH_PROVIDERS"
 HOW_TO = f"No search provider is configured; set {VARIABLE} for the web server and the workers (docs/settings.md)"
@@ -31,7 +31,6 @@ SECONDS = 20.0
 TRIES = 3
 LONGEST_WAIT = 20.0  # of what a provider that is asked too often says; the job waits for longer ones
 MOST_RESULTS = 100
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _KEYS = {"kind", "url", "api_key_env"}
 
 
@@ -106,18 +105,11 @@ KINDS = {
 
 def parse_providers(raw: str) -> dict[str, Provider]:
     """By name, in the order given; ValueError says what is wrong and where."""
-    try:
-        found = json.loads(raw)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(found, dict):
-        raise ValueError("must be a JSON object of search providers by name")
+    found = named_entries(raw, "search providers by name")
     return {name: _provider(name, values) for name, values in found.items()}
 
 
 def _provider(name: str, values: object) -> Provider:
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"has the name {name!r}; use up to 40 letters, digits, dots, dashes and underscores")
     if not isinstance(values, dict) or values.get("kind") not in KINDS:
         raise ValueError(f"must give {name} an object with a kind, one of {', '.join(KINDS)}")
     if unknown := sorted(set(values) - _KEYS):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..contracts import CheckerInput, InputError
-from ..failures import is_interruption
-from ..inputs import check_text, failed
+from ..inputs import answer_each, check_text, failed
 from ..texts.abstention import is_abstention
 from .contracts import Extraction, ExtractionInput, Piece
 
@@ -27,16 +26,8 @@ def read_source(source: ExtractionInput, kind: str) -> tuple[str, str] | None:
 def extract_each(
     sources: Sequence[ExtractionInput], extract: Callable[[ExtractionInput], Extraction]
 ) -> list[Extraction]:
-    """`extract` of every source in order; an exception fails its own source only (a worker's time limit passes on)."""
-    extractions = []
-    for source in sources:
-        try:
-            extractions.append(extract(source))
-        except Exception as error:
-            if is_interruption(error):
-                raise
-            extractions.append(failed_extraction(source, error))
-    return extractions
+    """See `answer_each`."""
+    return answer_each(sources, extract, failed_extraction)
 
 
 def failed_extraction(source: ExtractionInput, error: Exception) -> Extraction:

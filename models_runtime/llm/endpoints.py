@@ -7,7 +7,6 @@ more. The standard library only: the settings read it too, and so does a noteboo
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -17,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..contracts import ModelError
+from ..named_entries import named_entries
 
 VARIABLE = "ASSAY_LLM_ENDPOINTS"
 HOW_TO = (
@@ -24,7 +24,6 @@ HOW_TO = (
     '{"main": {"url": "http://127.0.0.1:8000/v1", "model": "served-name"}} (docs/settings.md)'
 )
 MAX_IN_FLIGHT = 16
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,80}")
 # How one letter is asked for, where a run leaves it to the endpoint; see `answers`.
 WAYS = ("auto", "choice", "json_schema", "text")
@@ -94,12 +93,7 @@ def root_of(url: str) -> str:
 
 def parse_endpoints(raw: str) -> dict[str, Endpoint]:
     """The endpoints by name, in the order given; ValueError says what is wrong and where."""
-    try:
-        found = json.loads(raw, object_pairs_hook=_without_twins)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error.msg} at character {error.pos + 1}") from None
-    if not isinstance(found, dict):
-        raise ValueError("must be a JSON object of endpoints by name")
+    found = named_entries(raw, "endpoints by name", "endpoint name")
     return {name: _endpoint(name, values) for name, values in found.items()}
 
 
@@ -109,17 +103,7 @@ def configured() -> dict[str, Endpoint]:
     return parse_endpoints(raw) if raw else {}
 
 
-def _without_twins(pairs: list[tuple[str, object]]) -> dict:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"names {next(name for name in names if names.count(name) > 1)!r} twice")
-    return found
-
-
 def _endpoint(name: str, values: object) -> Endpoint:
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"has the endpoint name {name!r}; use up to 40 letters, digits, dots, dashes and underscores")
     if not isinstance(values, dict):
         raise ValueError(f"must give an object for the endpoint {name}")
     if unknown := sorted(set(values) - _KEYS):
