@@ -25,9 +25,10 @@ from annotation.models import (
     TrainedModel,
     User,
     Webhook,
+    WebhookDelivery,
 )
 
-Row = TypeVar("Row", CheckerRun, ExtractionRun, GenerationRun, RetrievalRun, TrainedModel)
+Row = TypeVar("Row", CheckerRun, ExtractionRun, GenerationRun, RetrievalRun, TrainedModel, Webhook)
 
 ANNOTATOR = Membership.Role.ANNOTATOR
 ADJUDICATOR = Membership.Role.ADJUDICATOR
@@ -199,6 +200,15 @@ def run_for(user: User, uuid, model: type[Row] = CheckerRun, *, edit: bool = Fal
 def webhook_for(user: User, uuid) -> Webhook:
     """The webhook with its project, for the project's researchers."""
     return _of_researcher(user, Webhook.objects.filter(uuid=uuid).select_related("project"), "webhook")
+
+
+def delivery_for(user: User, uuid) -> WebhookDelivery:
+    """The delivery with its webhook, for the project's researchers."""
+    delivery = WebhookDelivery.objects.select_related("webhook").filter(uuid=uuid).first()
+    if delivery is None:
+        raise Http404("No such delivery")
+    webhook_for(user, delivery.webhook.uuid)
+    return delivery
 
 
 def _of_researcher(user: User, rows: QuerySet[Row], what: str) -> Row:

@@ -3,8 +3,9 @@
 Ids are reserved beforehand, so that rows of several tables that point at each other need no query in between.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.db import connection, models, transaction
 from django.utils import timezone
@@ -32,6 +33,13 @@ _PLAIN = {
         models.ForeignKey,
     ),
 }
+
+
+def batches(rows: Iterable, size: int) -> Iterator[list]:
+    """The rows in lists of at most `size`."""
+    rows = iter(rows)
+    while batch := list(islice(rows, size)):
+        yield batch
 
 
 def reserve_ids(model: type[models.Model], count: int) -> list[int]:

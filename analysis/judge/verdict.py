@@ -149,16 +149,8 @@ class JudgedColumn:
 
     @cached_property
     def kappa(self) -> CohenKappa:
-        rows = np.flatnonzero(self.both)
-        labels = Labels(
-            unit=np.concatenate([rows, rows]),
-            rater=np.repeat([0, 1], len(rows)),
-            value=np.concatenate([self.reference[rows], self.predicted[rows]]),
-            n_units=self.columns.n_rows,
-            categories=self.columns.labels,
-            cluster=self.columns.cluster,
-            rater_names=("people", self.judge),
-        )
+        people, judge = (np.where(self.both, codes, -1) for codes in (self.reference, self.predicted))
+        labels = Labels.of_two(people, judge, self.columns.labels, self.columns.cluster, ("people", self.judge))
         return cohen_kappa(labels, 0, 1, self.weights)
 
     @cached_property

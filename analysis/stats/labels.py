@@ -271,6 +271,34 @@ class Labels:
             return made
         return replace(made, cluster=_cluster_of_units(np.arange(len(rows)), cluster, list(range(len(rows)))))
 
+    @classmethod
+    def of_two(
+        cls,
+        first: np.ndarray,
+        second: np.ndarray,
+        categories: tuple[str, ...],
+        cluster: np.ndarray | None = None,
+        rater_names: tuple[str, ...] = (),
+    ) -> Labels:
+        """Two raters' codes of the same units, -1 where there is no label.
+
+        Examples
+        --------
+        >>> labels = Labels.of_two(np.array([0, 1, 1]), np.array([0, -1, 0]), ("no", "yes"))
+        >>> labels.unit.tolist(), labels.rater.tolist()
+        ([0, 1, 2, 0, 2], [0, 0, 0, 1, 1])
+        """
+        labelled = [np.flatnonzero(codes >= 0) for codes in (first, second)]
+        return cls(
+            unit=np.concatenate(labelled),
+            rater=np.repeat([0, 1], [len(units) for units in labelled]),
+            value=np.concatenate([first[labelled[0]], second[labelled[1]]]),
+            n_units=len(first),
+            categories=categories,
+            cluster=cluster,
+            rater_names=rater_names,
+        )
+
     @property
     def n_labels(self) -> int:
         return len(self.value)

@@ -1,6 +1,5 @@
 """Webhooks of a project, and what they were sent."""
 
-from django.http import Http404
 from rest_framework.response import Response
 
 from annotation import access
@@ -77,10 +76,7 @@ class RepeatRoute(Route):
     takes, gives, status = shapes.Nothing, shapes.DeliveryShape, 202
 
     def post(self, request, uuid):
-        delivery = WebhookDelivery.objects.select_related("webhook").filter(uuid=uuid).first()
-        if delivery is None:
-            raise Http404("No such delivery")
-        access.webhook_for(request.user, delivery.webhook.uuid)
+        delivery = access.delivery_for(request.user, uuid)
         delivering.repeat(delivery)
         delivery.refresh_from_db()
         return self.given(delivery)

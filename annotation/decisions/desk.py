@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotation import incoming
 from annotation.decisions import adjudicating
+from annotation.formats.content.assay import cells_of_span
 from annotation.jobs.lifecycle import create_job
 from annotation.models import (
     Assignment,
@@ -267,11 +268,7 @@ def _said(letter: str, revision: Revision, ids: dict[int, str]) -> dict:
                 "unit": ids[one.unit_id],
                 "dimension": one.dimension,
                 "label": one.label,
-                "spans": [
-                    {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
-                    | ({"label": span.label} if span.label else {})
-                    for span in sorted(one.spans.all(), key=lambda span: (span.field, span.start, span.end, span.label))
-                ],
+                "spans": pages.spans_of(one),
             }
             for one in revision.judgements.all()
             if one.unit_id in ids
@@ -348,11 +345,7 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
             raise InvalidSubmission([FieldError("Choose a label before you decide", field="judgements")])
         done = []
         for one in judgements:
-            spans = [
-                {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
-                | ({"label": span.label} if span.label else {})
-                for span in one.spans
-            ]
+            spans = [cells_of_span(span) for span in one.spans]
             row = adjudicating.decide(
                 project, user, rows[one.unit], one.dimension, one.label, note, item=item, spans=spans, **more
             )

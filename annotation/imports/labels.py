@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 
+from annotation.bulk import batches
 from annotation.datasets.kinds import KIND_NAMED, KIND_OF_RECORD, Kind
 from annotation.formats.records import (
     RESPONSE_ASPECT,
@@ -100,7 +100,7 @@ class LabelCheck:
 
     def sound(self, records: Iterable, dataset: Dataset) -> Iterator:
         """The records without annotations and decisions that have a problem; the content must be published by now."""
-        for part in _parts(records):
+        for part in batches(records, PART):
             said = [one for one in part if isinstance(one, AnnotationRecord | DecisionRecord)]
             is_sound = not any(True for _ in self.problems(said, dataset, None))
             yield from (
@@ -306,9 +306,3 @@ def labels_of_set(records: Iterable, unit_kind: str, piece_set: str) -> Iterator
 
 def _not_there(unit: str, span: SpanRecord) -> str:
     return f"is not what stands at {span.start}-{span.end} in the {span.field} of {unit}"
-
-
-def _parts(records: Iterable) -> Iterator[list]:
-    records = iter(records)
-    while part := list(islice(records, PART)):
-        yield part

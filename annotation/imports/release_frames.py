@@ -8,14 +8,13 @@ takes answers over from them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation import incoming
-from annotation.bulk import bulk_insert, reserve_ids
+from annotation.bulk import batches, bulk_insert, reserve_ids
 from annotation.formats.content.frames import Frames
 from annotation.jobs.lifecycle import JobError
 from annotation.models import (
@@ -85,7 +84,7 @@ class _Frames:
         """The plan; items of content that the release has none of are taken back."""
         said = {row["item_key"]: row for row in self.frames.rows("items")}
         here = list(Item.objects.filter(project=self.project))
-        for part in _batches(here):
+        for part in batches(here, BATCH):
             with transaction.atomic():
                 self.guard()
                 gone = [item.pk for item in part if item.key not in said]
@@ -181,7 +180,7 @@ class _Frames:
         with transaction.atomic():
             self.guard()
             model.objects.filter(run__in=mine).delete()
-        for rows in _batches(self.frames.rows(name)):
+        for rows in batches(self.frames.rows(name), BATCH):
             made = [{"run": self.runs[row["run"]].pk, "unit": self.units[row["unit"]]} | fields(row) for row in rows]
             columns = ["run_id", "unit_id", *list(made[0])[2:]]
             with transaction.atomic():
@@ -189,7 +188,7 @@ class _Frames:
                 bulk_insert(model, [tuple(row.values()) for row in made], columns)
 
     def _answers(self) -> None:
-        for rows in _batches(self.frames.rows("answers")):
+        for rows in batches(self.frames.rows("answers"), BATCH):
             said = {(row["item"], row["rater"]): row for row in rows}
             keys, raters = {item for item, _ in said}, {rater for _, rater in said}
             stored = Annotation.objects.filter(
@@ -314,9 +313,3 @@ def _count(value: object) -> int:
 
 def _is_taken(model: type, run_id: uuid.UUID) -> bool:
     return model.objects.filter(uuid=run_id).exists()
-
-
-def _batches(rows: Iterable) -> Iterator[list]:
-    rows = iter(rows)
-    while part := list(islice(rows, BATCH)):
-        yield part

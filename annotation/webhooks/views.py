@@ -3,13 +3,11 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import RESEARCHER, project_for, webhook_for
-from annotation.models import WebhookDelivery
+from annotation.access import RESEARCHER, delivery_for, project_for, webhook_for
 from annotation.webhooks import delivering, events
 from annotation.webhooks.forms import WebhookForm
 
@@ -61,10 +59,7 @@ def webhook_remove(request, uuid):
 @login_required
 @require_POST
 def delivery_repeat(request, uuid):
-    delivery = WebhookDelivery.objects.select_related("webhook").filter(uuid=uuid).first()
-    if delivery is None:
-        raise Http404("No such delivery")
-    webhook_for(request.user, delivery.webhook.uuid)
+    delivery = delivery_for(request.user, uuid)
     delivering.repeat(delivery)
     messages.success(request, "It is being sent again")
     return redirect("webhook_detail", uuid=delivery.webhook.uuid)

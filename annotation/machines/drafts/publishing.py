@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 
 from django.db import connection, models, transaction
 
+from annotation.bulk import batches
 from annotation.formats.records import STATED_IN, RowError
 from annotation.imports.publishing import ON_JUDGED, REFUSE, discard, projects_with_retired_items, publish
 from annotation.imports.staged_job import (
@@ -38,7 +38,7 @@ from annotation.models import Chunk, ContentBatch, Draft, ExtractedSource, Job, 
 from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, drafts_of
 
 SOURCES_AT_ONCE = 200
-ROWS_AT_ONCE = 1000
+ROWS_AT_ONCE = 1000  # a statement takes only so many parameters
 PAUSE_SECONDS = 0.02
 BY_HAND = "by hand"
 
@@ -224,12 +224,12 @@ def _note_keys(job: Job, batch: ContentBatch, lease: Lease) -> int:
     mine = drafts_of(job.project, kind)
     rows = kind.model.objects.filter(batch=batch, metadata__has_key="draft").order_by("pk")
     noted = 0
-    for part in _batches(rows.values_list("metadata__draft", "key").iterator(chunk_size=ROWS_AT_ONCE)):
+    for part in batches(rows.values_list("metadata__draft", "key").iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
         keys = dict(part)
         became = [(draft, keys[str(draft.uuid)]) for draft in mine.filter(uuid__in=list(keys)).only("pk", "uuid")]
         noted += _note(became, lease)
     pieces = kind.model.objects.published().filter(dataset=job.dataset_id)
-    for part in _batches(job.result["same"]):
+    for part in batches(job.result["same"], ROWS_AT_ONCE):
         same = dict(part)
         there = set(pieces.filter(key__in=set(same.values())).values_list("key", flat=True))
         also = [(draft, same[draft.pk]) for draft in mine.filter(pk__in=list(same)).only("pk")]
@@ -248,13 +248,6 @@ def _note(drafts: list[tuple[Draft, str]], lease: Lease) -> int:
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
         time.sleep(PAUSE_SECONDS)  # SQLite has one writer: it is somebody else's turn
     return len(rows)
-
-
-def _batches(rows: Iterable) -> Iterator[list]:
-    """A statement takes only so many parameters."""
-    rows = iter(rows)
-    while part := list(islice(rows, ROWS_AT_ONCE)):
-        yield part
 
 
 def _follow(kind: DraftKind, batch: ContentBatch) -> None:

@@ -7,14 +7,12 @@ steps, and count once its job is done; what fails leaves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 
 from django.db import transaction
 from django.db.models import F
 
-from annotation.bulk import bulk_insert
+from annotation.bulk import batches, bulk_insert
 from annotation.imports import uploads
 from annotation.imports.outside_runs import OUTSIDE, units_by_key, units_of_items
 from annotation.imports.rows import Findings, counted
@@ -99,7 +97,7 @@ class PredictionsHandler:
             with transaction.atomic():  # of an attempt that died
                 guard()
                 model.objects.filter(pk__in=rows).delete()
-        for done, part in enumerate(_parts(said.items())):
+        for done, part in enumerate(batches(said.items(), BATCH)):
             with transaction.atomic():
                 guard()
                 bulk_insert(model, [(run.pk, *place, *rest) for place, rest in part], ["run_id", *names])
@@ -158,12 +156,6 @@ def _remove_uploads(job: Job) -> None:
     payloads = job.chunks.exclude(index=lifecycle.FINISH_INDEX).values_list("payload", flat=True)
     for upload in Upload.objects.filter(uuid__in=[payload["upload"] for payload in payloads]):
         uploads.remove(upload)
-
-
-def _parts(rows: Iterable) -> Iterator[list]:
-    rows = iter(rows)
-    while part := list(islice(rows, BATCH)):
-        yield part
 
 
 def _result(findings: Findings, said: dict) -> dict:

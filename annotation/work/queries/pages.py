@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from annotation.formats.content.assay import cells_of_span
 from annotation.formats.records import STATED_IN
 from annotation.models import (
     Assignment,
@@ -288,14 +289,16 @@ def own_answers(page: LabellingPage, rater: Rater | None) -> tuple[Revision | No
             "unit": page.unit_ids.get(row.unit.key) or unit_id(page.project, row.unit.key),
             "dimension": row.dimension,
             "label": row.label,
-            "spans": [
-                {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
-                | ({"label": span.label} if span.label else {})
-                for span in sorted(row.spans.all(), key=lambda span: (span.field, span.start, span.end, span.label))
-            ],
+            "spans": spans_of(row),
         }
         for row in rows
     ]
+
+
+def spans_of(judgement: Judgement) -> list[dict]:
+    """In the order of the texts."""
+    in_order = sorted(judgement.spans.all(), key=lambda span: (span.field, span.start, span.end, span.label))
+    return [cells_of_span(span) for span in in_order]
 
 
 def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:

@@ -75,15 +75,8 @@ def _clusters(units: pd.DataFrame) -> np.ndarray:
 def _figures(of: pd.DataFrame, dimension: Dimension, values: tuple[str, ...], *, quick: bool) -> list[NamedFigure]:
     """Of pairs of a label and the decision about its unit, each of which stands for a unit of its own; intervals draw
     claims, or units, with all their labels."""
-    n = len(of)
-    both = Labels(
-        unit=np.tile(np.arange(n), 2),
-        rater=np.repeat([0, 1], n),
-        value=np.concatenate([of["said"], of["decided"]]),
-        n_units=n,
-        categories=values,
-        cluster=pd.factorize(of["cluster"])[0],
-    )
+    said, decided = (of[column].to_numpy() for column in ("said", "decided"))
+    both = Labels.of_two(said, decided, values, pd.factorize(of["cluster"])[0])
     kappa = cohen_kappa(both, 0, 1)
     found = {"percent_agreement": ("Share of the same label", kappa.percent_agreement())}
     if dimension.takes_number:

@@ -108,16 +108,7 @@ def _about(run: Run) -> dict:
 
 def _agreement(dimension: Dimension, units: pd.DataFrame, people: np.ndarray, run: np.ndarray, *, quick: bool) -> dict:
     cluster = cluster_codes(units)
-    labelled = [np.flatnonzero(codes >= 0) for codes in (people, run)]
-    labels = Labels(
-        unit=np.concatenate(labelled),
-        rater=np.repeat([0, 1], [len(one) for one in labelled]),
-        value=np.concatenate([codes[codes >= 0] for codes in (people, run)]),
-        n_units=len(units),
-        categories=dimension.values,
-        cluster=cluster,
-        rater_names=("people", "run"),
-    )
+    labels = Labels.of_two(people, run, dimension.values, cluster, ("people", "run"))
     return {
         "agreement": to_figure(classification(people, run, dimension.values, cluster).accuracy, quick=quick),
         "kappa": to_figure(cohen_kappa(labels, "people", "run"), quick=quick),

@@ -121,16 +121,7 @@ def _changes(
 ) -> LabelChanges:
     cluster = cluster_codes(units)
     result = classification(before, now, dimension.values, cluster)
-    labelled = [np.flatnonzero(codes >= 0) for codes in (before, now)]
-    labels = Labels(
-        unit=np.concatenate(labelled),
-        rater=np.repeat([0, 1], [len(one) for one in labelled]),
-        value=np.concatenate([codes[codes >= 0] for codes in (before, now)]),
-        n_units=len(units),
-        categories=dimension.values,
-        cluster=cluster,
-        rater_names=("other", "run"),
-    )
+    labels = Labels.of_two(before, now, dimension.values, cluster, ("other", "run"))
     both = (before >= 0) & (now >= 0)
     return LabelChanges(
         **fields_of_question(dimension, origins),
