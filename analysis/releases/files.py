@@ -19,7 +19,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-MANIFEST = "manifest.json"
+from annotation.formats.files.manifests import MANIFEST, digest_of
+
 ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"
 VERSION = 1
@@ -33,11 +34,6 @@ line_of = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=
 
 class ReleaseError(ValueError):
     """A release that is incomplete, changed or unreadable. The message says which file and what to do."""
-
-
-def digest_of(path: Path) -> dict:
-    with open(path, "rb") as file:
-        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
 
 
 def combined(digests: dict[str, dict], names: Iterable[str]) -> str:
@@ -171,11 +167,8 @@ class Files:
             raise ReleaseError(f"{self.path}: the manifest's label set or guidelines are not those that were frozen")
 
     def _sha256(self, name: str) -> str:
-        found = hashlib.sha256()
         with self.open(name) as file:
-            while part := file.read(AT_ONCE):
-                found.update(part)
-        return found.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def changed_beside(self) -> list[str]:
         """Files beside the hash, such as the card, that are gone or no longer what was written."""

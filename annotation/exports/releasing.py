@@ -7,7 +7,6 @@ bytes on any database, and an export imported into an empty Assay comes out the 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections import Counter, defaultdict
@@ -23,7 +22,7 @@ from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items, item_ids
 from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
-from annotation.formats.files.manifests import MANIFEST, UNDECIDED
+from annotation.formats.files.manifests import MANIFEST, UNDECIDED, digest_of
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines
 from annotation.jobs.lifecycle import JobError, Lease, create_job
 from annotation.models import Artifact, Chunk, Item, Job, Project
@@ -176,7 +175,7 @@ def write_export(
         **({"without_label": _told(open_units)} if without_label else {}),
         **({"lost": {name: [list(one) for one in lost_in(project, name)] for name in tools}} if tools else {}),
         "counts": dict(sorted(counts.items())),
-        "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
+        "files": {path.name: digest_of(path) for path in sorted(folder.iterdir())},
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -254,11 +253,6 @@ def retired_items(project: Project) -> int:
     return Item.objects.filter(project=project, state=Item.State.RETIRED).count()
 
 
-def _digest(path: Path) -> dict:
-    with open(path, "rb") as file:
-        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
-
-
 def start_export(
     project: Project, user, kinds: Iterable[str] | None = None, decisions: str = "", without_label: str = LIST
 ) -> Job:
@@ -306,7 +300,7 @@ class ExportHandler:
         with transaction.atomic():
             lease.complete()  # first: whoever has lost the lease keeps nothing
             for path in sorted(working.iterdir()):
-                digest = _digest(path)
+                digest = digest_of(path)
                 artifact = Artifact.objects.create(
                     job=job,
                     file_name=f"{job.project.slug}-{path.name}",

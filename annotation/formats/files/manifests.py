@@ -6,7 +6,9 @@ the single annotations are read.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 
 from annotation import incoming
 from annotation.formats.files.containers import entries_of, open_blobs
@@ -18,6 +20,12 @@ UNDECIDED = "undecided.tsv"  # units without a label, and why
 SIGN = b'"assay_export"'
 HEAD_BYTES = 4096
 CONTENT_ENDINGS = (".jsonl", ".tsv", ".parquet")  # the first of them that there is
+
+
+def digest_of(path: Path) -> dict:
+    """What a manifest says of a file."""
+    with open(path, "rb") as file:
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
 
 
 def read_manifest(sources: Iterable[SourceFile]) -> dict | None:
