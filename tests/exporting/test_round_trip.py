@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.decisions import adjudicating
 from annotation.models import Decision, LabelSet, Project
 from annotation.projects.options import set_options
+from annotation.work.queries.pages import load_page, stated_in
 from tests.factories import LABEL_SET, make_label_set_project, make_project, make_user
 from tests.kinds import answer_all, make_kind_project
 from tests.world.exported import KEYS, TEXTS, export, make_rich_project, through_an_empty_assay
@@ -167,13 +168,14 @@ def test_parquet_holds_the_same_rows(tmp_path):
     assert frame.astype(object).where(frame.notna(), None).to_dict("records") == lines(files["claims.jsonl"])
 
 
+STATED = {"start": 0, "end": 4, "quote": "1963"}
 REFCHECKER = {
     "id": "q-1",
     "question": "Wann fror der Hafen zu? ❄️",
     "context": ["Erste Quelle: 1963.", "Zweite: 1929.\nZeile."],
     "response": "1963 und 1929.",
     "claude2_response_kg": [
-        {"triplet": ["Hafen", "fror zu", "1963"], "human_label": "Entailment"},
+        {"triplet": ["Hafen", "fror zu", "1963"], "human_label": "Entailment", "stated_in": STATED},
         {"triplet": ["Hafen", "fror zu", "1929"], "human_label": "Contradiction", "note": 3},
         {"triplet": ["Hafen", "ist", '"blau"']},
     ],
@@ -225,6 +227,9 @@ def test_triplets_with_question_context_and_abstained_answers_come_out_as_they_w
     assert rows[1]["claude2_response_kg"] == []
     decided = [triplet.get("decided_label") for triplet in rows[0]["claude2_response_kg"]]
     assert decided == ["entailment", "contradiction", "neutral"]
+    assert [triplet.get("stated_in") for triplet in rows[0]["claude2_response_kg"]] == [STATED, None, None]
+    page = load_page(project.items.get(key="zero_context/gpt4/q-1").pk, project.type)
+    assert stated_in(page) == [[0, 4], None, None]
     second = through_an_empty_assay(tmp_path / "first", tmp_path / "second", "triplets", "triplets/-/1")
     assert second == first
 
