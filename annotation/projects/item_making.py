@@ -74,6 +74,19 @@ UNITS_OF: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
 }
 
 
+# Anchors that a project can collect later, by kind, with what the data set must have for that: evidence is retrieved
+# for claims, responses are written to questions or, as documents, made up for claims.
+COLLECTED_FOR = {"evidence": "claim", "response": "question"}
+
+
+def can_collect(dataset_id: int, description: TaskType) -> bool:
+    """Whether what items are made from can be retrieved or generated in the project."""
+    if description.anchor_kind not in COLLECTED_FOR:
+        return False
+    parent = description.anchor_parent or COLLECTED_FOR[description.anchor_kind]
+    return Unit.objects.published().filter(dataset=dataset_id, kind=parent).exists()
+
+
 def anchor_link(description: TaskType) -> str:
     """From a unit to the row that its item's anchor stands for."""
     if description.anchor_kind == description.unit_kind:

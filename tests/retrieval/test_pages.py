@@ -9,9 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.jobs import lifecycle
 from annotation.machines.retrieval import index
-from annotation.models import DatasetGrant, Evidence, Item, Job, Membership, RetrievalRun
+from annotation.models import DatasetGrant, Evidence, Item, Job, Membership, Project, RetrievalRun
 from models_runtime import registry
-from tests.factories import join, make_user
+from tests.factories import join, make_dataset, make_user
+from tests.projects.test_projects import form
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
 from tests.world import client_of, label_one
 
@@ -48,9 +49,19 @@ def test_from_claims_without_evidence_to_people_who_judge_what_was_found(tmp_pat
     """The whole way: retrieve, look, publish, judge."""
     corpus(tmp_path, settings)
     annotator = make_user()
-    project = harbour(tmp_path, evidence=(), annotators=[annotator])
-    client = client_of(project.created_by)
+    dataset = make_dataset(make_user(is_staff=True))
+    bring_in(tmp_path, *({"claim": {"id": key, "text": text}} for key, text in CLAIMS.items()), dataset=dataset)
+    client = client_of(dataset.owner)
+    asked = form(dataset, task_type="nli/three-way/1")
+    assert "nothing to judge in this task (no pair)" in client.post("/projects/new/", asked).content.decode()
+    made = client.post("/projects/new/", form(dataset, overlap=1, minimum_seconds=0))
+    project = Project.objects.get(dataset=dataset)
+    assert made["Location"] == f"/projects/{project.slug}/"
+    assert lifecycle.run_here(project.jobs.get()).state == "done"
+    join(project, annotator)
     where = f"/projects/{project.slug}/retrieval/"
+    overview = client.get(made["Location"]).content.decode()
+    assert "Nothing to judge yet." in overview and f'<a href="{where}">Retrieve evidence for the claims</a>' in overview
     page = client.get(where).content.decode()
     assert "Claims (3)" in page and "The corpus papers" in page and "All evidence of the data set" not in page
     assert f'href="{where}"' in client.get(f"/projects/{project.slug}/").content.decode()
@@ -74,6 +85,7 @@ def test_from_claims_without_evidence_to_people_who_judge_what_was_found(tmp_pat
     assert "<strong>3</strong> new pieces of evidence, 3 new items here" in page
     for _ in range(3):
         label_one(project, annotator)
+    assert "Retrieve evidence for the claims" not in client.get(made["Location"]).content.decode()
     texts = Item.objects.filter(annotations__rater__user=annotator).values_list("anchor__evidence__text", flat=True)
     assert set(texts) == {EVIDENCE[0][2], EVIDENCE[2][2], EVIDENCE[4][2]}
 

@@ -6,6 +6,7 @@ from annotation import incoming
 from annotation.datasets.queries import set_counts
 from annotation.models import PIECE_LINKS, Dataset, Project, Unit, User
 from annotation.projects.draft_kinds import drafted_for, sources_in
+from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
 from annotation.projects.prefill import prefill_runs
 from annotation.task_types import current_task_types, task_type
@@ -95,7 +96,7 @@ class ProjectForm(forms.Form):
             kind, piece_set = task_type(identifier).anchor_kind, cleaned.get("piece_set")
             units = Unit.objects.published().filter(dataset=dataset, kind=kind)
             can_be_drafted = _can_be_drafted(dataset, identifier)
-            if not units.exists() and not can_be_drafted:
+            if not (can_be_drafted or units.exists() or can_collect(dataset.pk, task_type(identifier))):
                 name = kind.replace("_", " ")
                 self.add_error("task_type", f"The data set “{dataset}” has nothing to judge in this task (no {name})")
             elif piece_set is not None and (problem := why_no_set(dataset, identifier, piece_set, can_be_drafted)):

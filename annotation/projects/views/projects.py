@@ -68,8 +68,11 @@ def project_new(request):
     form = ProjectForm(request.POST or None, datasets=datasets, user=request.user, initial=wanted)
     if request.method == "POST" and form.is_valid():
         project = service.create_project(request.user, **form.arguments())
-        start_item_job(project, request.user)
-        messages.success(request, "The project was created; its items are being made. Now invite annotators")
+        job = start_item_job(project, request.user)
+        if job.progress_total:
+            messages.success(request, "The project was created; its items are being made. Now invite annotators")
+        else:
+            messages.success(request, "The project was created; there is nothing to judge yet")
         return redirect("project_options" if "adapt" in request.POST else "project_detail", project.slug)
     return render(request, "annotation/projects/new.html", {"form": form, "datasets": datasets})
 
