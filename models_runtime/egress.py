@@ -81,7 +81,7 @@ def _refuse_private_literal(parts: SplitResult, allowed: Collection[str]) -> Non
         _refuse_private(literal, parts, allowed)
 
 
-def check_public(url: str, allowed: Collection[str] = ()) -> None:
+def check_public(url: str) -> None:
     """AddressRefused for what is no address of a page on the public Internet, as far as it says itself. Nothing is
     asked, so accents and `#` are as welcome as in a browser."""
     try:
@@ -91,7 +91,7 @@ def check_public(url: str, allowed: Collection[str] = ()) -> None:
         raise AddressRefused("is no address") from None
     if parts.scheme not in PORTS or not parts.hostname or port == 0 or url.split() != [url]:
         raise AddressRefused("must begin with https:// or http:// and name a host, without spaces")
-    _refuse_private_literal(parts, allowed)
+    _refuse_private_literal(parts, ())
 
 
 def post(

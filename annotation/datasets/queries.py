@@ -24,6 +24,7 @@ from annotation.models import (
     User,
 )
 
+LISTED = 20
 COUNTED = (
     ("Claims", Claim),
     ("Questions", Question),
@@ -87,7 +88,7 @@ def dataset_list(user: User) -> QuerySet[Dataset]:
     )
 
 
-def import_history(dataset: Dataset, user: User, limit: int = 20) -> list[Job]:
+def import_history(dataset: Dataset, user: User) -> list[Job]:
     """The newest imports and makings of pairs, without the long lists in their results."""
     jobs = (
         Job.objects.filter(dataset=dataset, kind__in=[Job.Kind.IMPORT, Job.Kind.PAIRS])
@@ -96,7 +97,7 @@ def import_history(dataset: Dataset, user: User, limit: int = 20) -> list[Job]:
         .defer("result")
         .order_by("-created_at", "-pk")
     )
-    return list(jobs[:limit])
+    return list(jobs[:LISTED])
 
 
 def projects_of(dataset: Dataset, user: User) -> QuerySet[Project]:

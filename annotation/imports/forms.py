@@ -8,7 +8,6 @@ from dataclasses import replace
 from django import forms
 
 from annotation.formats import FORMATS, FormatError
-from annotation.formats.cells import STANDARD_LABELS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
 from annotation.formats.tables.oddities import LEAVE_OUT, ODDITIES, UNMAPPED
@@ -66,10 +65,9 @@ class UploadForm(forms.Form):
 class ColumnsForm(forms.Form):
     """One choice of a column per target field, and one of a label per value found in label columns."""
 
-    def __init__(self, *args, guess: MappingGuess, columns: list[str], labels=None, **kwargs):
+    def __init__(self, *args, guess: MappingGuess, columns: list[str], **kwargs):
         super().__init__(*args, **kwargs)
         self.guess, self.columns = guess, columns
-        self.accepted = {**STANDARD_LABELS, **(labels or {})}
         choices = [("", "not in the file"), *((str(number), name) for number, name in enumerate(columns))]
         for target in LAYOUTS[guess.layout]:
             chosen = guess.fields.get(target.slug)
@@ -83,7 +81,7 @@ class ColumnsForm(forms.Form):
             for number, (value, label) in enumerate(list(guess.values.get(target.slug, {}).items())[:VALUES_MOST]):
                 self.fields[_value(target, number)] = forms.ChoiceField(
                     label=f"{target.title}: “{value}” means",
-                    choices=[*VALUE_CHOICES, *((label, label) for label in target.accepted(self.accepted))],
+                    choices=[*VALUE_CHOICES, *((label, label) for label in target.accepted)],
                     required=False,
                     initial=NO_LABEL if label == "" else label or AN_ERROR,
                 )

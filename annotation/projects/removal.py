@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -78,13 +77,12 @@ TABLES = (
 )
 
 
-def remove_project(project: Project, beat: Callable[[], None] = lambda: None) -> None:
+def remove_project(project: Project) -> None:
     """Delete the project and all in it. ValueError for one that people may already have worked in."""
     if project.state != Project.State.PREPARING:
         raise ValueError(f"{project} is {project.state}; only a project in preparation can be removed")
     for model, path in TABLES:
         while _delete_some(model.objects.filter(**{path: project})):
-            beat()
             time.sleep(PAUSE_SECONDS)
     project.delete()
 

@@ -30,7 +30,6 @@ TASKS = {
 }
 # Weights that a task does without, though the library's class has a place for them.
 UNUSED = {"encoder": ("pooler.",)}
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)

@@ -97,13 +97,13 @@ def left_out_of(figure: Figure) -> str:
     return f" (left out: {listed(reasons)})" if reasons else ""
 
 
-def labels_counted(result: AgainstReference, of: str = "the checker") -> str:
+def labels_counted(result: AgainstReference) -> str:
     """Which of people's labels count against a checker; empty where decisions do."""
     if result.reference not in ("majority", "dawid-skene"):
         return ""
     if result.touched:
-        return f"All labels of people count, those given after a suggestion of {of} was seen too."
-    return f"Only labels count that were given before a suggestion of {of} was seen, or without one."
+        return "All labels of people count, those given after a suggestion of the checker was seen too."
+    return "Only labels count that were given before a suggestion of the checker was seen, or without one."
 
 
 def note_on_labels_seen(result: dict) -> str:

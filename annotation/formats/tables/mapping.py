@@ -27,9 +27,10 @@ class Target:
     dimension: str = ""
     labels: tuple[str, ...] = ()  # that a file may use, where these are not the dimension's standard ones
 
-    def accepted(self, labels: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        """What the column's values may mean; `labels` is dimension -> the labels that are accepted otherwise."""
-        return self.labels or labels[self.dimension]
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """What the column's values may mean."""
+        return self.labels or STANDARD_LABELS[self.dimension]
 
 
 CLAIM_EVIDENCE: tuple[Target, ...] = (
@@ -159,21 +160,15 @@ def layout_of(mapping: Mapping[str, str]) -> str:
 
 
 def guess_mapping(
-    columns: Sequence[str],
-    first_rows: Iterable[Mapping[str, object]] = (),
-    layout: str = "",
-    labels: Mapping[str, tuple[str, ...]] | None = None,
+    columns: Sequence[str], first_rows: Iterable[Mapping[str, object]] = (), layout: str = ""
 ) -> MappingGuess:
     """What each column most likely means. Without `layout`, the one is taken that fits best.
 
     A layout that takes for a required field what is by name a required field of another fits less: a premise may serve
     as evidence and a hypothesis as a claim, but together they are a pair.
-
-    `labels` is dimension -> accepted labels, for the guess of what a file's values mean (default: the standard ones).
     """
     rows = list(islice(first_rows, LOOKED_AT))
-    accepted = {**STANDARD_LABELS, **(labels or {})}
-    guesses = [_guess_layout(name, columns, rows, accepted) for name in ([layout] if layout else LAYOUTS)]
+    guesses = [_guess_layout(name, columns, rows) for name in ([layout] if layout else LAYOUTS)]
     return max(guesses, key=_fit)
 
 
@@ -188,9 +183,7 @@ def _has_name_of_another(guess: MappingGuess, slug: str, names: set[str]) -> boo
     return guess.fields[slug].confidence < SURE and normal(guess.fields[slug].column) in names
 
 
-def _guess_layout(
-    layout: str, columns: Sequence[str], rows: list, accepted: Mapping[str, tuple[str, ...]]
-) -> MappingGuess:
+def _guess_layout(layout: str, columns: Sequence[str], rows: list) -> MappingGuess:
     targets = LAYOUTS[layout]
     free = {normal(column): column for column in reversed(columns)}
     fields: dict[str, Guess] = {}
@@ -206,32 +199,29 @@ def _guess_layout(
     for target in targets:
         if target.dimension and target.slug not in fields:
             for name, column in free.items():
-                if _looks_like_labels(column, rows, target, accepted):
+                if _looks_like_labels(column, rows, target):
                     fields[target.slug] = Guess(free.pop(name), POSSIBLE)
                     break
     mapping = {target.slug: fields[target.slug].column for target in targets if target.slug in fields}
-    values = guess_values(layout, mapping, rows, accepted)
+    values = guess_values(layout, mapping, rows)
     missing = tuple(target.slug for target in targets if target.required and target.slug not in fields)
     return MappingGuess(layout, {t.slug: fields[t.slug] for t in targets if t.slug in fields}, values, missing)
 
 
 def guess_values(
-    layout: str,
-    mapping: Mapping[str, str],
-    rows: Iterable[Mapping[str, object]],
-    accepted: Mapping[str, tuple[str, ...]] = STANDARD_LABELS,
+    layout: str, mapping: Mapping[str, str], rows: Iterable[Mapping[str, object]]
 ) -> dict[str, dict[str, str | None]]:
     """What the values of the columns with labels mean, as `MappingGuess.values`."""
     rows = list(islice(rows, LOOKED_AT))
     return {
-        target.slug: {value: _guess_value(value, target, accepted) for value in _distinct(mapping[target.slug], rows)}
+        target.slug: {value: _guess_value(value, target) for value in _distinct(mapping[target.slug], rows)}
         for target in LAYOUTS[layout]
         if target.dimension and target.slug in mapping
     }
 
 
-def _guess_value(value: str, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> str | None:
-    return "" if normal(value) in NO_LABEL else guess_label(value, target.dimension, target.accepted(accepted))
+def _guess_value(value: str, target: Target) -> str | None:
+    return "" if normal(value) in NO_LABEL else guess_label(value, target.dimension, target.accepted)
 
 
 def _distinct(column: str, rows: list) -> list[str]:
@@ -243,10 +233,11 @@ def _values_fit(target: Target, column: str, rows: list) -> bool:
     return target.slug != "is_gold" or all(value.lower() in TRUE | FALSE for value in _distinct(column, rows))
 
 
-def _looks_like_labels(column: str, rows: list, target: Target, accepted: Mapping[str, tuple[str, ...]]) -> bool:
+def _looks_like_labels(column: str, rows: list, target: Target) -> bool:
     # "True" and "1" are spellings of relevance, but too common to tell it by; so are single letters.
     if target.dimension == "relevance":
         return False
     values = _distinct(column, rows)
-    labels = target.accepted(accepted)
-    return bool(values) and all(len(value) > 1 and guess_label(value, target.dimension, labels) for value in values)
+    return bool(values) and all(
+        len(value) > 1 and guess_label(value, target.dimension, target.accepted) for value in values
+    )

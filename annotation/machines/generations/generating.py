@@ -119,7 +119,6 @@ def start_for_each(
     endpoints: Iterable[str],
     *,
     again: bool = False,
-    wake_workers: bool = True,
 ) -> list[GenerationRun]:
     """A run at each of the endpoints, each a model. What is refused of one is refused of all; SameRun where every one
     of them has run before."""
@@ -127,7 +126,7 @@ def start_for_each(
     for endpoint in endpoints:
         wanted = replace(request, parameters={**request.parameters, "endpoint": endpoint})
         try:
-            runs.append(start(project, user, wanted, again=again, wake_workers=wake_workers))
+            runs.append(start(project, user, wanted, again=again))
         except SameRun as exists:
             same = exists
     if not runs and same:

@@ -15,6 +15,7 @@ from annotation.task_types import TaskType
 
 # Counts that take so long are kept, for so long that counting takes this share of the time.
 LONG_SECONDS, COUNTING_SHARE = 0.1, 0.005
+STUCK_LISTED = 10
 COUNTED = (Assignment.State.OPEN, Assignment.State.LEASED, Assignment.State.DONE)
 
 
@@ -96,8 +97,8 @@ def item_counts(project: Project) -> ItemCounts:
     return ItemCounts(**items, **skips)
 
 
-def stuck_items(project: Project, limit: int = 10) -> list[Item]:
-    return list(project.items.filter(Q(state=Item.State.STUCK)).order_by("position")[:limit])
+def stuck_items(project: Project) -> list[Item]:
+    return list(project.items.filter(state=Item.State.STUCK).order_by("position")[:STUCK_LISTED])
 
 
 @dataclass
