@@ -61,12 +61,14 @@ def _parser() -> argparse.ArgumentParser:
     column = {"action": "append", "metavar": "COLUMN"}
     parser.add_argument("--judge", **column, required=True, help="a judge's labels; may be given several times")
     parser.add_argument("--human", **column, required=True, help="a person's labels; may be given several times")
-    parser.add_argument("--repeat", **column, default=[], help="the first judge, run again")
-    parser.add_argument("--swapped", **column, default=[], help="the first judge, with the order swapped")
-    parser.add_argument("--cluster", default="", metavar="COLUMN", help="what rows come in, such as the claim")
+    parser.add_argument("--repeat", **column, default=[], help="labels of a second run of the first judge")
+    parser.add_argument("--swapped", **column, default=[], help="labels of the first judge with the answers swapped")
+    parser.add_argument("--cluster", default="", metavar="COLUMN", help="the cluster of a row, such as its claim")
     parser.add_argument("--labels", default="", metavar="A,B,C", help="all labels, lowest first")
     parser.add_argument("--ordinal", action="store_true", help="weigh near misses less (kappa with quadratic weights)")
-    parser.add_argument("--floor", type=_share, default=FLOOR, metavar="SHARE", help=f"of the rule; {FLOOR} by default")
+    parser.add_argument(
+        "--floor", type=_share, default=FLOOR, metavar="SHARE", help=f"the floor of the rule; {FLOOR} by default"
+    )
     parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
     parser.add_argument("--save", default="", metavar="ADDRESS", help="make a project of the file there, by the API")
@@ -86,7 +88,7 @@ def _share(text: str) -> float:
 def _answer(options: argparse.Namespace) -> list[Answered]:
     order = [label.strip() for label in options.labels.split(",")] if options.labels else []
     if "" in order or len(set(order)) < len(order):
-        raise TableProblem("--labels: a label is empty or stands twice")
+        raise TableProblem("--labels: a label is empty or repeated")
     named = [*options.judge, *options.human, *options.repeat, *options.swapped]
     if twice := sorted({name for name in named if named.count(name) > 1}):
         raise TableProblem(f"The column {twice[0]!r} is named twice")

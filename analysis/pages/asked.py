@@ -53,7 +53,7 @@ class Asked:
             return value
         titles = allowed if isinstance(allowed, Mapping) else {one: one for one in allowed}
         there = ", ".join(str(known) if known == one else f"{known} ({one})" for one, known in titles.items())
-        what = f"one of {there}" if there else "to be left empty, since there is nothing to choose"
+        what = f"one of {there}" if there else "to be left empty, since there is no choice"
         self.refuse(f"{name} is {what}, not {value!r}", name, title=title)
         return default
 

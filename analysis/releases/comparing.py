@@ -230,7 +230,7 @@ def as_lines(found: dict) -> Iterator[str]:
     before, after = found["before"], found["after"]
     yield f"{before['project']} {before['version']} -> {after['project']} {after['version']}"
     if found["is_same"]:
-        yield "The same: both have one hash."
+        yield "No changes: the hashes are equal."
     for one in found["texts"]:
         yield _counted(one["title"], one) + f", {one['changed']:,} changed"
         for change in one["changes"]:

@@ -47,7 +47,7 @@ def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
     if counts["silent"]:
         found.append(Lack(f"{counts['silent']:,} items have no answer", items, "Items"))
     for title, n in undecided(project):
-        found.append(Lack(f"{title}: {n:,} units are divided and nobody decided", items, "Items"))
+        found.append(Lack(f"{title}: {n:,} units are tied and undecided", items, "Items"))
     slots = project.raters.filter(kind=Rater.Kind.SLOT, annotations__isnull=False).exists()
     if counts["labellers"] < 2 and not slots:
         who = "one person" if counts["labellers"] else "nobody"

@@ -47,7 +47,10 @@ class RouteSchema(AutoSchema):
             asks = getattr(self.view, "asks", None)
             found = [_parameter(name, field) for name, field in asks().fields.items()] if asks else []
             key = OpenApiParameter(
-                "Idempotency-Key", str, OpenApiParameter.HEADER, description="The request may be sent again under it."
+                "Idempotency-Key",
+                str,
+                OpenApiParameter.HEADER,
+                description="Repeats under the same key take effect once.",
             )
             return [*found, key]
         if not hasattr(self.view, "filters"):
@@ -56,7 +59,7 @@ class RouteSchema(AutoSchema):
         for name, one in self.view.filters.items():
             kind = OpenApiTypes.UUID if one.kind == "uuid" else str
             found.append(OpenApiParameter(name, kind, enum=list(one.values) or None))
-        found.append(OpenApiParameter("cursor", str, description="Of `next` or `previous`."))
+        found.append(OpenApiParameter("cursor", str, description="The cursor in `next` or `previous`."))
         found.append(OpenApiParameter("page_size", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}))
         return [*found, OpenApiParameter("sort", str, enum=list(SORTS))]
 
@@ -109,7 +112,7 @@ _JUDGEMENT = {
     "type": "object",
     "required": ["unit", "dimension", "label"],
     "properties": {
-        "unit": {"type": "string", "description": "As the item's payload calls it."},
+        "unit": {"type": "string", "description": "As in the item's payload."},
         "dimension": {"type": "string"},
         "label": {"type": "string"},
         "spans": {"type": "array", "items": {"type": "object"}},
@@ -120,8 +123,12 @@ _ANSWER = {
     "type": "object",
     "required": ["client_id", "judgements"],
     "properties": {
-        "client_id": {"type": "string", "format": "uuid", "description": "Yours: a repeated answer is stored once."},
-        "text_hash": {"type": "string", "description": "Of the texts that were judged, as the payload has it."},
+        "client_id": {
+            "type": "string",
+            "format": "uuid",
+            "description": "A UUID of yours: a repeated answer is stored once.",
+        },
+        "text_hash": {"type": "string", "description": "The hash of the judged texts, from the payload."},
         "guideline_version": {"type": "integer"},
         "judgements": {"type": "array", "items": _JUDGEMENT},
         "comment": {"type": "string"},

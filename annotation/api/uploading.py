@@ -161,7 +161,7 @@ class AskedOfPredictions(shapes.Shape):
         help_text="Where the checker, with this version and these parameters, said something else before: refuse, make "
         "a new run, or add what is new to that run.",
     )
-    on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out lines that cannot be taken.")
+    on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out invalid lines.")
 
 
 class IntoRun(UploadRoute):
@@ -189,24 +189,24 @@ OF_FILE = ("mapping", "values", "ranges", "checkers", "treat")
 
 
 class AskedOfContent(shapes.Shape):
-    on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out rows that cannot be taken.")
-    on_judged = s.ChoiceField(ON_JUDGED, default=REFUSE, help_text="What becomes of changed rows with judgements.")
+    on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out invalid rows.")
+    on_judged = s.ChoiceField(ON_JUDGED, default=REFUSE, help_text="What to do with changed rows that were judged.")
 
 
 class AskedOfImport(AskedOfContent):
-    format = s.ChoiceField(list(FORMATS), required=False, help_text="Told from the file where it is left out.")
+    format = s.ChoiceField(list(FORMATS), required=False, help_text="Detected from the file by default.")
     name = s.CharField(max_length=uploads.NAME_CHARS, default="", allow_blank=True, help_text="Of the file.")
     mapping = JSONText(default=dict, depth=1, help_text="Of a table: role or field -> column.")
     values = JSONText(default=dict, depth=2, help_text="Of a table: field -> value in the file -> label.")
     ranges = JSONText(default=dict, depth=1, help_text="Of a table of ratings: question -> its scale, as 1-5.")
-    checkers = JSONText(default=dict, help_text="Of such a table: checker -> its version and parameters.")
+    checkers = JSONText(default=dict, help_text="Of a table of ratings: checker -> its version and parameters.")
     treat = JSONText(default=dict, depth=1, help_text="Of a table of ratings: kind of odd rows -> what to do.")
-    project = s.SlugField(max_length=80, required=False, help_text="Labels go there; it is made where there is none.")
-    title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a project that is made.")
-    task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a project that is made.")
-    overlap = s.IntegerField(min_value=0, max_value=20, default=0, help_text="Of a project that is made.")
-    piece_set = shapes.PieceSet(help_text="Of a project that is made: the set whose pieces it judges.")
-    dry_run = s.BooleanField(default=False, help_text="Only tell what the file holds.")
+    project = s.SlugField(max_length=80, required=False, help_text="It gets the labels; created if it does not exist.")
+    title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a new project.")
+    task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a new project.")
+    overlap = s.IntegerField(min_value=0, max_value=20, default=0, help_text="Of a new project.")
+    piece_set = shapes.PieceSet(help_text="Of a new project: the set whose pieces it judges.")
+    dry_run = s.BooleanField(default=False, help_text="Report what would be imported, and write nothing.")
 
     def validate_ranges(self, ranges: dict) -> dict:
         return self._checked(ranges, lambda: [range_in(text, question) for question, text in ranges.items()])

@@ -48,7 +48,7 @@ def _body(request) -> dict:
     except (ValueError, RecursionError) as error:
         raise BadRequest("This is not JSON") from error
     if not isinstance(body, dict):
-        raise BadRequest("This is no JSON object")
+        raise BadRequest("This is not a JSON object")
     return body
 
 

@@ -79,7 +79,7 @@ DATASETS = (
         "Generated aspects (made up)",
         "aspects.jsonl",
         "content",
-        "Questions with aspects as a model might propose them, fitting and not.",
+        "Questions with aspects as a model might propose them, relevant and not.",
     ),
     DemoSet(
         "demo-documents",
@@ -107,7 +107,7 @@ PROJECTS = (
         "claim-verdict",
         partial(verdict_answers, "not_enough_evidence"),
         (22, 20),
-        "Claims alone: supported, refuted, or not enough evidence. Checkers judge them by what a retrieval found.",
+        "Claims alone: supported, refuted, or not enough evidence. Checkers judge them by retrieved passages.",
     ),
     DemoProject(
         "demo-verdicts-four",
@@ -239,7 +239,7 @@ PROJECTS = (
         "claim-evidence",
         partial(claim_answers, SIX_WAY),
         (59, 59),
-        "Both annotators are through: look at agreement, the checker and the disagreements.",
+        "Both annotators have finished: see agreement, the checker and the disagreements.",
         doubts=4,
     ),
     DemoProject(

@@ -231,7 +231,7 @@ class ValuesForm(forms.Form):
             self.fields[f"value-{number}"] = forms.ChoiceField(
                 label=f"{dimension.title}: “{value}” means",
                 choices=[("", "choose"), *labels, (NO_LABEL, "no label"), (AN_ERROR, "leave these rows out")],
-                error_messages={"required": "Say what this value means"},
+                error_messages={"required": "Choose what this value means"},
             )
 
     def choices(self, before: FileChoices) -> FileChoices:
@@ -275,7 +275,7 @@ class ImportNowForm(forms.Form):
     piece_set = forms.ChoiceField(
         label="Set of pieces",
         required=False,
-        help_text="The project judges the pieces of one set; labels of the others stay out. A further project of the "
+        help_text="The project judges the pieces of one set; labels of others are left out. Another project of the "
         "data set can judge another.",
     )
     with_settings = forms.BooleanField(
@@ -369,7 +369,7 @@ class ImportNowForm(forms.Form):
             title = task_type(self.settings.task_type).title
             self.add_error("task_type", f"The settings are those of “{title}”: choose that, or leave the settings out")
         if cleaned.get("with_people") and not cleaned.get("with_settings"):
-            self.add_error("with_people", "How many judgements an item gets is one of the settings: take them as well")
+            self.add_error("with_people", "The number of judgements per item is one of the settings: use these as well")
 
     @property
     def choice(self) -> str:

@@ -36,7 +36,7 @@ def fetched(asked: str) -> Path:
             endpoint=settings.HUB,
         )
     except (HfHubHTTPError, OSError, ValueError) as error:
-        raise ImportProblem(f"{asked}: was not fetched from {settings.HUB}: {error}") from error
+        raise ImportProblem(f"{asked}: could not be downloaded from {settings.HUB}: {error}") from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # what the library notes of its downloads
     if not any(path.is_file() for path in folder.rglob("*")):
         raise ImportProblem(f"{asked}: has no files {named['files'] or 'that are tables'}")

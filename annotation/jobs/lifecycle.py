@@ -324,7 +324,7 @@ def _wait_for_server(lease: Lease, error: str, told: float = 0.0) -> None:
     away = (now - since).total_seconds()
     if away > settings.SERVER_WAIT_SECONDS:
         hours = f"{away / 3600:.1f} hours" if away >= 3600 else f"{away / 60:.0f} minutes"
-        _close_failed(chunk.job, lease, f"{error[:1].upper()}{error[1:]}, and has been away for {hours}")
+        _close_failed(chunk.job, lease, f"{error[:1].upper()}{error[1:]}, and has been unavailable for {hours}")
         return
     least, most = SERVER_RETRY_SECONDS
     seconds = max(least, settings.CHUNK_RETRY_SECONDS, min(away / 4, most), told)

@@ -309,15 +309,15 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
     elif answer == "labels" and level in LEVELS[1:]:
         problems.append((f"{place}.level", f"is {level}, and several labels at once have no order: they are nominal"))
     elif answer == "labels" and question.get("role"):
-        problems.append((f"{place}.role", "is of a question with one label; no checker answers with several"))
+        problems.append((f"{place}.role", "is not allowed with several labels, which no checker gives"))
     if not isinstance(question.get("optional", False), bool):
         problems.append((f"{place}.optional", "is neither true nor false"))
     elif question.get("optional") and question.get("answer") != "text":
-        problems.append((f"{place}.optional", "is of a question that is answered in words; others need an answer"))
+        problems.append((f"{place}.optional", "is only for questions that are answered in words"))
     if question.get("answer") == "text":
         for part in ("labels", "number", "role", "spans"):
             if question.get(part):
-                problems.append((f"{place}.{part}", "is of another question than one that is answered in words"))
+                problems.append((f"{place}.{part}", "is not allowed for a question that is answered in words"))
         if level != "nominal":
             problems.append((f"{place}.level", f"is {level}, and texts have no order: they are nominal"))
     elif question.get("answer") == "number":
@@ -325,7 +325,7 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
     else:
         problems += _label_problems(f"{place}.labels", question.get("labels"), level)
         if question.get("number"):
-            problems.append((f"{place}.number", "is of a question that is answered by a number"))
+            problems.append((f"{place}.number", "is only for questions that are answered by a number"))
     if "asked_when" in question:
         problems += _condition_problems(f"{place}.asked_when", question["asked_when"], before)
     if "spans" in question:
@@ -336,11 +336,11 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
 def _number_problems(place: str, question: Mapping, level: object) -> Problems:
     problems: Problems = []
     if question.get("labels"):
-        problems.append((f"{place}.labels", "are of a question that is answered by a number"))
+        problems.append((f"{place}.labels", "are not allowed for a question that is answered by a number"))
     if level not in ("interval", "ratio"):
         problems.append((f"{place}.level", f"is {level}, and numbers are at the interval or ratio level"))
     if question.get("role"):
-        problems.append((f"{place}.role", "is of a question with one label; no checker answers with a number"))
+        problems.append((f"{place}.role", "is not allowed for a question that is answered by a number"))
     bounds = question.get("number") or {}
     if not isinstance(bounds, Mapping):
         return [*problems, (f"{place}.number", "is not an object")]

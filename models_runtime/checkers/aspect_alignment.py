@@ -42,7 +42,7 @@ INFO = CheckerInfo(
     kind="alignment",
     title="Alignment of aspects",
     summary="Shows a language model all sentences of an answer and all aspects at once, and asks which "
-    "sentence deals with which aspect.",
+    "sentence covers which aspect.",
     roles=("coverage",),
     needs="server",
     packages=(OPENAI, SPACY),

@@ -89,8 +89,8 @@ INFO = CheckerInfo(
             "repeat_limit", "Drop sentences with ROUGE-L to the claim above", "float", 0.8, 0, 1, hint="1: none."
         ),
         ParameterInfo("drop_duplicates", "Drop passages with the words of another", "bool", True),
-        ParameterInfo("least_words", "Least words of a passage", "int", 0, 0, 10_000),
-        ParameterInfo("most_words", "Most words of a passage", "int", 0, 0, 1_000_000, hint="0: any number."),
+        ParameterInfo("least_words", "Minimum words of a passage", "int", 0, 0, 10_000),
+        ParameterInfo("most_words", "Maximum words of a passage", "int", 0, 0, 1_000_000, hint="0: any number."),
         ParameterInfo(
             "rerank",
             "Order of passages",
@@ -103,9 +103,9 @@ INFO = CheckerInfo(
         *(one for one in RERANKING if one.name != "rerank_top"),
         ParameterInfo("passages_per_page", "Passages of a page", "int", 3, 0, 1000, hint="0: all."),
         ParameterInfo("pages", "Pages per query", "int", 4, 0, 1000, hint="0: all."),
-        ParameterInfo("earlier_pages", "At least so many pages older than the claim", "int", 2, 0, 1000),
+        ParameterInfo("earlier_pages", "Minimum pages older than the claim", "int", 2, 0, 1000),
         ParameterInfo("join", "Join the passages of a page", "bool", True),
-        ParameterInfo("join_words", "Most words of joined passages", "int", 300, 1, 1_000_000),
+        ParameterInfo("join_words", "Maximum words of joined passages", "int", 300, 1, 1_000_000),
         *BM25,
         *DENSE,
     ),

@@ -168,7 +168,7 @@ class Server:
             self.client.map(attempt, lost)
             now = self.client.wait_until_back(self.wait_seconds)
         changed = InputError("model-changed", "the server began to serve something else meanwhile", permanent=False)
-        gone = InputError("server-error", "the connection to the server was lost, again and again", permanent=False)
+        gone = InputError("server-error", "the connection to the server was lost repeatedly", permanent=False)
         if now != before:
             return [RequestOutcome(None, changed, exchange) for exchange in exchanges]
         return [

@@ -300,7 +300,7 @@ class LlmClient:
         if status == 429 and any(sign in body for sign in NO_CREDIT):
             return InputError("rejected", f"the server rejects the request with status {status}{said}")
         if _is_passing(status):
-            again = f"the server answered with status {status}, again and again{said}"
+            again = f"the server repeatedly answered with status {status}{said}"
             return InputError("server-error", again, permanent=False)
         if status in (400, 413, 422) and any(sign in body for sign in TOO_LONG):
             return InputError("context-too-long", "the texts are longer than the model takes at once")

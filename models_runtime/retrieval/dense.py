@@ -38,7 +38,7 @@ INFO = CheckerInfo(
     kind="retriever",
     title="Nearest in meaning",
     summary="Ranks passages by the cosine of sentence embeddings: compared with every passage, or from 200,000 on "
-    "through an approximate index whose recall is told.",
+    "through an approximate index whose recall is reported.",
     roles=(),
     needs="cpu",
     packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, FAISS, SPACY),

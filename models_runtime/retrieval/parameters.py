@@ -55,7 +55,7 @@ DENSE = (
         hint="exact: every passage is compared. ivf, hnsw: approximate. auto: exact below 200,000 passages, ivf above.",
     ),
     ParameterInfo(
-        "probes", "Lists searched of an approximate index", "int", 0, 0, 100_000, hint="0: a number that suits it."
+        "probes", "Lists searched of an approximate index", "int", 0, 0, 100_000, hint="0: chosen by its size."
     ),
 )  # fmt: skip
 RERANKING = (
@@ -89,7 +89,7 @@ EXPANDED = (
         "str",
         SERVER,
         choices=(SERVER, DOCUMENTS),
-        hint="server: the endpoint is asked. documents: those that the data set has.",
+        hint="server: a language model. documents: those stored in the data set.",
     ),
 )
 STYLE = ParameterInfo(

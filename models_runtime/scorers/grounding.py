@@ -70,8 +70,7 @@ INFO = CheckerInfo(
     version="1",
     kind="grounding",
     title="Grounding",
-    summary="Cuts the texts into passages, ranks them for the claim, and tells whether one of the first "
-    "entails it, and which.",
+    summary="Splits the texts into passages, ranks them for the claim, and finds the first that entails it.",
     roles=(),
     needs="cpu",
     packages=(BM25S, TORCH, TRANSFORMERS, SPACY),

@@ -68,8 +68,8 @@ INFO = CheckerInfo(
     version="1",
     kind="icat",
     title="Facts and aspects (ICAT)",
-    summary="Tells which atomic claims of the answer their evidence or the question's passages support, and which "
-    "aspects the supported ones deal with. The answers need atomic claims, and these or the questions evidence.",
+    summary="Finds the atomic claims of the answer that their evidence or the question's passages support, and the "
+    "aspects that these cover. It needs atomic claims of the answers, and evidence for these or for the questions.",
     roles=(),
     needs="cpu",
     packages=(*grounding.INFO.packages, SENTENCE_TRANSFORMERS, MINILM),

@@ -22,7 +22,7 @@ INFO = CheckerInfo(
     kind="icat",
     title="Facts and aspects (ICAT), aligned by a language model",
     summary="The same, with a language model that is shown all supported claims and all aspects at once. "
-    "The worker itself looks the claims up.",
+    "The worker itself checks the claims against passages.",
     roles=(),
     needs="server",
     packages=(*grounding.INFO.packages, OPENAI),

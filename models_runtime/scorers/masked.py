@@ -77,8 +77,8 @@ INFO = CheckerInfo(
     version="1",
     kind="nli",
     title="Masked references",
-    summary="Reads passages in which a triplet's subject or object is masked. A model for inference that "
-    "then says anything but neutral goes by what it remembers.",
+    summary="Reads passages in which a triplet's subject or object is masked. A label "
+    "other than neutral then comes from the inference model's memory.",
     needs="cpu",
     packages=(TORCH, TRANSFORMERS, SPACY),
     model=nli.MODEL,

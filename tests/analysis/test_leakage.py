@@ -250,7 +250,7 @@ def test_what_is_absent_says_what_to_run_or_label(dataset):
     result = kind.compute(DatabaseSource(project))
     starts = [note.partition(":")[0].partition(",")[0] for note in result["notes"]]
     assert starts == ["Nobody has labelled anything yet", "No automatic matching",
-                      "Labels of whole documents are another project on the data set", "No retrieval",
+                      "Whole documents are judged in another project on the data set", "No retrieval",
                       "No verdicts"]  # fmt: skip
     assert result["generators"][0]["sides"]["people"]["share"]["undefined"] == "no query has a value"
     assert kind.body(result) and kind.methods(result)

@@ -57,7 +57,7 @@ def test_workers_do_it_otherwise():
         (("triplets", "fake-extractor", "--param", "most=0"), "most"),
         (("triplets", "fake-extractor", "--queue", "llm"), "not on the queue 'llm'"),
         (("triplets", "fake-extractor", "--user", "x@y"), "no account with the address"),
-        (("stances", "fake-extractor"), "judges nothing that an extractor proposes"),
+        (("stances", "fake-extractor"), "does not judge pieces that extractors propose"),
     ],
 )
 def test_what_it_refuses(arguments, reason):

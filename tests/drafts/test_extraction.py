@@ -46,7 +46,7 @@ def test_what_a_project_drafts_follows_from_what_it_judges(identifier, kind, sou
 @pytest.mark.parametrize("identifier", ["claim-evidence/six-way/1", "answer-grade/-/1"])
 def test_other_projects_draft_nothing(identifier):
     project = make_drafting_project(identifier)
-    with pytest.raises(extraction.RunError, match="nothing that an extractor proposes"):
+    with pytest.raises(extraction.RunError, match="does not judge pieces that extractors propose"):
         extraction.start_extraction(project, project.created_by, "fake-extractor")
 
 

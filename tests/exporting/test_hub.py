@@ -165,7 +165,7 @@ def test_a_release_is_published_with_its_card_and_without_comments(release, hub)
 def test_a_hub_that_refuses_or_has_the_name_already_is_told_and_its_token_forgotten(release, hub):
     hub.answers["/create"] = 401
     one = publish(release)
-    assert one.job.state == "failed" and one.job.message.startswith("The hub does not know the token")
+    assert one.job.state == "failed" and one.job.message.startswith("The hub refused the token")
     hub.answers["/create"] = 403
     assert "may not write to harbour/ports" in publish(release).job.message
     assert one.secret == "" and HubPublication.objects.exclude(secret="").count() == 0
@@ -202,10 +202,10 @@ def test_bad_names_and_tokens_are_said_at_the_field_and_a_kept_token_is_used_unt
     assert publish(release, token="", is_update="on").job.state == "done"
     settings.SECRET_KEY = "another" * 10
     lost = publish(release, token="", is_update="on")
-    assert "cannot be read any more" in lost.job.message
+    assert "cannot be read, since" in lost.job.message
     settings.HUB_HOSTS = frozenset()
     refused = publish(release, is_update="on")
-    assert refused.job.state == "failed" and "is not asked without encryption" in refused.job.message
+    assert refused.job.state == "failed" and "is not used without encryption" in refused.job.message
     ask(release, forget="1")
     assert not HubToken.objects.exists()
 

@@ -104,7 +104,7 @@ def test_two_releases_are_compared_in_the_browser_by_the_api_and_by_command(two)
     call_command("release", compare=files, json=True, stdout=out)
     assert json.loads(out.getvalue()) == found
     call_command("release", compare=[files[0], files[0]], stdout=(out := io.StringIO()))
-    assert "The same: both have one hash." in out.getvalue()
+    assert "No changes: the hashes are equal." in out.getvalue()
 
 
 def test_a_withdrawn_release_says_so_everywhere_and_keeps_its_files(two):

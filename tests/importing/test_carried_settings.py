@@ -217,7 +217,7 @@ def test_a_release_is_shown_before_it_is_set_up_in_the_browser(client, owner, pr
     refused = client.post(start, chosen | {"task_type": "nli/two-way/1"})
     assert refused.status_code == 422 and "choose that, or leave the settings out" in refused.content.decode()
     refused = client.post(start, {"with_project": "on", "project_title": "P", "task_type": KIND, "with_people": "on"})
-    assert refused.status_code == 422 and "take them as well" in refused.content.decode()
+    assert refused.status_code == 422 and "use these as well" in refused.content.decode()
     job, page = looked_at(client, client.post(start, chosen | {"with_people": "on"}))
     assert job.state == "done", job.message
     made = Project.objects.get(slug="ports")

@@ -56,7 +56,7 @@ def test_versions_are_tuned_on_one_part_and_tested_on_the_other(client, project)
     told = client.get(f"/api/v1/projects/{project.slug}/prompts/2/").json()
     assert told["difference"] == ["-Decide well.", "+Decide well, by the evidence alone.", " $options"]
 
-    with pytest.raises(RunError, match="Say first which share"):
+    with pytest.raises(RunError, match="Hold out a share of the claims"):
         tried(project, 1, "tune")
     client.post(address, {"do": "held-out", "percent": "40"})
     held_out = HeldOutPart.objects.get(project=project)
@@ -73,7 +73,7 @@ def test_versions_are_tuned_on_one_part_and_tested_on_the_other(client, project)
     with pytest.raises(RunError, match="a prompt on a part"):
         suggesting.show_to_annotators(CheckerRun.objects.get(pk=runs[2].pk))
     page = client.post(address, {"do": "held-out", "percent": "60"}).content.decode()
-    assert "the parts stay as they are" in page and HeldOutPart.objects.get() == held_out
+    assert "the parts cannot be changed" in page and HeldOutPart.objects.get() == held_out
     assert HeldOutPart.objects.get().percent == 40
 
     found = get_report("calibration").compute(project, quick=True, min_units=2)

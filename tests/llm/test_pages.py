@@ -172,7 +172,7 @@ def test_a_server_that_stays_away_fails_the_job_and_it_goes_on_from_there(projec
     assert len({unit for _, unit, _ in before}) == 4
     server.stop()
     job = lifecycle.run_here(run.job)
-    assert job.state == Job.State.FAILED and "cannot be reached, and has been away for" in job.message
+    assert job.state == Job.State.FAILED and "cannot be reached, and has been unavailable for" in job.message
     assert not RunFailure.objects.filter(run=run).exists()
     server.start()
     lifecycle.resume(run.job)

@@ -106,7 +106,7 @@ def test_after_a_day_the_job_fails_and_says_so_and_can_go_on(away):
     lifecycle.work_on(run.job_id)
     run.job.refresh_from_db()
     assert run.job.state == Job.State.FAILED
-    assert run.job.message.endswith("cannot be reached, and has been away for 24.0 hours")
+    assert run.job.message.endswith("cannot be reached, and has been unavailable for 24.0 hours")
     server.start()
     lifecycle.resume(run.job)
     assert lifecycle.run_here(run.job).state == Job.State.DONE

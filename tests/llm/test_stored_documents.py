@@ -158,7 +158,7 @@ def test_documents_of_the_data_set_are_searched_with_and_nobody_is_asked(project
     assert not silent.requests
     told = RetrievalRun.objects.get(pk=runs[0].pk).provenance["stages"]["expansion"]
     assert told["from"] == "documents" and "model" not in told
-    assert "no language model made up" in expansions.why_not(runs[0]).lower()
+    assert "no language model generated" in expansions.why_not(runs[0]).lower()
     shown = client.get(reverse("retrieval_detail", args=[runs[0].uuid])).content.decode()
     assert "documents of query2doc" in shown and "repetition 0" in shown
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_stored_or_repeated_says_why(project, client):
         command(project.slug, "bm25", repetitions=8)
     with pytest.raises(CommandError, match="names 0 of the stored documents: none"):
         command(project.slug, "bm25", documents=["hyde"], param=["expansion=query2doc"])
-    with pytest.raises(CommandError, match="Say whose documents"):
+    with pytest.raises(CommandError, match="Name the method, model and setting"):
         command(project.slug, "bm25", param=["expansion=query2doc", "expansion_from=documents"])
     made = search(project, parameters=QUERY2DOC)
     client.force_login(project.created_by)

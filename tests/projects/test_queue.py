@@ -78,7 +78,7 @@ def test_the_queue_is_narrowed_and_ordered(study):
 def test_a_snapshot_orders_the_queue_by_posterior_and_by_the_checkers_uncertainty(study):
     project, units, client = study
     here = f"/projects/{project.slug}/adjudication/"
-    assert "was not computed yet" in client.get(f"{here}?order=posterior").content.decode()
+    assert "have not been computed yet" in client.get(f"{here}?order=posterior").content.decode()
     assert queue(study, which="improbable") == []
     factories.make_suggestions(project)
     for number, unit in enumerate(units):
@@ -99,12 +99,12 @@ def test_a_snapshot_orders_the_queue_by_posterior_and_by_the_checkers_uncertaint
     low = queue(study, which="improbable", order="posterior")
     assert low == [key for key in by_posterior if stored[key] < 0.8]
     assert queue(study, order="uncertainty") == ["c0/e0", "c1/e1", "c2/e2", "c0/e3", "c1/e4", "c2/e5"]
-    # What came since stands last, and the page says as of when the others are.
+    # Later items come last, and the page says as of when the others are.
     for person, stance in enumerate(("supports", "refutes")):
         say(project, units[6], f"p{person}", relevance="relevant", stance=stance)
     cases.recount(project)
     assert queue(study, order="posterior") == [*by_posterior, "c0/e6"]
-    assert "What came since stands last" in client.get(f"{here}?order=posterior").content.decode()
+    assert "Later items come last" in client.get(f"{here}?order=posterior").content.decode()
     counts = []
     for asked in ("order=distance", "order=posterior", "order=uncertainty&which=improbable"):
         with CaptureQueriesContext(connection) as queries:

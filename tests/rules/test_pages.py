@@ -54,7 +54,7 @@ def test_a_rule_is_previewed_run_and_run_again_and_says_what_stays_undecided(res
     say(project, units[1], "p2", relevance="relevant", stance="supports")
     assert "labels changed since" in client.get(here).content.decode()
     again = posted(client, f"{here}most/", step="run").content.decode()
-    assert "1 new, 0 taken back, 3 unchanged" in again
+    assert "1 new, 0 withdrawn, 3 unchanged" in again
     assert stands(project, "most")["c1/e1"] == "supports"
     assert Decision.objects.get(method="adjudicated").label == "refutes"
 
@@ -106,7 +106,7 @@ def test_a_rule_that_came_with_a_file_is_run_again_under_its_name(researcher):
     )
     here = f"/projects/{project.slug}/rules/"
     page = client.get(f"{here}theirs/").content.decode()
-    assert "came with a file" in page and "new/majority/?name=theirs" in page
+    assert "decisions were imported without its parameters" in page and "new/majority/?name=theirs" in page
     assert client.post(f"{here}theirs/", {"step": "run"}).status_code == 200  # nothing says how
     assert not Job.objects.filter(kind=Job.Kind.RULE).exists()
     posted(client, f"{here}new/majority/", name="theirs", question="stance", ties="undecided", at_least="1", step="run")
@@ -114,7 +114,7 @@ def test_a_rule_that_came_with_a_file_is_run_again_under_its_name(researcher):
     run.kind, run.parameters, run.name = "majority", WHOLE, "known"
     run.save()
     page = client.get(f"{here}known/").content.decode()
-    assert "Version 2 came with a file" in page and "the first of the tied labels" in page
+    assert "Version 2 was imported with its decisions" in page and "the first of the tied labels" in page
     posted(client, f"{here}known/", step="run")
     assert RuleRun.objects.get(name="known", version=3).parameters == WHOLE
     assert stands(project, "theirs")["c0/e0"] == "supports"

@@ -75,7 +75,7 @@ def test_what_cannot_be_judged_so_says_why(evidence, verdicts, client):
     retrieval = search(evidence, parameters=WHOLE, top=3)
     assert "Start a run" in client.get(address).content.decode()
     for passages, reason in (
-        (RetrievedPassages(str(retrieval.uuid), 4), "kept 3 passages of each claim, and 4 are wanted"),
+        (RetrievedPassages(str(retrieval.uuid), 4), "kept 3 passages per claim; 4 were requested"),
         (RetrievedPassages("x", 1), "no finished retrieval"),
         (RetrievedPassages(str(retrieval.uuid), 0), "between 1 and 100"),
     ):

@@ -29,7 +29,7 @@ from models_runtime.contracts import UnavailableError
 
 
 class Command(BaseCommand):
-    help = "Freeze a project's labels as files that every report can be computed from again, or check such files."
+    help = "Freeze a project's labels as files from which every report can be recomputed, or check such files."
 
     def add_arguments(self, parser):
         parser.add_argument("project", nargs="?", help="the project's slug")
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             "--decisions",
             default="",
             metavar="SET",
-            help="whose decisions give units their one label, such as rule:NAME",
+            help="the decisions that determine the label of each unit, such as rule:NAME",
         )
         for name in FILTERS:
             parser.add_argument(argument_of(name), dest=f"only_{name}", help="freeze only these labels")
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--release-version", default="", metavar="VERSION", help="the version that readers cite")
         parser.add_argument(
-            "--figures", type=Path, metavar="FILES", help="compute the figures of the card again, from a folder or zip"
+            "--figures", type=Path, metavar="FILES", help="recompute the figures of the card from a folder or zip"
         )
         parser.add_argument(
             "--compare",
@@ -68,13 +68,13 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="with --compare: every single change")
         parser.add_argument("--publish", type=Path, metavar="FILES", help="send a release's folder or zip to a hub")
         parser.add_argument("--to", default="", metavar="OWNER/NAME", help="with --publish: the repository")
-        parser.add_argument("--update", action="store_true", help="with --publish: the repository is there already")
-        parser.add_argument("--public", action="store_true", help="with --publish: everybody sees the new repository")
+        parser.add_argument("--update", action="store_true", help="with --publish: update an existing repository")
+        parser.add_argument("--public", action="store_true", help="with --publish: make the new repository public")
         parser.add_argument(
             "--with-comments", action="store_true", help="with --publish: comments, notes and reasons, too"
         )
         parser.add_argument("--dry-run", action="store_true", help="with --publish: list the files and send nothing")
-        parser.add_argument("--check", type=Path, metavar="FILES", help="compare a folder or zip with its hashes")
+        parser.add_argument("--check", type=Path, metavar="FILES", help="verify the hashes of a folder or zip")
 
     def handle(self, *args, project, target, note, check, figures, release_version, **options):
         if options["compare"] is not None:

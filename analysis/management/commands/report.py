@@ -28,7 +28,7 @@ from annotation.models import Project
 TYPES = {"count": int, "number": float}
 WORDS = {
     "split": "instead of the source: a column of the content, such as evidence.article or claim.verdict",
-    "labels_seen": "included: answers given or changed after their author was served others' labels count, too",
+    "labels_seen": "included: also count answers given or changed after their author was served others' labels",
 }
 
 

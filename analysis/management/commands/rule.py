@@ -58,5 +58,5 @@ class Command(BaseCommand):
             for why, n in one["open"].items():
                 self.stdout.write(f"  {why}: {n:,}")
             self.stdout.write(
-                f"  {one['new']:,} new decisions, {one['withdrawn']:,} taken back, {one['unchanged']:,} unchanged"
+                f"  {one['new']:,} new decisions, {one['withdrawn']:,} withdrawn, {one['unchanged']:,} unchanged"
             )

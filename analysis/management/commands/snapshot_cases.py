@@ -7,7 +7,7 @@ from annotation.management.shared import find_project
 
 
 class Command(BaseCommand):
-    help = "Store how sure models of raters, and checkers, are of the items that wait for adjudicators"
+    help = "Store the probabilities of labels, and the uncertainty of checkers, of items that wait for adjudicators"
 
     def add_arguments(self, parser):
         parser.add_argument("project", help="the project's slug")

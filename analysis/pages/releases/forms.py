@@ -87,7 +87,7 @@ class WithdrawalForm(forms.Form):
         label="Why it must not be used any more",
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Stands on every page of the release, the public one included, and in the API.",
+        help_text="Shown on every page of the release, the public one included, and in the API.",
     )
 
 
@@ -95,7 +95,7 @@ class PublicForm(forms.Form):
     with_comments = forms.BooleanField(
         label="With comments, notes and reasons",
         required=False,
-        help_text="What annotators and adjudicators wrote besides their answers. It may name people: read it before.",
+        help_text="What annotators and adjudicators wrote besides their answers. It may name people: check it first.",
     )
 
 
@@ -107,13 +107,13 @@ class HubForm(forms.Form):
         max_length=200,
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text="One of the hub that may write. It is encrypted, and forgotten once the files are there.",
+        help_text="A token of the hub with write access. It is stored encrypted, and deleted after the upload.",
     )
     keeps_token = forms.BooleanField(label="Keep the token, encrypted, for my next publications", required=False)
     is_update = forms.BooleanField(
-        label="The repository is there: add a new version",
+        label="The repository exists: add a new version",
         required=False,
-        help_text="Otherwise it is made, and one that is there already is left alone.",
+        help_text="Otherwise a new repository is created, and an existing one is refused.",
     )
     is_public = forms.BooleanField(label="Everybody may see the new repository", required=False)
     with_comments = forms.BooleanField(label="With comments, notes and reasons", required=False)

@@ -241,7 +241,7 @@ def _notes(
     if not result.run:
         notes.append("No automatic matching: run a checker on this project (the study used nli) and choose its run.")
     if not result.documents:
-        notes.append("Labels of whole documents are another project on the data set: choose it where there is one.")
+        notes.append("Whole documents are judged in another project on the data set: choose it if there is one.")
     if n_unselected:
         notes.append(f"Retrievals that searched with documents that are not selected are left out: {n_unselected:,}.")
     elif not retrieved:

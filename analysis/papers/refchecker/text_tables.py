@@ -97,14 +97,14 @@ def _known(result: RefChecker, number: int, one: Knowledge) -> list[Table]:
         *map(count, range(len(result.labels))),
     ]
     n = Column("n", "n", items=lambda row: Filter(here(row) | {knows: tuple(KNOWLEDGE.values())}))
-    title = f"What {one.asked} knows, by what people say of {result.unit_words}"
+    title = f"What {one.asked} knows, by people's labels of {result.unit_words}"
     return [
         Table(
             title,
             [*answers, n, *map(share, FROM)],
             one.rows,
-            f"It was asked about the {result.unit_words} alone. Only the rows of its own answers tell where these come "
-            "from.",
+            f"It was asked about the {result.unit_words} alone. Only the rows of its own answers show whether they use "
+            "that knowledge.",
         ),
         Table(f"{title}: counts", counts, [(row, known) for row in one.rows for known in ("yes", "no", "unsure")]),
     ]
@@ -138,11 +138,11 @@ def masked_tables(result: RefChecker) -> list[Table]:
             *map(share, range(len(result.labels))),
         ]
         return Table(
-            f"What {title} says where the reference does not tell",
+            f"Labels of {title} from masked references",
             columns,
             rows,
-            "With a triplet's subject or object masked in the passages, what is not neutral comes from what the "
-            "checker remembers, or from what the mask left standing in other words.",
+            "With a triplet's subject or object masked in the passages, labels other than neutral come from the "
+            "checker's memory, or from synonyms that were not masked.",
         )
 
     return [table(number, one.title, one.rows) for number, one in enumerate(result.masked)]

@@ -22,13 +22,13 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_
 LARGER = "1M<n<10M"
 PREFILL = {
     "off": "Annotators saw no suggestions of checkers.",
-    "shown": "Annotators saw a checker's suggestions beside the empty form.",
+    "shown": "Annotators saw a checker's suggestions with the empty form.",
     "after": "Annotators saw a checker's suggestions after their first answer, which is kept.",
 }
 METHODS = {
     "adjudicated": "decided by a person who looked at the annotators' answers",
-    "imported": "decided where the data were imported from",
-    "rule": "settled by a rule",
+    "imported": "decided in the source of the imported data",
+    "rule": "decided by a rule",
     "majority": "the most frequent label of the annotators; none at a tie",
 }
 
@@ -136,7 +136,7 @@ def _questions(facts: dict) -> str:
             parts.append(table_of(("Label", "Units", "Share"), rows))
         parts.append(
             f"{total:,} units have a label; {question['undecided']:,} have none although the question was asked of "
-            f"them: people are divided about {question['divided']:,}, and nobody judged {question['not_judged']:,}."
+            f"them: {question['divided']:,} are tied, and nobody judged {question['not_judged']:,}."
         )
     return "\n\n".join(parts) + "\n"
 
@@ -198,7 +198,7 @@ def _labelling(manifest: dict, facts: dict) -> str:
         else "There were no written guidelines."
     )
     if chosen := manifest.get("decisions"):
-        lines.append(f"The one label of a unit comes from the decisions `{chosen}`.")
+        lines.append(f"The label of a unit comes from the decisions `{chosen}`.")
     for method, n in facts["decided_by"].items():
         lines.append(f"{n:,} labels by `{method}`: {METHODS.get(method) or _of_rule(method, settings)}.")
     if facts["checkers"]:
@@ -227,7 +227,7 @@ def _limits(card: dict, facts: dict, filters: dict) -> str:
     if facts["undecided"]:
         lines.append(f"- {facts['undecided']:,} labels are missing although their question was asked.")
     if len([one for one in facts["raters"] if not is_slot(one)]) < 2 and not any(map(is_slot, facts["raters"])):
-        lines.append("- Fewer than two people labelled, so nothing is known of agreement.")
+        lines.append("- Fewer than two people labelled, so agreement is not known.")
     if facts["not_answered"]:
         lines.append(f"- Nobody answered: {', '.join(map(_cell, facts['not_answered']))}.")
     words = _plain(card["limits"]).rstrip("\n") if card.get("limits") else ""

@@ -79,7 +79,7 @@ def start_publishing(
     elif kept := HubToken.objects.filter(user=user).first():
         secret = kept.secret
     else:
-        raise HubError("token", "Enter a token of the hub that may write; you keep none here")
+        raise HubError("token", "Enter a token of the hub with write access; none is stored for you")
     if not release.is_ready or release.is_withdrawn:
         raise HubError("", f"The release is {'withdrawn' if release.is_withdrawn else 'not frozen'}")
     with transaction.atomic():

@@ -31,6 +31,6 @@ def decrypt(secret: str) -> str:
         return _keys().decrypt(secret.encode()).decode()
     except InvalidToken:
         raise LostSecret(
-            "The token of the hub cannot be read any more, since it was used up or the site's secret key has changed; "
+            "The hub token cannot be read, since it was deleted or the site's secret key has changed; "
             "publish again and enter it"
         ) from None

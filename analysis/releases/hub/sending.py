@@ -36,7 +36,7 @@ class GuardedTransport(httpx2.HTTPTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         parts = urlsplit(str(request.url))
         if parts.scheme != "https" and not egress.is_allowed(parts, settings.HUB_HOSTS):
-            raise egress.AddressRefused(f"{parts.hostname} is not asked without encryption")
+            raise egress.AddressRefused(f"{parts.hostname} is not used without encryption")
         try:
             address = egress.resolve(parts, settings.HUB_HOSTS)
         except egress.NoAnswer as error:
@@ -101,13 +101,13 @@ def send_folder(
 
 def _explain(status: int, repository: str, makes: bool) -> None:
     said = {
-        401: "The hub does not know the token; make one that may write, and enter it again",
-        403: f"The token may not write to {repository}; take one that may, or an owner that is yours",
+        401: "The hub refused the token; create one with write access and enter it",
+        403: f"The token may not write to {repository}; use another token, or an owner that is yours",
         404: f"The hub has no data set {repository}; publish it as a new one",
         409: f"The hub has a data set {repository} already; take another name, or publish a new version of it"
         if makes
         else f"Somebody changed {repository} meanwhile; publish again",
-        413: "The hub takes no files of this size from this account",
+        413: "The hub refuses files of this size from this account",
     }
     if status >= 500 or status == 429:
         raise UnavailableError(f"the hub {settings.HUB} answered {status}")

@@ -75,11 +75,14 @@ class RunShape(MachineRunShape):
 
 class NewRun(NewMachineRun):
     checker = s.CharField(max_length=80)
-    again = s.BooleanField(default=False, help_text="Judge all units again, whatever earlier runs said.")
+    again = s.BooleanField(default=False, help_text="Judge all units again instead of reusing earlier answers.")
     retrieval = s.UUIDField(
-        required=False, allow_null=True, default=None, help_text="Judge claims by the first passages that it found."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="A retrieval, by whose first passages claims are judged.",
     )
-    first = s.IntegerField(min_value=1, max_value=MOST, default=USUAL, help_text="How many of them, together.")
+    first = s.IntegerField(min_value=1, max_value=MOST, default=USUAL, help_text="The number of these passages.")
 
 
 class PromptShape(Shape):
@@ -149,7 +152,7 @@ class NewChoice(Shape):
     """What is left out stays as it is."""
 
     choice = s.DictField(default=dict, help_text="verdicts, drop_words, drop_undated, near, size, seed, split_day")
-    suggested = s.BooleanField(default=False, help_text="Take over what is suggested for verdicts without a label.")
+    suggested = s.BooleanField(default=False, help_text="Accept the suggested labels of verdicts that have none.")
 
 
 class PublishedClaims(Shape):
@@ -185,13 +188,17 @@ class NewRetrieval(NewMachineRun):
     asks = s.ChoiceField(list(ASKED))
     corpus = s.CharField(max_length=80, default="own")
     top = s.IntegerField(min_value=1, max_value=TOP_LIMIT, required=False, allow_null=True, default=None)
-    replays = s.CharField(max_length=40, allow_blank=True, default="", help_text="A run that asked the web before.")
+    replays = s.CharField(
+        max_length=40, allow_blank=True, default="", help_text="An earlier run whose web responses are replayed."
+    )
     documents = StoredDocuments(required=False, allow_null=True, default=None, help_text="Search with these.")
 
 
 class PublishedPassages(Shape):
     top = s.IntegerField(min_value=1, max_value=TOP_LIMIT)
-    context = s.CharField(max_length=80, allow_blank=True, default="", help_text="For questions that were judged.")
+    context = s.CharField(
+        max_length=80, allow_blank=True, default="", help_text="The context for questions that were judged."
+    )
 
 
 class GenerationShape(NumberedRunShape):
@@ -210,7 +217,7 @@ class NewGeneration(NewMachineRun):
         max_length=40,
         allow_blank=True,
         default="",
-        help_text="What the model is shown. Empty: nothing; `own`: the questions' evidence; or a retrieval's UUID.",
+        help_text="Passages shown to the model. Empty: none; `own`: the questions' evidence; or a retrieval's UUID.",
     )
     most_passages = s.IntegerField(min_value=1, max_value=MOST_PASSAGES, default=PASSAGES)
     repetitions = s.IntegerField(min_value=1, max_value=MOST_REPETITIONS, default=1)
@@ -241,12 +248,12 @@ class ExtractionShape(NumberedRunShape):
 
 class NewExtraction(NewMachineRun):
     extractor = s.CharField(max_length=80)
-    everything = s.BooleanField(default=False, help_text="Also texts that have pieces of the project's set.")
+    everything = s.BooleanField(default=False, help_text="Include texts with pieces in the project's set.")
 
 
 class PublishedDrafts(Shape):
-    piece_set = PieceSet(required=False, allow_null=True, default=None, help_text="The project's own, if not given.")
-    on_judged = s.ChoiceField(list(ON_JUDGED), default=REFUSE, help_text="What happens to texts that were judged.")
+    piece_set = PieceSet(required=False, allow_null=True, default=None, help_text="By default the project's own.")
+    on_judged = s.ChoiceField(list(ON_JUDGED), default=REFUSE, help_text="What to do with texts that were judged.")
 
 
 class SuggestionShape(Shape):

@@ -35,7 +35,7 @@ def extractors_for(task_type: TaskType) -> dict[str, CheckerInfo]:
 def extractor_info(task_type: TaskType, extractor: str) -> CheckerInfo:
     """The registry's entry, if it proposes what the task type judges; RunError otherwise."""
     if drafted_for(task_type) is None:
-        raise RunError(f"“{task_type.title}” judges nothing that an extractor proposes")
+        raise RunError(f"“{task_type.title}” does not judge pieces that extractors propose")
     known = extractors_for(task_type)
     if extractor not in known:
         raise RunError(f"“{task_type.title}” has no extractor {extractor!r}; it has {', '.join(known) or 'none'}")

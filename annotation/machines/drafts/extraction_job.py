@@ -120,7 +120,7 @@ def _problem(piece: Piece, kind: DraftKind, source: ExtractionInput) -> str:
     if not any(text.strip() for text in piece.parts.values()):
         return "is empty"
     if (piece.start is None) != (piece.end is None):
-        return "has only one end of its stretch"
+        return "has only a start or only an end"
     if piece.start is not None and not 0 <= piece.start < piece.end <= len(source.text):
         return f"comes from {piece.start} to {piece.end}, outside of the text of {len(source.text)} characters"
     return ""

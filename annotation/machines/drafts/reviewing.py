@@ -31,7 +31,7 @@ class ChangedMeanwhile(ReviewError):
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         if draft.reviewed_by_id is None:
-            what = "was put back among the proposals"
+            what = "was returned to the proposals"
         else:
             how = "accepted" if draft.state == Draft.State.ACCEPTED else "dropped"
             what = f"was {how} by {draft.reviewed_by} at {draft.reviewed_at:%H:%M:%S} UTC"

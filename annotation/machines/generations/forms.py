@@ -49,13 +49,13 @@ class GenerationForm(RunForm):
             initial=1,
             min_value=1,
             max_value=generating.MOST_REPETITIONS,
-            help_text="With a temperature above 0 each is drawn anew.",
+            help_text="With a temperature above 0 each is sampled anew.",
         )
         self.fields["context_setting"] = forms.CharField(
             label="Context setting",
             required=False,
             max_length=generating.SETTING_CHARS,
-            help_text="Under this name tables compare settings. Empty: closed book, given passages or retrieved "
+            help_text="The name by which tables compare settings. Empty: closed book, given passages or retrieved "
             "passages.",
         )
         self.fields["again"] = again

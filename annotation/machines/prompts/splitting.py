@@ -39,7 +39,7 @@ def hold_out(project: Project, user: User, percent: int) -> HeldOutPart:
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         if project.checker_runs.filter(job__parameters__has_key=CALIBRATION).exists():
-            raise RunError("Prompts have been run on the parts that there are, so the parts stay as they are")
+            raise RunError("Prompts have been run on these parts, so the parts cannot be changed")
         values = {"percent": percent, "seed": random.SystemRandom().randrange(2**31), "created_by": user}
         return HeldOutPart.objects.update_or_create(project=project, defaults=values)[0]
 
@@ -60,7 +60,7 @@ def units_of(project: Project, part: str) -> set[int]:
     """The labelled units of a part; RunError where the project has no held-out part."""
     held_out = HeldOutPart.objects.filter(project=project).first()
     if held_out is None:
-        raise RunError("Say first which share of the claims or questions is held out")
+        raise RunError("Hold out a share of the claims or questions first")
     return {pk for pk, group in labelled_units(project).items() if part_of(held_out, group) == part}
 
 

@@ -86,7 +86,7 @@ def why_not(run: RetrievalRun) -> str:
     if run.asks != "claim":
         return "Documents are stored for claims"
     if not has_made(run):
-        return "No language model made up documents in this run"
+        return "No language model generated documents in this run"
     if not any(one.job.state == Job.State.DONE for one in repetitions_of(run)):
         return "Only documents of runs that are done can be stored"
     return ""

@@ -46,11 +46,10 @@ class RetrievalForm(RunForm):
         if is_pipeline and (runs := list(replayable)):
             dated = [(str(run.uuid), f"{run.corpus}, {run.created_at:%Y-%m-%d %H:%M}") for run in runs]
             self.fields["replays"] = forms.ChoiceField(
-                label="Answers of the web",
+                label="Recorded web responses",
                 required=False,
-                choices=[("", "ask anew"), *dated],
-                help_text="What a run asked of the web is kept. Replayed, nothing is asked, and what it did not ask is "
-                "a failure.",
+                choices=[("", "none: search the web"), *dated],
+                help_text="A run keeps its web responses. A replay sends no requests, and those not recorded fail.",
             )
         if is_pipeline and preset in retrieving.PRESETS:
             self.initial = {**retrieving.PRESETS[preset].parameters, "top": retrieving.PRESETS[preset].top}

@@ -175,7 +175,7 @@ def has_evidence(dataset: Dataset) -> bool:
 
 def corpora_for(dataset: Dataset) -> dict[str, str]:
     """Where one can search for this data set: value of `RetrievalRun.corpus` -> words for it."""
-    own = {OWN: "All evidence of the data set", EACH: "Each query's own passages only, to rank them anew"}
+    own = {OWN: "All evidence of the data set", EACH: "Each query's own passages only, to rerank them"}
     corpora = {name: f"The corpus {name}" for name in settings.CORPORA}
     return (own if has_evidence(dataset) else {}) | corpora | web_choices()
 
@@ -280,10 +280,10 @@ def _check_documents(project: Project, request: RetrievalRequest, parameters: Ma
     is_stored = parameters.get("expansion_from") == DOCUMENTS
     if request.documents is None:
         if is_stored and parameters["expansion"] != "none":
-            raise RunError("Say whose documents are searched with: name a method, model and setting")
+            raise RunError("Name the method, model and setting of the stored documents")
         return
     if parameters.get("expansion", "none") == "none":
-        raise RunError("Choose the expansion, which says how stored documents are searched with")
+        raise RunError("Choose the expansion that is applied to the stored documents")
     if request.asks != "claim":
         raise RunError("Stored documents are those of claims")
     if request.repetition not in generators_in(project.dataset).get(request.documents, ()):
@@ -309,7 +309,7 @@ def _check(project: Project, request: RetrievalRequest) -> None:
         raise RunError(f"A query gets from 1 to {TOP_LIMIT} passages")
     if request.replays:
         if not request.corpus.startswith(WEB):
-            raise RunError("Only what was asked of the web can be replayed")
+            raise RunError("Only searches of the web can be replayed")
         if not _is_replayable(project, request.replays):
             raise RunError(f"There is no run {request.replays!r} of this project that asked the web")
     if request.corpus.startswith(WEB) and request.retriever != PIPELINE:

@@ -84,7 +84,7 @@ def retrieval_fields(retrievals: Mapping[str, list[RetrievalRun]]) -> dict[str, 
         "retrieval": forms.ChoiceField(
             label="Passages of the retrieval",
             choices=[(uuid, words_for(runs)) for uuid, runs in retrievals.items()],
-            help_text="Its first passages are judged together. A run is started for each of its repetitions.",
+            help_text="Claims are judged by its first passages together. A run is started for each of its repetitions.",
         ),
         "first": forms.IntegerField(label="Number of passages", initial=USUAL, min_value=1, max_value=MOST),
     }

@@ -96,7 +96,7 @@ def why_not(passages: RetrievedPassages, project: Project, user: User) -> str:
         return no_retrieval(passages.retrieval)
     top = runs[passages.retrieval].top
     if passages.first > top:
-        return f"This retrieval kept {top} passages of each claim, and {passages.first} are wanted"
+        return f"This retrieval kept {top} passages per claim; {passages.first} were requested"
     return ""
 
 

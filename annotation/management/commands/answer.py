@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--repetitions", type=int, default=1)
         parser.add_argument("--setting", default="", help="context setting of the responses")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
-        parser.add_argument("--limit-tokens", type=int, help="of each run: stop there, with what is done kept")
+        parser.add_argument("--limit-tokens", type=int, help="of each run, which then stops and keeps its answers")
         parser.add_argument("--limit-money", type=float, help="of each run, at the endpoint's prices")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument("--publish", action="store_true", help="run here, and publish the answers as responses")

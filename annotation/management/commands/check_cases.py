@@ -11,11 +11,11 @@ SHOWN = 20
 
 
 class Command(BaseCommand):
-    help = "Compare what is stored of items that wait for adjudicators with what follows from answers and decisions"
+    help = "Compare the stored cases of items with those that follow from answers and decisions"
 
     def add_arguments(self, parser):
         parser.add_argument("project", nargs="*", help="slugs of projects; all, if none is named")
-        parser.add_argument("--mend", action="store_true", help="store what was counted where it differs")
+        parser.add_argument("--mend", action="store_true", help="store the recount where it differs")
 
     def handle(self, *args, project, mend, **options):
         projects = Project.objects.order_by("slug")
@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 cases.recount(one, [pk for pk, *_ in wrong])
                 self.stdout.write("  mended")
         if found and not mend:
-            raise CommandError("Stored cases differ; --mend stores what was counted")
+            raise CommandError("Stored cases differ; --mend stores the recount")
 
 
 def _words(state: cases.CaseState) -> str:

@@ -23,7 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("dataset", help="the data set's address")
         parser.add_argument("files", nargs="*", type=Path, help="JSON-LD, an answer of the API, or a feed")
-        parser.add_argument("--provider", default="", help="a provider of claims that the site has")
+        parser.add_argument("--provider", default="", help="a provider of claims of this site")
         parser.add_argument("--query", default="", help="what the claims are about")
         parser.add_argument("--site", default="", help="the publisher's site")
         parser.add_argument("--language", default="")
@@ -31,8 +31,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--choice", type=Path, metavar="FILE", help="JSON: verdicts, drop_words, drop_undated, near, size, seed, …"
         )
-        parser.add_argument("--suggested", action="store_true", help="take over what is suggested for other verdicts")
-        parser.add_argument("--size", type=int, help="draw so many claims")
+        parser.add_argument("--suggested", action="store_true", help="accept the suggested labels of other verdicts")
+        parser.add_argument("--size", type=int, help="the number of claims to draw")
         parser.add_argument("--seed", type=int)
         parser.add_argument("--publish", action="store_true")
         parser.add_argument("--without-summaries", action="store_true", help="fetch no gold evidence")

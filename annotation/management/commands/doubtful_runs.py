@@ -7,7 +7,7 @@ from annotation.machines.runs.queries.doubtful import doubtful_runs, doubtful_un
 
 class Command(BaseCommand):
     help = (
-        "List runs of language models in which a letter that the server had not told may be stored as probability 0. "
+        "List runs of language models in which the missing probability of a letter may be stored as 0. "
         "Changes nothing; start such a run again to have its units judged anew."
     )
 

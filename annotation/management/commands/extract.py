@@ -25,8 +25,8 @@ class Command(BaseCommand):
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
         parser.add_argument("--all", action="store_true", help="include texts that already have pieces of the kind")
-        parser.add_argument("--limit-tokens", type=int, help="stop there, with what is done kept")
-        parser.add_argument("--limit-money", type=float, help="stop there, at the endpoint's prices")
+        parser.add_argument("--limit-tokens", type=int, help="stop at this number of tokens and keep what is done")
+        parser.add_argument("--limit-money", type=float, help="stop at this cost, at the endpoint's prices")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument(
             "--publish",

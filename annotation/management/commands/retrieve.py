@@ -36,11 +36,9 @@ class Command(BaseCommand):
             "web:NAME, a search provider (web:A+B for two)",
         )
         parser.add_argument("--top", type=int, help="passages per query (default 10, or the preset's)")
+        parser.add_argument("--preset", choices=list(retrieving.PRESETS), help="of evidence: the steps of a paper")
         parser.add_argument(
-            "--preset", choices=list(retrieving.PRESETS), help="of evidence: the steps as a paper has them"
-        )
-        parser.add_argument(
-            "--repetitions", type=int, default=1, metavar="N", help="of a search with expansion, by seeds that follow"
+            "--repetitions", type=int, default=1, metavar="N", help="of a search with expansion, with consecutive seeds"
         )
         parser.add_argument(
             "--store-documents", action="store_true", help="also store what was generated as documents of the claims"
@@ -51,11 +49,13 @@ class Command(BaseCommand):
             metavar=("METHOD", "MODEL"),
             help="search with stored documents of this method, model and setting, once for each repetition of them",
         )
-        parser.add_argument("--replay", default="", metavar="RUN", help="take what this run asked of the web")
+        parser.add_argument("--replay", default="", metavar="RUN", help="replay the web responses of this run")
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
         parser.add_argument("--queue", help="the queue, where there is a choice: cpu or gpu")
-        parser.add_argument("--limit-tokens", type=int, help="stop a run there, with what is done kept")
-        parser.add_argument("--limit-money", type=float, help="stop a run there, at the endpoint's prices")
+        parser.add_argument(
+            "--limit-tokens", type=int, help="stop a run at this number of tokens and keep what is done"
+        )
+        parser.add_argument("--limit-money", type=float, help="stop a run at this cost, at the endpoint's prices")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument(
             "--publish", type=int, metavar="N", help="also publish the first N passages of each query as evidence"

@@ -30,11 +30,15 @@ class Command(BaseCommand):
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
         parser.add_argument(
-            "--passages-of", metavar="RETRIEVAL", help="judge claims by what this retrieval and those like it found"
+            "--passages-of",
+            metavar="RETRIEVAL",
+            help="judge claims by the passages of this retrieval and its repetitions",
         )
-        parser.add_argument("--first", type=int, default=USUAL, metavar="K", help="of its passages (default 5)")
-        parser.add_argument("--limit-tokens", type=int, help="stop there, with what is done kept")
-        parser.add_argument("--limit-money", type=float, help="stop there, at the endpoint's prices")
+        parser.add_argument(
+            "--first", type=int, default=USUAL, metavar="K", help="the number of its first passages (default 5)"
+        )
+        parser.add_argument("--limit-tokens", type=int, help="stop at this number of tokens and keep what is done")
+        parser.add_argument("--limit-money", type=float, help="stop at this cost, at the endpoint's prices")
         parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
 
     def handle(

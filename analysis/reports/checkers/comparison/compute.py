@@ -82,7 +82,7 @@ def compute(
     values raise ValueError.
     """
     if margin <= 0:
-        raise ValueError(f"margin is the largest difference that would not matter, above 0, not {margin:g}")
+        raise ValueError(f"margin, the smallest difference of interest, is above 0, not {margin:g}")
     checker_run = source.run(run)
     against = _other(source, checker_run, other)
     score = _score(checker_run, score)
