@@ -158,8 +158,8 @@ class AskedOfPredictions(shapes.Shape):
     existing = s.ChoiceField(
         EXISTING,
         default=EXISTING[0],
-        help_text="Where the checker, with this version and these parameters, said something else before: refuse, make "
-        "a new run, or add what is new to that run.",
+        help_text="If the checker gave other answers under this version and these parameters: refuse, make a new "
+        "run, or add the new rows to that run.",
     )
     on_error = s.ChoiceField(ON_ERROR, default=REFUSE_LINES, help_text="skip: leave out invalid lines.")
 

@@ -191,12 +191,9 @@ def sets_for(project: Project) -> list[tuple[str, str]]:
     """What the labels of an export can come from, with titles."""
     sets = decision_sets(project)
     return [
-        ("", "What stands: an adjudicator's decision, an imported one, a rule's, else the majority"),
+        ("", "An adjudicator's decision, else an imported one, a rule's, the majority"),
         (MAJORITY, "The majority alone"),
-        *(
-            (name, set_title(name) + (", and people's before it" if name.startswith(RULES) else " alone"))
-            for name in sets
-        ),
+        *((name, set_title(name) + (", after people's" if name.startswith(RULES) else " alone")) for name in sets),
     ]
 
 

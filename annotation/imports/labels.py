@@ -305,4 +305,4 @@ def labels_of_set(records: Iterable, unit_kind: str, piece_set: str) -> Iterator
 
 
 def _not_there(unit: str, span: SpanRecord) -> str:
-    return f"is not what stands at {span.start}-{span.end} in the {span.field} of {unit}"
+    return f"is not the text at {span.start}-{span.end} in the {span.field} of {unit}"

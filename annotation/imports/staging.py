@@ -224,9 +224,7 @@ class ContentPass:
     def _parents_exist(self, kind: Kind, reader: RecordReader, key: str, parents: tuple) -> bool:
         for name, parent in zip(reader.parents, parents, strict=True):
             if parent is not None and parent not in self.parent_ids[name]:
-                reason = (
-                    f"is the {name} of {kind.name} {key}, and stands neither before it in the file nor in the data set"
-                )
+                reason = f"is the {name} of {kind.name} {key}, and is neither earlier in the file nor in the data set"
                 self.findings.add_problem(name, parent, reason)
                 return False
         return True

@@ -199,7 +199,7 @@ def _rules(data: object) -> tuple[CarriedRun, ...]:
         except incoming.Refused as refused:
             raise SettingsProblem(f"rules.{place}.{refused.place}: {refused}") from None
         if (run.name, run.version) in found:
-            raise SettingsProblem(f"rules.{place}: version {run.version} of {run.name} stands there twice")
+            raise SettingsProblem(f"rules.{place}: version {run.version} of {run.name} occurs twice")
         found[run.name, run.version] = run
     return tuple(found.values())
 

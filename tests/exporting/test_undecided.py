@@ -88,7 +88,7 @@ def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tm
     run_rule(project, None, "first", "majority", {"ties": "first", "question": "stance"})
     client, here = client_of(project.created_by), f"/projects/{project.slug}/exports/"
     page = client.get(here).content.decode()
-    assert "Decisions of the rule first, and people&#x27;s before it" in page and "leave out their rows" in page
+    assert "Decisions of the rule first, after people&#x27;s" in page and "leave out their rows" in page
     said = {"kinds": "tsv", "decisions": "rule:first", "without_label": "leave-out"}
     assert client.post(here, said | {"decisions": "rule:absent"}).status_code == 200  # refused at its field
     client.post(here, said)

@@ -152,7 +152,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"claim": {"id": "c", "text": "C"}, "aspects": ["x"]},
             "aspects[0]",
-            "has no question: it stands under a claim",
+            "has no question: it belongs to a claim",
         ),
         ({"responses": [{"text": "It did."}]}, "responses[0]", "has no question or claim: the line lacks it"),
         ({"passages": [{"text": "It did."}]}, "passages[0]", "has no question or claim: the line lacks it"),
@@ -168,7 +168,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         ({"question": {"id": " q2", "text": "Q"}}, "question.id", "is an id with spaces"),
         ({"question": {"id": "q2", "text": "Q", "metadata": []}}, "question.metadata", "is not a JSON object"),
         ({"question": "q2"}, "question", "is not a JSON object"),
-        ({"question": {"id": "q2", "text": "Q"}, "claim": {"id": "c"}}, "claim", "stands beside a question"),
+        ({"question": {"id": "q2", "text": "Q"}, "claim": {"id": "c"}}, "claim", "is on a line with a question"),
         (
             {"question": {"id": "q2", "text": "Q"}, "answer": "1963"},
             "answer",
@@ -257,7 +257,7 @@ def test_an_id_alone_stands_for_what_the_data_set_has(tmp_path):
         (
             {"question": {"id": "q3", "text": "Q"}, "passages": [{"id": "p-a", "text": "It froze\nin 1963."}]},
             "passages[0].id",
-            "stands under another question on line 1",
+            "belongs to another question on line 1",
         ),
         (
             {"question": {"id": "q1", "labels": {"sufficiency": "insufficient"}}},

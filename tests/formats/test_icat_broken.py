@@ -63,7 +63,7 @@ def test_bad_queries(tmp_path, row, column, reason):
         (annotation(model_response=None), "model_response", "is missing"),
         (annotation(response=" ", covered=[1]), "model_response", "is empty, but covers subtopics"),
         (annotation(subtopics=[*COFFEE, "sleep"]), "subtopics[3]", "is not a subtopic on line 1 of queries.jsonl"),
-        (annotation(subtopics=COFFEE[:2]), "subtopics", "lacks 'how much is safe', which stands on line 1 of queries"),
+        (annotation(subtopics=COFFEE[:2]), "subtopics", "lacks 'how much is safe', which is on line 1 of queries"),
         (annotation(query_description="Tea?"), "query_description", "differs from another row about the same query 1"),
         (annotation(query_id=[1]), "query_id", "is not a text"),
     ],

@@ -90,19 +90,19 @@ BAD_CONTENT = {
         {"question": {"id": "nowhere"}, "responses": [{"id": "r9", "text": "In 1963."}]},
         None,
         "question",
-        "is the question of response r9, and stands neither before it in the file nor in the data set",
+        "is the question of response r9, and is neither earlier in the file nor in the data set",
     ),
     "an aspect of a question that is only named": (
         {"question": {"id": "nowhere"}, "aspects": [{"id": "a9", "text": "x"}]},
         None,
         "question",
-        "is the question of aspect a9, and stands neither",
+        "is the question of aspect a9, and is neither",
     ),
     "pieces of a response that is only named": (
         {"question": {"id": "q1"}, "responses": [{"id": "nowhere", "sub_sentences": [{"text": "x"}]}]},
         None,
         "response",
-        "is the response of sub_sentence nowhere/s0, and stands neither",
+        "is the response of sub_sentence nowhere/s0, and is neither",
     ),
     "a pair of an unknown passage": (
         {"question": {"id": "q1"}, "pairs": [{"premise": "a", "hypothesis": "b", "passage": "nowhere"}]},
@@ -114,7 +114,7 @@ BAD_CONTENT = {
         {"pairs": [{"id": "n", "premise": "a", "hypothesis": "b", "response": "nowhere"}]},
         None,
         "response",
-        "is the response of pair n, and stands neither",
+        "is the response of pair n, and is neither",
     ),
     "another text of the same response": (
         {"question": {"id": "q2"}, "responses": [{"id": "r2", "text": "It did not."}]},
@@ -161,22 +161,22 @@ BAD_LABELS = {
     "a span past the end": (
         COVERAGE,
         said("r # 1", ("r # 1 # a1", "coverage", "covered", span("response", 9, 14, "👍🏽..!")), task_type=COVERAGE),
-        "is not what stands at 9-14 in the response of r # 1 # a1",
+        "is not the text at 9-14 in the response of r # 1 # a1",
     ),
     "a wrong quote": (
         COVERAGE,
         said("r # 1", ("r # 1 # a1", "coverage", "covered", span("response", 3, 7, "1964")), task_type=COVERAGE),
-        "is not what stands at 3-7 in the response",
+        "is not the text at 3-7 in the response",
     ),
     "a wrong quote in a passage": (
         CONTEXT,
         said("q1", ("q1", "sufficiency", "sufficient", span("passage-2", 0, 9, "It froze.")), task_type=CONTEXT),
-        "is not what stands at 0-9 in the passage-2 of q1",
+        "is not the text at 0-9 in the passage-2 of q1",
     ),
     "a span past the end of a passage": (
         PIECES,
         said("r # 1", ("s1", "entailment", "entailment", span("passage-2", 17, 19, ".!")), task_type=PIECES),
-        "is not what stands at 17-19 in the passage-2 of s1",
+        "is not the text at 17-19 in the passage-2 of s1",
     ),
     "a passage that there is none of": (
         CONTEXT,

@@ -130,7 +130,7 @@ def test_a_quote_that_does_not_match_stops_the_import_before_anything_is_seen(br
     span = {"field": "evidence", "start": 0, "end": 6, "quote": "report"}
     job = bring([line(KEYS[0], spans=[span])])
     assert job.state == "failed"
-    assert "is not what stands at 0-6 in the evidence" in job.result["errors"][0]["reason"]
+    assert "is not the text at 0-6 in the evidence" in job.result["errors"][0]["reason"]
     assert not Evidence.objects.exists()
 
 

@@ -65,7 +65,7 @@ def test_a_large_file_is_read_line_by_line(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ('{"id": "a", "text": "x"}\n\n{"id": "a", "text": "y"}', "line 3: the id 'a' stands on an earlier line, too"),
+        ('{"id": "a", "text": "x"}\n\n{"id": "a", "text": "y"}', "line 3: the id 'a' is on an earlier line, too"),
         ('{"id": "a"}', 'line 1: must be an object with "id" and "text"'),
         ("[1]", 'line 1: must be an object with "id" and "text"'),
         ('{"id": true, "text": "x"}', 'line 1: must have an "id"'),

@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("kind", choices=list(KINDS), help="the kind of rule")
         parser.add_argument("--name", help="the rule's name (default: its kind)")
         parser.add_argument("--preview", action="store_true", help="print what it would decide and write nothing")
-        parser.add_argument("--as-user", metavar="USER", help="e-mail address of whoever runs it (default: nobody)")
+        parser.add_argument(
+            "--as-user", metavar="USER", help="e-mail address of the account that runs it (default: none)"
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
         named: dict[str, list[tuple[str, Parameter]]] = {}
         for kind in KINDS.values():

@@ -90,7 +90,7 @@ def _plain(text: str) -> str:
 
 
 def section(title: str, text: str | None, *, is_plain: bool = True) -> str:
-    said = "Not said." if text is None else _plain(text).rstrip("\n") if is_plain else text
+    said = "Not stated." if text is None else _plain(text).rstrip("\n") if is_plain else text
     return f"## {title}\n\n{said}\n"
 
 
@@ -231,7 +231,7 @@ def _limits(card: dict, facts: dict, filters: dict) -> str:
     if facts["not_answered"]:
         lines.append(f"- Nobody answered: {', '.join(map(_cell, facts['not_answered']))}.")
     words = _plain(card["limits"]).rstrip("\n") if card.get("limits") else ""
-    return "\n\n".join(filter(None, ("\n".join(lines), words))) or "None said."
+    return "\n\n".join(filter(None, ("\n".join(lines), words))) or "None stated."
 
 
 def again(release: dict, part: str = "") -> str:

@@ -37,7 +37,7 @@ DESCRIBED = {
     "item": "Key of the item that the unit was judged in",
     "group": "Key of the claim or question that units come in; splits never cut one",
     "unit": "Key of the unit, as in the labels' `id`",
-    "annotator": "Pseudonym of whoever judged",
+    "annotator": "Pseudonym of the annotator",
     "annotator_group": "The group of raters that a file named, such as experts",
     "annotator_kind": "member, external (a person of an imported file) or slot (exchangeable places)",
     "dimension": "The question",

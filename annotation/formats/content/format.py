@@ -95,7 +95,7 @@ class _Lines(Places):
                 raise BadCell(name, cells[name], f"is not one of {', '.join(LINE_KEYS)}")
         roots = [name for name in ROOTS if cells.get(name) is not None]
         if len(roots) == 2:
-            raise BadCell("claim", cells["claim"], "stands beside a question; a line has one of the two")
+            raise BadCell("claim", cells["claim"], "is on a line with a question; a line has one of the two")
         lists = {name: _list(cells.get(name), name) for name in LISTS}
         if not roots:
             for name, reason in NEEDS.items():
@@ -109,7 +109,7 @@ class _Lines(Places):
         taken = yield from self._object(root, cells[root], root, "", {}, 0, has_below=any(lists.values()))
         key, parents = taken.key, {root: taken.key}
         if root == "claim" and lists["aspects"]:
-            raise BadCell("aspects[0]", lists["aspects"][0], "has no question: it stands under a claim")
+            raise BadCell("aspects[0]", lists["aspects"][0], "has no question: it belongs to a claim")
         # Lines about one question mostly follow each other and repeat it, and what is the same needs no second look.
         above = (root, cells[root], lists["passages"], lists["aspects"])
         if above != self.above:

@@ -323,7 +323,7 @@ class Met(Places):
     def _contradiction(self, taken: Taken, name: str, value: object, place: int) -> BadCell:
         first = self.describe(place)
         if name in self.part.parents:
-            reason = f"stands under another {name} on {first}"
+            reason = f"belongs to another {name} on {first}"
             return BadCell(f"{taken.path}.id", taken.key, reason)
         reason = f"differs from {first}, which is about the same {self.part.title} {shorten(taken.key)}"
         if taken.made_key:

@@ -331,7 +331,7 @@ def check_roles(mapping: Mapping[str, str]) -> None:
             )
     labels = [role for role in mapping if role.split("/")[0] == "label"]
     if {"text", "marked"} <= mapping.keys():
-        raise FormatError("The text that was judged stands in one column, with marks or without")
+        raise FormatError("The judged text must be in one column, with marks or without")
     has_text = bool({"text", "marked"} & mapping.keys())
     if "row" in {role.partition("/")[0] for role in mapping} and "rater" not in mapping:
         raise FormatError("What is kept with a row's labels needs the column of their rater")
@@ -352,10 +352,10 @@ def check_roles(mapping: Mapping[str, str]) -> None:
         raise FormatError("One row per label needs the column of the label and that of the question's name")
     if "label" in mapping and len(labels) > 1:
         raise FormatError(
-            "Labels stand in one column with the question's name beside it, or in one per question, not in both"
+            "Labels are in one column with a column of questions' names, or in one per question, not in both"
         )
     if "rater" in mapping and any(role.count("/") > 1 for role in labels):
-        raise FormatError("The rater stands either in a column of its own or in the names of columns, not in both")
+        raise FormatError("The rater is either in a column of its own or in the names of columns, not in both")
     if len(set(mapping.values())) < len(mapping):
         [(column, _)] = Counter(mapping.values()).most_common(1)
         raise FormatError(f"The column {column} has two roles")

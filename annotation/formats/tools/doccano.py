@@ -131,7 +131,7 @@ def _mark(said: Said, raw: str, start: object, end: object, label: object, colum
 LABELS, PASSAGES = "doccano.zip", "doccano-passages.zip"
 LOSES = (
     "Names: annotators are called by their pseudonyms, which are names of files",
-    "Texts beside the judged one",
+    "Texts other than the judged one",
     "Times",
     "Questions, where there are several: labels are called “question: label”",
 )

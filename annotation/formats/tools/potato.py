@@ -155,9 +155,9 @@ def texts_in(data: list[SourceFile], options: Options, columns: tuple[str, str] 
             own = next((name for name in ids if cells.get(name) is not None), ids[0])
             try:
                 if name is None:
-                    raise BadCell("text", "", f"is missing: a text stands under {', '.join(names)}{hint}")
+                    raise BadCell("text", "", f"is missing: a text is expected in {', '.join(names)}{hint}")
                 if own not in cells:
-                    raise BadCell("id", "", f"is missing: it stands under {', '.join(ids)}{hint}")
+                    raise BadCell("id", "", f"is missing: it is expected in {', '.join(ids)}{hint}")
                 found[to_key(cells[own], own, options.limits.key_chars)] = cells[name]
             except BadCell as problem:
                 yield row_error(table.name, line, problem)

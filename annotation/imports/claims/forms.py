@@ -76,7 +76,7 @@ class ChoiceForm(forms.Form):
     split_day = forms.DateField(
         label="Day that divides the time",
         required=False,
-        help_text="Claims are drawn evenly from before it and from it on. Empty: whatever their dates.",
+        help_text="Claims are drawn evenly from before and after it. Empty: regardless of their dates.",
         widget=forms.DateInput(attrs={"type": "date"}),
     )
 

@@ -52,7 +52,7 @@ def read_corpus(path: Path, bad: BadLines | None = None) -> Iterator[Document]:
             try:
                 document = read()
                 if document.id in seen:
-                    raise ValueError(f"the id {document.id!r} stands on an earlier line, too")
+                    raise ValueError(f"the id {document.id!r} is on an earlier line, too")
             except ValueError as error:
                 where = ", ".join(filter(None, (name, place)))
                 if bad is None:

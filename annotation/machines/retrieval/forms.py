@@ -69,8 +69,8 @@ class RetrievalForm(RunForm):
                 initial=1,
                 min_value=1,
                 max_value=retrieving.REPETITIONS_LIMIT,
-                help_text="With an expansion: as many searches, each with passages that are generated anew, by seeds "
-                "that follow one another. Reports give their mean and its standard error."
+                help_text="With an expansion: as many searches, each with new generated passages and the next "
+                "seed. Reports give their mean and its standard error."
                 + (f" Each takes {estimate}." if estimate else ""),
             )
         }
@@ -83,7 +83,7 @@ class RetrievalForm(RunForm):
                 label="Stored documents",
                 required=False,
                 choices=[("", "none: passages are generated"), *titles],
-                help_text="Search with documents that the data set has of its claims, a search for each repetition.",
+                help_text="Search with stored documents of the claims, once for each repetition.",
             )
         names = list(self.fields)
         self.fields |= added
@@ -120,13 +120,13 @@ class PublishPassagesForm(forms.Form):
             initial=min(PUBLISHED, run.top),
             min_value=1,
             max_value=run.top,
-            help_text="The top ones. Texts that are already evidence of what was searched for are left out.",
+            help_text="The first passages of each query. Texts that are already its evidence are left out.",
         )
         if run.asks == "question":
             self.fields["context"] = forms.CharField(
                 label="Context for questions that were judged already",
                 required=False,
                 max_length=80,
-                help_text="They keep the passages that they were judged with. With a name here the new passages stand "
-                "below a second question of the same words, to be judged on its own; without one they are left out.",
+                help_text="They keep their passages. With a name here, new passages belong to a second question with "
+                "the same text, which is judged separately; without one they are left out.",
             )

@@ -8,7 +8,7 @@ from annotation.machines.runs.queries.doubtful import doubtful_runs, doubtful_un
 class Command(BaseCommand):
     help = (
         "List runs of language models in which the missing probability of a letter may be stored as 0. "
-        "Changes nothing; start such a run again to have its units judged anew."
+        "Changes nothing; start such a run again to judge its units again."
     )
 
     def handle(self, **options) -> None:

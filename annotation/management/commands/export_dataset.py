@@ -24,7 +24,7 @@ class Command(BaseCommand):
         )
 
         parser.add_argument(
-            "--decisions", default="", metavar="SET", help="whose labels: rule:NAME, adjudicated, ...; what stands"
+            "--decisions", default="", metavar="SET", help="the set that labels come from: rule:NAME, adjudicated, ..."
         )
         parser.add_argument(
             "--without-label",

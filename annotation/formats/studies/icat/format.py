@@ -273,7 +273,7 @@ class _Queries:
                     raise BadCell(f"subtopics[{place}]", subtopic, f"is not a subtopic on {where}")
             if len(own) < len(known):
                 missing = next(each for each in known.texts if own.find_text(each) is None)
-                raise BadCell("subtopics", given, f"lacks {shorten(missing)!r}, which stands on {where}")
+                raise BadCell("subtopics", given, f"lacks {shorten(missing)!r}, which is on {where}")
 
 
 def _labels(response: str, query: str, given: list[Covered], places: list[int | None]) -> Iterator[Record]:

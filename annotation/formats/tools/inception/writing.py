@@ -18,7 +18,7 @@ NOBODY = "anonymous"
 LOSES = (
     "Names: annotators are called by their pseudonyms",
     "Titles of questions: layers are called as questions are stored",
-    "Texts beside the one that is judged, metadata, and times",
+    "Texts other than the judged one, metadata, and times",
 )
 STRING = "uima.cas.String"
 
