@@ -13,6 +13,8 @@ TORCH ?= $(shell cat $(RUNTIME) 2>/dev/null)
 # Tests and the demo start dozens of processes: with it, each would compile every library anew, for minutes in all.
 unexport PYTHONDONTWRITEBYTECODE
 
+LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && scripts/check_project.sh
+
 .PHONY: demo test test-vllm lint format bench setup clean-demo
 
 demo: $(RUNTIME) assay.env
@@ -20,7 +22,7 @@ demo: $(RUNTIME) assay.env
 
 # Beside the linters every module is compiled once, which each of the processes that run tests would do anew.
 test: setup
-	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(MAKE) --no-print-directory lint && wait
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(LINT) && wait
 	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not slow" --ignore tests/test_architecture.py
 
 # Everything that asks a language model, through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
@@ -29,9 +31,7 @@ test-vllm: setup
 	VLLM_ENV=$(or $(VLLM_ENV),.venv-vllm) $(BIN)/python -m pytest -m slow tests/llm
 
 lint: setup
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	@scripts/check_project.sh
+	@$(LINT)
 
 format: setup
 	$(BIN)/ruff check --fix .
