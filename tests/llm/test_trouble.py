@@ -268,7 +268,7 @@ def test_a_key_is_sent_to_its_server_and_nowhere_else(serve, monkeypatch, caplog
     assert SECRET not in json.dumps(description) + repr(found) + caplog.text
     monkeypatch.delenv("JUDGE_KEY")
     with pytest.raises(ModelError, match="needs its key in the variable JUDGE_KEY"):
-        load("llm", SPACES["six"])
+        load("llm", SPACES["six"]).describe()
 
 
 def test_an_endpoint_is_named_and_never_typed(serve):

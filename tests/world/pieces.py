@@ -333,7 +333,7 @@ class Expected:
                 return self.copied(setting, row)
             case ["What", "model-knowledge", _]:
                 return self.known(row)
-            case ["What", "masked-reference", _]:
+            case ["Labels", "of", "masked-reference"]:
                 return self.masked(row)
         raise AssertionError(title)
 

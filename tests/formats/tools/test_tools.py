@@ -429,4 +429,4 @@ def test_texts_of_potato_stand_in_the_columns_that_the_configuration_names(tmp_p
     assert [(one.key, one.text) for one in of(found, ClaimRecord)] == [("t1", "Snow fell.")] and errors(found) == []
     del files["config.yaml"]
     [error] = errors(list(get_format("potato").read([zipped(tmp_path, "bare.zip", files)], Options())))
-    assert "it stands under id, item_id" in error.reason and "id_key" in error.reason
+    assert "it is expected in id, item_id" in error.reason and "id_key" in error.reason
