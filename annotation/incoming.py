@@ -157,6 +157,22 @@ def json_value(raw: bytes | str) -> object:
     return value
 
 
+class RepeatedNameError(ValueError):
+    def __init__(self, name: str):
+        super().__init__(f"names {name!r} twice")
+        self.name = name
+
+
+def each_name_once(pairs: list[tuple[str, object]]) -> dict:
+    """For `object_pairs_hook`: JSON takes the last of two values of one name, and the first would be lost silently."""
+    found: dict = {}
+    for name, value in pairs:
+        if name in found:
+            raise RepeatedNameError(name)
+        found[name] = value
+    return found
+
+
 def _no_constant(name: str) -> None:
     raise Refused(f"holds {name}, which is not a number in JSON")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 
 import pandas as pd
 from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
@@ -28,10 +29,10 @@ from annotation.models import (
     GuidelineAcknowledgement,
     Item,
     ItemUnit,
-    Job,
     Judgement,
     Project,
     Rater,
+    RetrievalRun,
     Revision,
     RunFailure,
     Score,
@@ -293,26 +294,12 @@ class DatabaseSource(ProjectOutline, Source):
         return [rows[item] for item in items]
 
     def generations(self) -> list[GeneratorRun]:
-        rows = GenerationRun.objects.filter(project=self.project, job__state=Job.State.DONE).select_related("job")
-        return [
-            GeneratorRun(
-                uuid=str(row.uuid),
-                generator=row.generator,
-                version=row.version,
-                passages=row.passages,
-                most_passages=row.most_passages,
-                repetitions=row.repetitions,
-                context_setting=row.context_setting,
-                parameters=row.parameters,
-                provenance=row.provenance,
-                counts=row.job.result,
-                created_at=row.created_at,
-            )
-            for row in rows.order_by("created_at", "uuid")
-        ]
+        return database_rankings.finished_runs(
+            self.project, GenerationRun, GeneratorRun, counts=attrgetter("job.result")
+        )
 
     def retrievals(self) -> list[Retrieval]:
-        return database_rankings.retrievals_of(self.project)
+        return database_rankings.finished_runs(self.project, RetrievalRun, Retrieval)
 
     def query_frame(self, retrieval: Retrieval) -> pd.DataFrame:
         return database_rankings.query_frame(retrieval)

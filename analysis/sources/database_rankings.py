@@ -1,31 +1,24 @@
-"""Retrievals of a project as the database has them."""
+"""A project's runs of retrievers and generators, and its rankings, as the database has them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from operator import attrgetter
 
 import pandas as pd
 
 from analysis.sources.rankings import PASSAGES, QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
-from annotation.models import Job, Project, QueryRanking, RankedPassage, RetrievalRun
+from annotation.models import Job, Project, QueryRanking, RankedPassage
 
 AT_ONCE = 5_000
 
 
-def retrievals_of(project: Project) -> list[Retrieval]:
-    rows = RetrievalRun.objects.filter(project=project, job__state=Job.State.DONE).order_by("created_at", "uuid")
-    return [
-        Retrieval(
-            uuid=str(row.uuid),
-            retriever=row.retriever,
-            version=row.version,
-            asks=row.asks,
-            corpus=row.corpus,
-            top=row.top,
-            parameters=row.parameters,
-            provenance=row.provenance,
-            created_at=row.created_at,
-        )
-        for row in rows
-    ]
+def finished_runs(project: Project, model: type, kind: type, **more: Callable) -> list:
+    """The project's finished runs as `kind` describes them, oldest first; `more` reads what is no column of a run."""
+    rows = model.objects.filter(project=project, job__state=Job.State.DONE).select_related("job")
+    read = {field.name: attrgetter(field.name) for field in fields(kind)} | {"uuid": lambda row: str(row.uuid)} | more
+    return [kind(**{name: of(row) for name, of in read.items()}) for row in rows.order_by("created_at", "uuid")]
 
 
 def query_frame(retrieval: Retrieval) -> pd.DataFrame:

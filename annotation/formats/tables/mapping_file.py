@@ -50,7 +50,10 @@ def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
         data = incoming.json_value(raw)
     except incoming.Refused as error:
         raise FormatError(f"The file of the mapping {error}") from None
-    json.loads(raw, object_pairs_hook=_once)
+    try:
+        json.loads(raw, object_pairs_hook=incoming.each_name_once)
+    except incoming.RepeatedNameError as error:
+        raise FormatError(f"The file of the mapping names {error.name!r} twice; give it one column") from None
     whole = data if isinstance(data, dict) else {}
     mapping = whole.get("mapping", {} if "format" in whole or "values" in whole else whole)
     values = whole.get("values", {})
@@ -94,14 +97,6 @@ def check_once(mapping: Mapping[str, str]) -> None:
     if number > 1:
         roles = ", ".join(role for role, other in mapping.items() if other == column)
         raise FormatError(f"The mapping names the column {column!r} for {roles}; a column means one thing")
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict:
-    """JSON takes the last of two values of one name, so that the first would be lost without a word."""
-    [(name, number), *_] = Counter(name for name, _ in pairs).most_common(1) or [("", 0)]
-    if number > 1:
-        raise FormatError(f"The file of the mapping names {name!r} twice; give it one column")
-    return dict(pairs)
 
 
 def _is_of_texts(value: object) -> bool:

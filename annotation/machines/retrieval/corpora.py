@@ -107,13 +107,13 @@ def _whole(file: Path, name: str, suffix: str) -> Document:
 
 def _document(line: bytes) -> Document:
     try:
-        row = json.loads(line, object_pairs_hook=_once)
+        row = json.loads(line, object_pairs_hook=incoming.each_name_once)
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
-    except _TwiceError:
-        raise
+    except incoming.RepeatedNameError as error:
+        raise ValueError(f"gives {error.name!r} twice") from None
     except (ValueError, RecursionError):
         raise ValueError("is not JSON that can be read: nested too deep, or a number of thousands of digits") from None
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
@@ -125,18 +125,6 @@ def _document(line: bytes) -> Document:
         raise ValueError(f"has an id of {len(str(found)):,} characters; at most {ID_LENGTH} are stored")
     text = _storable(row["text"].replace("\r\n", "\n"))
     return Document(_storable(str(found)), text, _source(row))
-
-
-class _TwiceError(ValueError):
-    pass
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise _TwiceError(f"gives {next(name for name in names if names.count(name) > 1)!r} twice")
-    return found
 
 
 def _source(row: dict) -> dict:

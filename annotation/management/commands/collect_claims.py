@@ -8,6 +8,7 @@ from pathlib import Path
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation import incoming
 from annotation.imports import uploads
 from annotation.imports.claims import choosing, collecting
 from annotation.management.shared import done_here, find_dataset_and_owner
@@ -61,7 +62,9 @@ class Command(BaseCommand):
         choice = {}
         if options["choice"]:
             try:
-                choice = json.loads(options["choice"].read_text("utf-8"), object_pairs_hook=_once)
+                choice = json.loads(options["choice"].read_text("utf-8"), object_pairs_hook=incoming.each_name_once)
+            except incoming.RepeatedNameError as error:
+                raise CommandError(f"{options['choice']}: maps {error.name!r} twice") from None
             except (OSError, ValueError) as error:
                 raise CommandError(f"{options['choice']}: {error}") from None
             if not isinstance(choice, dict):
@@ -101,12 +104,3 @@ class Command(BaseCommand):
             f"Published: {made.get('claim', 0)} new claims, {made.get('evidence', 0)} summaries, "
             f"{job.result['without_summary']} reviews that could not be read"
         )
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict:
-    """A verdict that stands there twice would silently count once."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"maps {next(name for name in names if names.count(name) > 1)!r} twice")
-    return found
