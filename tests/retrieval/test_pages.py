@@ -62,6 +62,7 @@ def test_from_claims_without_evidence_to_people_who_judge_what_was_found(tmp_pat
     where = f"/projects/{project.slug}/retrieval/"
     overview = client.get(made["Location"]).content.decode()
     assert "Nothing to judge yet." in overview and f'<a href="{where}">Retrieve evidence for the claims</a>' in overview
+    assert "Review disagreements" not in overview and "Start a checker" not in overview
     page = client.get(where).content.decode()
     assert "Claims (3)" in page and "The corpus papers" in page and "All evidence of the data set" not in page
     assert f'href="{where}"' in client.get(f"/projects/{project.slug}/").content.decode()
@@ -85,7 +86,8 @@ def test_from_claims_without_evidence_to_people_who_judge_what_was_found(tmp_pat
     assert "<strong>3</strong> new pieces of evidence, 3 new items here" in page
     for _ in range(3):
         label_one(project, annotator)
-    assert "Retrieve evidence for the claims" not in client.get(made["Location"]).content.decode()
+    overview = client.get(made["Location"]).content.decode()
+    assert "Retrieve evidence for the claims" not in overview and "Review disagreements" in overview
     texts = Item.objects.filter(annotations__rater__user=annotator).values_list("anchor__evidence__text", flat=True)
     assert set(texts) == {EVIDENCE[0][2], EVIDENCE[2][2], EVIDENCE[4][2]}
 
