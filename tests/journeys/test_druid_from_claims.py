@@ -15,7 +15,7 @@ from annotation.machines.retrieval import index
 from annotation.machines.runs import suggesting
 from annotation.models import Claim, ClaimCollection, Evidence, Item, RetrievalRun, Score
 from tests.factories import make_dataset, make_project
-from tests.retrieval.fake_web import FakeWeb, page
+from tests.retrieval.fake_web import Answer, FakeWeb, page
 from tests.world.labels import make_rater, say
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -212,3 +212,47 @@ def test_verdicts_are_never_guessed_or_mapped_twice_and_a_sample_is_balanced(web
     assert started.status_code == 202
     (job,) = collecting.publishings_of(collection)
     assert lifecycle.run_here(job).result["content"]["claim"]["created"] == 20
+
+
+def test_a_feed_of_data_commons_holds_the_same_claims(web, client):
+    """Each element of a feed may hold several reviews; what surrounds them differs, claims and keys do not."""
+    client.force_login((dataset := make_dataset()).owner)
+    rows = [review(web, number) for number in range(6)]
+    feed = {"@context": "https://schema.org", "@type": "DataFeed"}
+    feed |= {"dataFeedElement": [{"@type": "DataFeedItem", "item": rows[:2]}, *({"item": [one]} for one in rows[2:])]}
+    found = []
+    for whole in (rows, feed):
+        sent = SimpleUploadedFile("reviews.json", json.dumps(whole).encode())
+        client.post(reverse("claims_new", args=[dataset.slug]), {"files": [sent]})
+        collection = ClaimCollection.objects.order_by("-pk")[0]
+        assert lifecycle.run_here(collection.job).result == {"claims": 6, "bad_rows": 0}
+        found.append(
+            list(collection.claims.order_by("key").values("key", "text", "claimant", "date", "site", "verdict"))
+        )
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (Answer("<html>Sign in</html>", "text/html"), "JSON"),
+        (Answer('{"claims": [{"te', "application/json"), "JSON"),
+        (Answer("", "application/json"), "JSON"),
+        (Answer('{"error": {"message": "API key not valid"}}', "application/json", status=403), "403"),
+    ],
+)
+def test_a_provider_that_answers_wrongly_leaves_nothing_and_can_be_asked_again(web, monkeypatch, wrong, words):
+    """Its first page is good, and none of it is stored without the second."""
+    monkeypatch.setattr("models_runtime.evidence.providers.time.sleep", lambda seconds: None)
+    claim = {"text": "Snow is warm", "claimReview": [{"url": "https://factly.in/1", "textualRating": "False"}]}
+    good = {"claims": [claim], "nextPageToken": "second"}
+    web.fact_checks = lambda asked: wrong if "pageToken" in asked else good
+    dataset = make_dataset()
+    collection = collecting.from_provider(dataset.owner, dataset, "checks", query="snow", most=2, wake_workers=False)
+    failed = lifecycle.run_here(collection.job)
+    assert failed.state == "failed" and words in failed.message and "secret" not in failed.message
+    assert not collection.claims.exists()
+    second = {"claims": [claim | {"text": "Ice is warm"}]}
+    web.fact_checks = lambda asked: second if "pageToken" in asked else good
+    lifecycle.resume(failed)
+    assert lifecycle.run_here(failed).result["claims"] == 2
