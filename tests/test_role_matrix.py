@@ -61,6 +61,8 @@ PLACES = (
     ("", "str:token", lambda world: world.invitation.token),
     ("", "slug:checker", lambda world: "llm"),
     ("", "slug:extractor", lambda world: "llm-extractor"),
+    ("", "slug:generator", lambda world: "llm-answers"),
+    ("", "slug:retriever", lambda world: "bm25"),
     ("", "slug:name", lambda world: "agreement"),
     ("", "slug:report", lambda world: "agreement"),
     ("", "slug:picture", lambda world: "per-label-stance"),
@@ -866,6 +868,10 @@ TABLE = {
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
     ),
+    "projects/<slug:slug>/answers/<slug:generator>/estimate/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
     "generations/<uuid:uuid>/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 405, 405, 405, 405, 405, 405),
@@ -912,6 +918,10 @@ TABLE = {
     ),
     "projects/<slug:slug>/retrieval/": (
         (302, 404, 403, 403, 200, 404, 200),
+        (302, 404, 403, 403, 200, 404, 200),
+    ),
+    "projects/<slug:slug>/retrieval/<slug:retriever>/estimate/": (
+        (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "retrieval/<uuid:uuid>/": (

@@ -167,8 +167,8 @@ def test_two_models_answer_in_repetitions_and_their_answers_become_responses(
     settings.LLM_ENDPOINTS = {"main": Endpoint("main", server.url, "m", prompt_price=1000, completion_price=1000)}
     client.force_login(project.created_by)
     address = reverse("project_generations", args=[project.slug])
-    page = client.get(address).content.decode()
-    assert "Closed book" in page and "Given passages" in page and " at main" in page  # what it would cost
+    estimate = reverse("generation_estimate", args=[project.slug, "llm-answers"])
+    assert f'hx-post="{estimate}"' in client.get(address).content.decode()
     given = {"generator": "llm-answers", "llm-answers-endpoints": ["main", "second"], "llm-answers-passages": "own"}
     given |= {
         "llm-answers-most_passages": 3,
@@ -178,6 +178,18 @@ def test_two_models_answer_in_repetitions_and_their_answers_become_responses(
     }
     given |= {"llm-answers-temperature": 0.5, "llm-answers-seed": 1, "llm-answers-max_tokens": 200}
     given |= {"llm-answers-timeout_seconds": 60, "llm-answers-retries": 0, "llm-answers-wait_seconds": 0}
+
+    def told(**chosen) -> str:
+        return client.post(
+            estimate, given | {f"llm-answers-{name}": value for name, value in chosen.items()}
+        ).content.decode()
+
+    costs = told()
+    assert "for 12 answers of each model about" in costs and "At the endpoint main: about" in costs
+    assert "At the endpoint" not in told(endpoints=["second"])  # whose prices are not known
+    assert "for 6 answers" in told(repetitions=1) and told(passages="") != costs != told(form="reasons")
+    assert "Correct the settings" in told(most_passages=0)
+    assert client.post(estimate.replace("llm-answers", "lexical"), given).status_code == 404
     assert client.post(address, given).url == address
     runs = list(GenerationRun.objects.order_by("pk"))
     assert [run.parameters["endpoint"] for run in runs] == ["main", "second"]

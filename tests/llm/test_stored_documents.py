@@ -87,7 +87,6 @@ def test_repeated_searches_become_documents_without_the_querys_copies(project, c
     assert {pair.hypothesis for pair in ice} == {f"In year {seed} thick ice lay there." for seed in range(4)}
 
     client.force_login(project.created_by)
-    assert "Each takes about" in client.get(reverse("project_retrieval", args=[project.slug])).content.decode()
     page = client.get(reverse("retrieval_detail", args=[runs[0].uuid])).content.decode()
     assert "4 searches that differ in the seed alone" in page and "<strong>6</strong> new documents" in page
 
@@ -140,6 +139,17 @@ def test_documents_of_the_data_set_are_searched_with_and_nobody_is_asked(project
     for name, value in retrieving.registry.complete_parameters(retrieving.registry.get_info("bm25"), {}).items():
         sent.setdefault(f"bm25-{name}", value)
     address = reverse("project_retrieval", args=[project.slug])
+    estimate = reverse("retrieval_estimate", args=[project.slug, "bm25"])
+    assert f'hx-post="{estimate}"' in client.get(address).content.decode()
+
+    def costs(**chosen) -> str:
+        return client.post(estimate, sent | {f"bm25-{name}": value for name, value in chosen.items()}).content.decode()
+
+    asked = costs(documents="", expansion="query2doc", repetitions=4)
+    assert "for 12 queries about" in asked and "and 2,400 received" in asked
+    assert "no language model is asked" in costs(documents="")
+    assert "no language model is asked" in costs(expansion="query2doc")  # the documents are there
+    assert client.post(estimate.replace("bm25", "nothing"), sent).status_code == 404
     refused = client.post(address, sent)
     assert refused.status_code == 200 and "Choose the expansion" in refused.content.decode()
     assert client.post(address, sent | {"bm25-expansion": "query2doc"}).status_code == 302

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from django import forms
 
-from annotation.machines.generations import generating
+from annotation.machines.generations import generating, queries
 from annotation.machines.generations.generating import GenerationRequest
 from annotation.machines.runs.forms import RunForm, limits_of
+from annotation.machines.runs.queries.costs import CostEstimate
 from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
@@ -70,9 +71,10 @@ class GenerationForm(RunForm):
     def _names(self) -> list[str]:
         return [parameter.name for parameter in self.info.parameters if parameter.name in self.fields]
 
-    def start(self, project: Project, user: User) -> MachineRun:
+    @property
+    def _request(self) -> GenerationRequest:
         given = self.cleaned_data
-        request = GenerationRequest(
+        return GenerationRequest(
             self.info.slug,
             passages=given["passages"],
             most_passages=given["most_passages"],
@@ -81,5 +83,10 @@ class GenerationForm(RunForm):
             parameters=self.parameters,
             limits=limits_of(given),
         )
-        runs = generating.start_for_each(project, user, request, given["endpoints"], again=given["again"])
-        return runs[0]
+
+    def start(self, project: Project, user: User) -> MachineRun:
+        given = self.cleaned_data
+        return generating.start_for_each(project, user, self._request, given["endpoints"], again=given["again"])[0]
+
+    def estimate(self, project: Project) -> CostEstimate | None:
+        return queries.estimate_of(project, self._request, self.cleaned_data["endpoints"])

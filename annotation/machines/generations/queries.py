@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
@@ -70,8 +70,11 @@ def texts_page(run: GenerationRun, page: str | int | None = 1, *, failed: bool =
     return found
 
 
-def estimate_of(project: Project, request: GenerationRequest) -> CostEstimate | None:
-    """From the requests for some of the questions, evenly spread; None where that cannot be told without asking."""
+def estimate_of(
+    project: Project, request: GenerationRequest, endpoints: Sequence[str | None] = ()
+) -> CostEstimate | None:
+    """Of a run at each endpoint, from the requests for some of the questions, evenly spread; None where that cannot be
+    told without asking."""
     if problem_of(project, request):
         return None
     questions = questions_in(project.dataset)
@@ -87,4 +90,5 @@ def estimate_of(project: Project, request: GenerationRequest) -> CostEstimate | 
         return None
     texts = len(ids) * request.repetitions
     total = Usage(*(round(one * texts / len(inputs)) for one in (usage.prompt_tokens, usage.completion_tokens)))
-    return CostEstimate.of(texts, total, endpoint=request.parameters.get("endpoint", ""))
+    endpoints = endpoints or [request.parameters.get("endpoint")]
+    return CostEstimate.of(texts, "answers of each model", total, len(inputs), endpoints=endpoints)

@@ -1,6 +1,7 @@
 """Answers of language models in a project: ask for some, see what they wrote, publish it as responses."""
 
 from django.contrib.auth.decorators import login_required
+from django.http import Http404
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
@@ -8,9 +9,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import RESEARCHER, has_open_work, may_edit_dataset, project_for, run_for
 from annotation.jobs.queries import progress_of
 from annotation.machines.generations import generating, publishing, queries
-from annotation.machines.generations.generating import GenerationRequest
-from annotation.machines.runs.views.shared import render_run, start_chosen, to_run
-from annotation.models import Evidence, GenerationRun, Job
+from annotation.machines.runs.views.shared import render_estimate, render_run, start_chosen, to_run
+from annotation.models import Evidence, GenerationRun, Job, Project
 
 LISTED = 50
 
@@ -19,27 +19,33 @@ LISTED = 50
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_generations(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    has_passages = Evidence.objects.published().filter(dataset=project.dataset, question__isnull=False).exists()
-    choices = {"has_passages": has_passages, "retrievals": generating.retrievals_for(project)[:LISTED]}
     before = project.generation_runs.count()
-    run, entries = start_chosen(request, "generator", project, generating.generators(), **choices)
+    run, entries = start_chosen(request, "generator", project, generating.generators(), **_choices(project))
     if run:
         several = project.generation_runs.count() > before + 1
         return redirect("project_generations", slug) if several else to_run(run)
-    n_questions = generating.questions_in(project.dataset).count()
-    for entry in entries:
-        entry["estimates"] = [
-            (title, queries.estimate_of(project, GenerationRequest(entry["info"].slug, passages=passages)))
-            for passages, title in generating.SETTINGS.items()
-            if n_questions and (has_passages or not passages)
-        ]
     context = {
         "project": project,
         "rows": queries.runs_of(project, LISTED),
-        "n_questions": n_questions,
+        "n_questions": generating.questions_in(project.dataset).count(),
         "entries": entries,
     }
     return render(request, "annotation/generations/list.html", context)
+
+
+def _choices(project: Project) -> dict:
+    has_passages = Evidence.objects.published().filter(dataset=project.dataset, question__isnull=False).exists()
+    return {"has_passages": has_passages, "retrievals": generating.retrievals_for(project)[:LISTED]}
+
+
+@login_required
+@require_POST
+def generation_estimate(request, slug, generator):
+    project = project_for(request.user, slug, RESEARCHER)
+    infos = generating.generators()
+    if generator not in infos:
+        raise Http404("No such generator")
+    return render_estimate(request, "generator", project, infos[generator], **_choices(project))
 
 
 def parts_of(request, run: GenerationRun) -> dict:
@@ -75,5 +81,6 @@ def generation_publish(request, uuid):
 
 urlpatterns = [
     path("projects/<slug:slug>/answers/", project_generations, name="project_generations"),
+    path("projects/<slug:slug>/answers/<slug:generator>/estimate/", generation_estimate, name="generation_estimate"),
     path("generations/<uuid:uuid>/publish/", generation_publish, name="generation_publish"),
 ]

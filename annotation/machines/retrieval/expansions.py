@@ -51,7 +51,8 @@ def estimate_of(project: Project, asks: str, parameters: Mapping[str, Any], time
         return None
     factor = times * len(ids) / len(sampled)
     total = Usage(round(factor * usage.prompt_tokens), round(factor * usage.completion_tokens))
-    return CostEstimate.of(times * len(ids), total, endpoint=parameters.get("endpoint", ""))
+    endpoints = [parameters.get("endpoint")]
+    return CostEstimate.of(times * len(ids), "queries", total, len(sampled), endpoints=endpoints)
 
 
 # --- documents become content ---

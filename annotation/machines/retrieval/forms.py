@@ -6,9 +6,10 @@ from dataclasses import astuple
 
 from django import forms
 
-from annotation.machines.retrieval import retrieving
-from annotation.machines.retrieval.retrieving import DocumentGenerator
+from annotation.machines.retrieval import expansions, retrieving
+from annotation.machines.retrieval.retrieving import DocumentGenerator, RetrievalRequest
 from annotation.machines.runs.forms import RunForm, limits_of
+from annotation.machines.runs.queries.costs import CostEstimate
 from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime.contracts import CheckerInfo
 
@@ -19,6 +20,8 @@ PUBLISHED = 3
 class RetrievalForm(RunForm):
     """What is searched for and where, then the retriever's parameters."""
 
+    no_estimate = "With these settings no language model is asked"
+
     def __init__(
         self,
         info: CheckerInfo,
@@ -28,7 +31,6 @@ class RetrievalForm(RunForm):
         corpora: dict[str, str],
         replayable: Iterable[RetrievalRun] = (),
         generators: Mapping[DocumentGenerator, list[int]] | None = None,
-        estimate: str = "",
         preset: str = "",
     ) -> None:
         super().__init__(info, data)
@@ -54,12 +56,12 @@ class RetrievalForm(RunForm):
         if is_pipeline and preset in retrieving.PRESETS:
             self.initial = {**retrieving.PRESETS[preset].parameters, "top": retrieving.PRESETS[preset].top}
         if "expansion" in self.fields:
-            self._ask_for_documents(generators or {}, estimate)
+            self._ask_for_documents(generators or {})
         self.fields["again"].label = "Search again"
         self.fields["again"].help_text = "Otherwise the existing run with the same queries and documents is used."
         self.order_fields(["asks", "corpus", "replays", "top"])
 
-    def _ask_for_documents(self, generators: Mapping[DocumentGenerator, list[int]], estimate: str) -> None:
+    def _ask_for_documents(self, generators: Mapping[DocumentGenerator, list[int]]) -> None:
         del self.fields["expansion_from"]  # follows from the choice of documents
         place = list(self.fields).index("expansion") + 1
         added = {
@@ -70,8 +72,7 @@ class RetrievalForm(RunForm):
                 min_value=1,
                 max_value=retrieving.REPETITIONS_LIMIT,
                 help_text="With an expansion: as many searches, each with new generated passages and the next "
-                "seed. Reports give their mean and its standard error."
-                + (f" Each takes {estimate}." if estimate else ""),
+                "seed. Reports give their mean and its standard error.",
             )
         }
         if generators:
@@ -94,11 +95,11 @@ class RetrievalForm(RunForm):
         known = (one.name for one in self.info.parameters)
         return {name: self.cleaned_data[name] for name in known if name in self.fields}
 
-    def start(self, project: Project, user: User) -> MachineRun:
-        """The run that was asked for, the first of several that repeat each other."""
+    @property
+    def _request(self) -> RetrievalRequest:
         given = self.cleaned_data
         documents = DocumentGenerator(*json.loads(given["documents"])) if given.get("documents") else None
-        asked = retrieving.RetrievalRequest(
+        return RetrievalRequest(
             self.info.slug,
             given["asks"],
             given["corpus"],
@@ -108,8 +109,19 @@ class RetrievalForm(RunForm):
             documents=documents,
             limits=limits_of(given),
         )
-        times = given.get("repetitions") or 1
-        return retrieving.start_repeated(project, user, asked, self.queue, times=times, again=given["again"])[0]
+
+    @property
+    def _times(self) -> int:
+        return self.cleaned_data.get("repetitions") or 1
+
+    def start(self, project: Project, user: User) -> MachineRun:
+        """The run that was asked for, the first of several that repeat each other."""
+        again = self.cleaned_data["again"]
+        return retrieving.start_repeated(project, user, self._request, self.queue, times=self._times, again=again)[0]
+
+    def estimate(self, project: Project) -> CostEstimate | None:
+        asked = self._request.with_documents()
+        return expansions.estimate_of(project, asked.asks, asked.parameters, self._times)
 
 
 class PublishPassagesForm(forms.Form):

@@ -18,8 +18,9 @@ from annotation.machines.retrieval.queries import files
 from annotation.machines.retrieval.queries import rankings as queries
 from annotation.machines.retrieval.queries.steps import steps_of
 from annotation.machines.runs.queries.runs import facts_of
-from annotation.machines.runs.views.shared import render_run, start_chosen, to_run
-from annotation.models import Job, RetrievalRun
+from annotation.machines.runs.views.shared import render_estimate, render_run, start_chosen, to_run
+from annotation.models import Job, Project, RetrievalRun
+from models_runtime.contracts import CheckerInfo
 
 LISTED = 50
 PER_PAGE = 25
@@ -29,16 +30,10 @@ PER_PAGE = 25
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_retrieval(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    asked, corpora = retrieving.can_be_asked(project.dataset), retrieving.corpora_for(project.dataset)
-    infos = {info.slug: info for info in retrieving.retrievers()}
+    infos, choices = _choices(project)
     preset = request.GET.get("preset", "")
     if preset and preset not in retrieving.PRESETS:
         raise Http404("No such preset")
-    choices = {"asked": asked, "corpora": corpora, "replayable": retrieving.replayable(project)[:LISTED]}
-    choices["generators"] = retrieving.generators_in(project.dataset)
-    if asked:
-        estimate = expansions.estimate_of(project, next(iter(asked)), {"expansion": "query2doc"})
-        choices["estimate"] = estimate.in_words if estimate else ""
     run, entries = start_chosen(request, "retriever", project, infos, **choices, preset=preset)
     if run:
         return to_run(run)
@@ -50,11 +45,32 @@ def project_retrieval(request, slug):
         "project": project,
         "rows": [(run, *queries.words_for(run)) for run in queries.runs_of(project)[:LISTED]],
         "is_blind": has_open_work(request.user, project),
-        "asked": asked,
-        "corpora": corpora,
+        "asked": choices["asked"],
+        "corpora": choices["corpora"],
         "entries": entries,
     }
     return render(request, "annotation/retrieval/list.html", context)
+
+
+def _choices(project: Project) -> tuple[dict[str, CheckerInfo], dict]:
+    """The retrievers, and what their forms are made with."""
+    dataset = project.dataset
+    return {info.slug: info for info in retrieving.retrievers()}, {
+        "asked": retrieving.can_be_asked(dataset),
+        "corpora": retrieving.corpora_for(dataset),
+        "replayable": retrieving.replayable(project)[:LISTED],
+        "generators": retrieving.generators_in(dataset),
+    }
+
+
+@login_required
+@require_POST
+def retrieval_estimate(request, slug, retriever):
+    project = project_for(request.user, slug, RESEARCHER)
+    infos, choices = _choices(project)
+    if retriever not in infos:
+        raise Http404("No such retriever")
+    return render_estimate(request, "retriever", project, infos[retriever], **choices)
 
 
 def _other(request, run: RetrievalRun) -> tuple[list[RetrievalRun], RetrievalRun | None]:
@@ -199,6 +215,7 @@ def retrieval_publish(request, uuid):
 
 urlpatterns = [
     path("projects/<slug:slug>/retrieval/", project_retrieval, name="project_retrieval"),
+    path("projects/<slug:slug>/retrieval/<slug:retriever>/estimate/", retrieval_estimate, name="retrieval_estimate"),
     path("retrieval/<uuid:uuid>/ranking/", retrieval_ranking, name="retrieval_ranking"),
     path("retrieval/<uuid:uuid>/trec/", retrieval_trec, name="retrieval_trec"),
     path("retrieval/<uuid:uuid>/jsonl/", retrieval_jsonl, name="retrieval_jsonl"),

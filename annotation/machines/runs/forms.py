@@ -21,6 +21,8 @@ NUMBERS = {"float": forms.FloatField, "int": forms.IntegerField}
 class RunForm(forms.Form):
     """Its fields are the checker's parameters, in the registry's order, the queue where there is a choice, `again`."""
 
+    no_estimate = ""  # why there may be no estimate, where that is always the reason
+
     def __init__(self, info: CheckerInfo, data=None, *, retrievals: Sequence[list[RetrievalRun]] = ()) -> None:
         super().__init__(data, prefix=info.slug)
         self.info, self.retrievals = info, {str(runs[0].uuid): runs for runs in retrievals}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -64,19 +64,25 @@ def cost_of(run: MachineRun) -> Cost:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """Tokens of a run over `number` inputs, and its price at each endpoint (None: not known)."""
+    """Tokens of a run over `number` inputs, and its price at each endpoint (None: not known). `measured_by` is the
+    earlier run whose mean it takes; without one the requests for `sampled` inputs were written down."""
 
     number: int
+    of_what: str  # the inputs
     usage: Usage
     prices: list[tuple[str, float | None]]
     currency: str
+    sampled: int
+    measured_by: MachineRun | None = None
 
     @classmethod
-    def of(cls, number: int, usage: Usage, *more, endpoint: str = "") -> Self:
-        """At one endpoint, or at all that there are."""
-        names = (endpoint,) if endpoint else registry.endpoint_names()
+    def of(
+        cls, number: int, of_what: str, usage: Usage, sampled: int, *more, endpoints: Sequence[str | None] = ()
+    ) -> Self:
+        """At these endpoints; at all that there are where none is named."""
+        names = [one for one in endpoints if one] or registry.endpoint_names()
         prices = [(name, money_for(usage, endpoint=name, queue="")) for name in names]
-        return cls(number, usage, prices, settings.CURRENCY, *more)
+        return cls(number, of_what, usage, prices, settings.CURRENCY, sampled, *more)
 
     @property
     def in_words(self) -> str:
@@ -87,13 +93,7 @@ class CostEstimate:
 
 @dataclass(frozen=True)
 class RunEstimate(CostEstimate):
-    """`measured_by` is the earlier run whose mean it takes; without one the requests for `sampled` inputs were written
-    down."""
-
-    title: str  # of what would run
-    of_what: str  # its inputs
-    measured_by: MachineRun | None
-    sampled: int
+    title: str = ""  # of what would run
 
     @property
     def in_words(self) -> str:
@@ -151,8 +151,8 @@ def estimate_run(
         sampled = of
     total = Usage(*(round(times * number * one / of) for one in (usage.prompt_tokens, usage.completion_tokens)))
     of_what = one if number == 1 else several
-    more = (info.title, of_what, run, sampled)
-    return RunEstimate.of(times * number, total, *more, endpoint=complete.get("endpoint", ""))
+    endpoints = [complete.get("endpoint")]
+    return RunEstimate.of(times * number, of_what, total, sampled, run, info.title, endpoints=endpoints)
 
 
 def evenly(ids: list[int]) -> list[int]:

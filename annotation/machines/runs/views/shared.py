@@ -55,6 +55,7 @@ def start_chosen(
             "needs": needs_of(info),
             "missing": registry.missing_packages(slug),
             "not_configured": registry.not_configured(slug),
+            "may_cost": limits.may_ask_server(info),
             "fetch": registry.fetch_command(slug),
             "queues": queues_of(info),
             "is_open": slug == chosen or len(infos) == 1,
@@ -72,7 +73,7 @@ def render_estimate(request, machine: str, project: Project, info: CheckerInfo, 
         problem = "Correct the settings below to see the cost"
     else:
         try:
-            estimate = form.estimate(project)
+            estimate, problem = form.estimate(project), form.no_estimate
         except ParameterError as error:
             problem = str(error)
     context = {"estimate": estimate, "problem": problem, "title": info.title, "detail_url": kind.detail_url}
