@@ -1,4 +1,4 @@
-"""Claims that fact-checkers reviewed, for programs."""
+"""Claims that fact-checkers reviewed, or of a data set's texts, for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotation.imports.claims.views import collection_for
 
 
 class CollectionsRoute(Listing):
-    """Collections of reviewed claims."""
+    """Collections of claims."""
 
     shape, takes, status = shapes.ClaimCollectionShape, shapes.NewClaimCollection, 202
 
@@ -25,21 +25,23 @@ class CollectionsRoute(Listing):
         return access.dataset_for(request.user, slug, edit=True).claim_collections.select_related("job")
 
     def post(self, request, slug):
-        """Read reviews that are sent, or ask a provider for some."""
+        """Read reviews that are sent, take the atomic claims of a set, or ask a provider for reviews."""
         dataset = access.dataset_for(request.user, slug, edit=True)
         asked = self.taken(request)
-        if bool(asked["reviews"]) == bool(asked["provider"]):
-            raise invalid("Send reviews, or name a provider", "reviews")
+        if [bool(asked["reviews"]), asked["piece_set"] is not None, bool(asked["provider"])].count(True) != 1:
+            raise invalid("Send reviews, or name a provider or a set of atomic claims", "reviews")
         try:
             if asked["reviews"]:
                 raw = ContentFile(json.dumps(asked["reviews"]).encode(), name="reviews.json")
                 stored = [uploads.store(request.user, dataset, raw)]
                 collection = collecting.from_files(request.user, dataset, stored)
+            elif asked["piece_set"] is not None:
+                collection = collecting.from_pieces(request.user, dataset, asked["piece_set"])
             else:
                 names = ("provider", "query", "language", "site", "most")
                 collection = collecting.from_provider(request.user, dataset, *(asked[name] for name in names))
         except collecting.CollectingProblem as problem:
-            raise invalid(str(problem), "provider") from None
+            raise invalid(str(problem), "provider" if asked["provider"] else "piece_set") from None
         return self.given(collection, Location=f"/api/v1/claim-collections/{collection.uuid}/")
 
 

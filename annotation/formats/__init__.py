@@ -54,8 +54,8 @@ FORMATS: dict[str, Format] = {
     ),
     "claim-review": Format(
         slug="claim-review",
-        title="ClaimReview (JSON-LD, Fact Check Tools API, Data Commons feed)",
-        extensions=(".json", ".jsonl"),
+        title="ClaimReview (JSON-LD, Fact Check Tools API, Data Commons feed), or a table of claims",
+        extensions=(".json", ".jsonl", ".csv", ".tsv", ".parquet"),
         reads="Claims that fact-checkers reviewed, with their verdicts as the fact-checkers word them.",
         module="annotation.formats.studies.claim_review",
     ),

@@ -40,7 +40,7 @@ class ManyFilesField(forms.FileField):
 
     def clean(self, data, initial=None):
         files = data if isinstance(data, list | tuple) else [data] if data else []
-        if not files:
+        if not files and self.required:
             raise forms.ValidationError("Choose at least one file")
         return [super(ManyFilesField, self).clean(file, initial) for file in files]
 

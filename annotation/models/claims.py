@@ -1,4 +1,5 @@
-"""Claims that fact-checkers reviewed, on their way into a data set. All of them stay, with why some do not come in."""
+"""Claims that fact-checkers reviewed, or that texts make, on their way into a data set. All of them stay, with why some
+do not come in."""
 
 import uuid
 
@@ -32,7 +33,7 @@ class CollectedClaim(models.Model):
     text = models.TextField()
     claimant = models.TextField(blank=True)
     date = models.DateField(null=True)
-    url = models.TextField()  # of the review
+    url = models.TextField()  # of the review, or of the text; empty where there is none
     site = models.CharField(max_length=260)
     verdict = models.CharField(max_length=200, blank=True)  # as the fact-checker words it
     metadata = models.JSONField(default=dict)

@@ -200,6 +200,9 @@ SAMPLES = {
     "averitec": sample("averitec", AVERITEC),
     "claim review": sample("claim-review", CLAIM_REVIEW),
     "fact check answer": sample("claim-review", FACT_CHECKED),
+    "reviews in a table": sample(
+        "claim-review", {"claim": "Snow is warm.", "url": "https://a.example/1", "rating": "No"}
+    ),
     "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
     "inception": sample("inception", INCEPTION),

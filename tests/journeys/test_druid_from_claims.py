@@ -16,6 +16,7 @@ from annotation.machines.runs import suggesting
 from annotation.models import Claim, ClaimCollection, Evidence, Item, RetrievalRun, Score
 from tests.factories import make_dataset, make_project
 from tests.retrieval.fake_web import Answer, FakeWeb, page
+from tests.retrieval.harbour import corpus
 from tests.world.labels import make_rater, say
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -241,14 +242,19 @@ def test_a_feed_of_data_commons_holds_the_same_claims(web, client):
         (Answer('{"error": {"message": "API key not valid"}}', "application/json", status=403), "403"),
     ],
 )
-def test_a_provider_that_answers_wrongly_leaves_nothing_and_can_be_asked_again(web, monkeypatch, wrong, words):
+def test_a_provider_that_answers_wrongly_leaves_nothing_and_can_be_asked_again(web, monkeypatch, client, wrong, words):
     """Its first page is good, and none of it is stored without the second."""
     monkeypatch.setattr("models_runtime.evidence.providers.time.sleep", lambda seconds: None)
     claim = {"text": "Snow is warm", "claimReview": [{"url": "https://factly.in/1", "textualRating": "False"}]}
     good = {"claims": [claim], "nextPageToken": "second"}
     web.fact_checks = lambda asked: wrong if "pageToken" in asked else good
     dataset = make_dataset()
-    collection = collecting.from_provider(dataset.owner, dataset, "checks", query="snow", most=2, wake_workers=False)
+    client.force_login(dataset.owner)
+    address = reverse("claims_new", args=[dataset.slug])
+    refused = client.post(address, {"provider": "checks", "pieces": "", "query": "", "most": 2})
+    assert refused.status_code == 422 and "Say what the claims are about" in refused.content.decode()
+    assert client.post(address, {"provider": "checks", "query": "snow", "most": 2}).status_code == 302
+    collection = ClaimCollection.objects.get()
     failed = lifecycle.run_here(collection.job)
     assert failed.state == "failed" and words in failed.message and "secret" not in failed.message
     assert not collection.claims.exists()
@@ -256,3 +262,88 @@ def test_a_provider_that_answers_wrongly_leaves_nothing_and_can_be_asked_again(w
     web.fact_checks = lambda asked: second if "pageToken" in asked else good
     lifecycle.resume(failed)
     assert lifecycle.run_here(failed).result["claims"] == 2
+
+
+def test_a_table_of_claims_is_chosen_from_like_reviews_and_needs_none(client):
+    client.force_login((dataset := make_dataset()).owner)
+    table = (
+        "Claim,speaker,date,review_url,Rating,topic,id\n"
+        "Ice covers the lake,Anna,2021-03-01,https://factly.in/1,False,weather,\n"
+        "Ice covers the lake!,Ben,2021-03-02,,,weather,second\n"
+        "Boats are painted green in spring,,2022-01-05,,,,third\n"
+        "Perch live in the harbour,Ben,,,,fish,third\n"
+        "Pike live in the river,Ben,,factly/2,True,fish,\n"
+        ",Ben,,,,fish,empty\n"
+    )
+    sent = SimpleUploadedFile("claims.csv", table.encode())
+    assert client.post(reverse("claims_new", args=[dataset.slug]), {"files": [sent]}).status_code == 302
+    collection = ClaimCollection.objects.get()
+    assert lifecycle.run_here(collection.job).result == {"claims": 3, "bad_rows": 3}
+    told = " ".join(collection.__class__.objects.get().bad_rows["first"])
+    assert all(words in told for words in ("with another text", "is no address", "is empty"))
+    first = collection.claims.get(verdict="False")
+    assert (first.key, first.site, first.claimant) == ("https://factly.in/1#0", "factly.in", "Anna")
+    assert first.metadata["topic"] == "weather" and str(first.date) == "2021-03-01"
+    assert dict(collecting.counts_of(collection)) == {"": 0, choosing.UNMAPPED: 1, choosing.UNREVIEWED: 2}
+    wanted = choosing.ClaimChoice.from_json({"drop_unreviewed": False})
+    assert choosing.choose(collection, wanted) == {"": 2, choosing.UNMAPPED: 1}
+    mapped = choosing.ClaimChoice.from_json(wanted.as_json() | {"verdicts": {"factly.in": {"FALSE": "False"}}})
+    assert choosing.choose(collection, mapped) == {"": 2, choosing.SAME: 1}
+    job = collecting.publish(dataset.owner, collection, fetches=False, wake_workers=False)
+    assert lifecycle.run_here(job).result["content"]["claim"]["created"] == 2
+    assert sorted(Claim.objects.values_list("key", "verdict")) == [("https://factly.in/1#0", "False"), ("third", "")]
+    wrong = SimpleUploadedFile("wrong.csv", b"a,b\n1,2\n")
+    client.post(reverse("claims_new", args=[dataset.slug]), {"files": [wrong]})
+    failed = lifecycle.run_here(ClaimCollection.objects.order_by("-pk")[0].job)
+    assert failed.state == "failed" and "no column of claims" in failed.message
+
+
+SPEECH = (
+    "The harbour was closed for nine weeks of winter. A video of the ice was seen by many. Four boats sank near the "
+    "old pier. The harbour was closed for nine weeks of the winter. Fishermen lost half of their income that year."
+)
+
+
+def test_texts_are_taken_apart_into_claims_that_get_evidence(client, tmp_path, settings, capsys):
+    """From text by extraction: what an extractor takes from texts is chosen from as reviews are, and searched for."""
+    index.forget()
+    text = {"id": "s1", "text": SPEECH, "url": "https://oslo.example/s1", "date": "2021-06-01", "author": "The mayor"}
+    text |= {"model": "hidden-model"}
+    file = tmp_path / "texts.jsonl"
+    file.write_text(json.dumps({"question": {"id": "q1", "text": "Speech of the mayor"}, "responses": [text]}))
+    call_command("import_dataset", str(file), format="content", dataset=(dataset := make_dataset()).slug)
+    client.force_login(dataset.owner)
+    project = make_project(dataset, "nli/atomic-claim/1", overlap=1, slug="form")
+    call_command("extract", project.slug, "sentences", publish="sentences")
+    assert "set:sentences" in client.get(reverse("claims_new", args=[dataset.slug])).content.decode()
+    answer = client.post(reverse("claims_new", args=[dataset.slug]), {"pieces": "set:sentences"})
+    assert answer.status_code == 302, answer.context["form"].errors
+    collection = ClaimCollection.objects.get()
+    assert lifecycle.run_here(collection.job).result == {"claims": 5, "bad_rows": 0}
+    counts = {"": 3, choosing.MEDIA: 1, choosing.NEARLY: 1}
+    assert dict(collecting.counts_of(collection)) == counts
+    shown = client.get(reverse("claims_detail", args=[collection.uuid])).content.decode()
+    assert "atomic claims of the set “sentences”" in shown and "Verdicts" not in shown and "review's own" not in shown
+    asked = {"content_type": "application/json"}
+    address = f"/api/v1/datasets/{dataset.slug}/claim-collections/"
+    refused = client.post(address, {"piece_set": "nothing"}, **asked)
+    assert refused.status_code == 422 and "it has sentences" in refused.content.decode()
+    assert client.post(address, {"piece_set": "sentences", "provider": "x"}, **asked).status_code == 422
+    made = client.post(address, {"piece_set": "sentences"}, **asked).json()
+    lifecycle.run_here(ClaimCollection.objects.get(uuid=made["uuid"]).job)
+    assert client.get(f"/api/v1/claim-collections/{made['uuid']}/").json()["counts"]["chosen"] == 3
+
+    capsys.readouterr()
+    call_command("collect_claims", dataset.slug, piece_set="sentences", size=2, publish=True)
+    assert "Published: 2 new claims, 0 summaries" in capsys.readouterr().out
+    drawn = list(Claim.objects.published())
+    assert {str(one.date) for one in drawn} == {"2021-06-01"} and {one.claimant for one in drawn} == {"The mayor"}
+    assert {one.source for one in drawn} == {text["url"]} and {one.verdict for one in drawn} == {""}
+    assert all(one.metadata["response"] == "s1" and one.key.startswith("s1/sentences:c") for one in drawn)
+    assert all("hidden-model" not in json.dumps(one.metadata) for one in drawn)
+
+    corpus(tmp_path, settings)
+    judged = make_project(dataset, "claim-evidence/six-way/1", overlap=1, slug="stance")
+    call_command("retrieve", judged.slug, "evidence", corpus="papers", publish=1, asks="claim")
+    assert Item.objects.filter(project=judged).count() == 2
+    index.forget()

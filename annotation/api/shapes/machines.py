@@ -138,9 +138,11 @@ class ClaimCollectionShape(Shape):
 
 
 class NewClaimCollection(Shape):
-    """Either `reviews` (ClaimReview objects, or claims of the Fact Check Tools API) or a `provider` and what to ask."""
+    """One of `reviews` (ClaimReview objects, claims of the Fact Check Tools API, or rows with a `text`), `piece_set` (a
+    set of atomic claims of the data set), and a `provider` with what to ask."""
 
     reviews = s.ListField(child=s.DictField(), max_length=5000, default=list)
+    piece_set = s.CharField(max_length=80, allow_blank=True, allow_null=True, default=None)
     provider = s.CharField(max_length=40, allow_blank=True, default="")
     query = s.CharField(max_length=500, allow_blank=True, default="")
     language = s.CharField(max_length=20, allow_blank=True, default="")
@@ -151,7 +153,7 @@ class NewClaimCollection(Shape):
 class NewChoice(Shape):
     """What is left out stays as it is."""
 
-    choice = s.DictField(default=dict, help_text="verdicts, drop_words, drop_undated, near, size, seed, split_day")
+    choice = s.DictField(default=dict, help_text=", ".join(choosing.ClaimChoice.__dataclass_fields__))
     suggested = s.BooleanField(default=False, help_text="Accept the suggested labels of verdicts that have none.")
 
 

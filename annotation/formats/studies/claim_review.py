@@ -1,11 +1,14 @@
 """Reviews of claims by fact-checkers, in schema.org's ClaimReview: JSON-LD as pages carry it, an answer of the Fact
-Check Tools API, and the Data Commons feed.
+Check Tools API, and the Data Commons feed; and tables of claims.
 
     {"@type": "ClaimReview", "url", "claimReviewed", "datePublished", "author": {"name", "url"}, "reviewRating":
      {"alternateName"}, "itemReviewed": {"author": {"name"}, "datePublished", …}}   alone, in a list, in @graph
     {"claims": [{"text", "claimant", "claimDate", "claimReview": [{"publisher": {"name", "site"}, "url", "title",
      "reviewDate", "textualRating", "languageCode"}]}], "nextPageToken"}
     {"@type": "DataFeed", "dataFeedElement": [{"item": [{"@type": "ClaimReview", …}]}]}
+
+A row of a table (CSV, TSV, JSON Lines, Parquet) is one claim, by the names of its columns (`COLUMNS`). It needs no
+review: without an address its key is its id, or made from its text.
 
 A claim's key is the review's address and the place of the claim in it, from 0: reviews that check several claims have
 one entry for each. The same claim of the same review again is passed over. Publisher, day of the review, title and
@@ -16,13 +19,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import date
 from urllib.parse import urlsplit
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, required_text, row_error, to_text
+from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
 from annotation.formats.files.containers import open_blobs
 from annotation.formats.files.json_streams import JsonMembers, find_bad_string
 from annotation.formats.files.streams import TextReader
@@ -34,6 +37,21 @@ FEED, ANSWER = "dataFeedElement", "claims"
 TYPE = "ClaimReview"
 VERDICT_CHARS = 200
 KEY_CHARS = 380
+# What the columns of a table of claims hold; the first that is there is taken. Others are metadata.
+COLUMNS = {
+    "text": ("text", "claim", "statement"),
+    "id": ("id", "claim_id"),
+    "claimant": ("claimant", "speaker", "author"),
+    "day": ("claim_date", "date"),
+    "url": ("url", "review_url"),
+    "verdict": ("verdict", "rating", "label"),
+    "publisher": ("publisher", "fact_checker"),
+    "site": ("site",),
+    "reviewed": ("review_date",),
+    "title": ("title",),
+    "language": ("language",),
+    "summary": ("summary",),
+}
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -51,14 +69,15 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
                 )
             else:
                 table = open_table(blob, options.limits, files)
-                if table.columns is not None:
-                    raise FormatError(f"{table.name}: is a table, not JSON of ClaimReview")
+                if table.columns is not None and not _texts_in(table.columns):
+                    raise FormatError(f"{table.name}: has no column of claims, called {', '.join(COLUMNS['text'])}")
                 entries = table.rows
             for entry in entries:
                 if isinstance(entry, RowError):
                     yield entry
                 else:
-                    yield from records_of(entry[1], seen, blob.name, entry[0])
+                    is_row = not inside and _texts_in(entry[1]) and not is_claim_review(entry[1])
+                    yield from records_of(entry[1], seen, blob.name, entry[0], is_row=is_row)
 
 
 def list_in(head: bytes) -> str:
@@ -103,10 +122,10 @@ class Reviews:
 
 
 def records_of(
-    value: object, seen: Reviews, name: str = "", line: int | None = None
+    value: object, seen: Reviews, name: str = "", line: int | None = None, *, is_row: bool = False
 ) -> Iterator[ClaimRecord | RowError]:
-    """The claims of one entry: a review, a claim of an answer, an element of a feed, or a list of such."""
-    for review in _reviews(value):
+    """The claims of one entry: a review, a claim of an answer, an element of a feed, a list of such, or a row."""
+    for review in [_of_row(value)] if is_row else _reviews(value):
         try:
             if bad := find_bad_string(review):
                 raise BadCell(bad[0], bad[1], incoming.BAD_CHARACTER)
@@ -134,6 +153,30 @@ def _reviews(value: object, depth: int = 0) -> Iterator[dict]:
             yield from _reviews(inner, depth + 1)
         elif depth == 0:
             yield {"wrong": one}
+
+
+def _plain(column: str) -> str:
+    return column.strip().casefold().replace(" ", "_")
+
+
+def _texts_in(columns: Iterable[str]) -> bool:
+    return not {_plain(column) for column in columns}.isdisjoint(COLUMNS["text"])
+
+
+def _of_row(row: dict) -> dict:
+    """`url` is left out where there is none: a claim of a table may have no review."""
+    cells = {
+        _plain(column): value if isinstance(value, dict | list) else to_text(value, column)
+        for column, value in row.items()
+        if value not in (None, "")
+    }
+    review = {
+        name: next((cells.pop(column) for column in columns if column in cells), None)
+        for name, columns in COLUMNS.items()
+    }
+    if review["url"] is None:
+        del review["url"]
+    return review | {"more": {name: value for name, value in cells.items() if isinstance(value, str)}}
 
 
 def _of_answer(claim: dict, review: dict) -> dict:
@@ -174,24 +217,24 @@ def _record(review: dict, seen: Reviews) -> ClaimRecord | None:
     if "wrong" in review:
         raise BadCell("", review["wrong"], "is no ClaimReview, no claim with reviews and no list of them")
     text = required_text(review["text"], "claim").strip()
-    url = required_text(review["url"], "url").strip()
+    url = required_text(review["url"], "url").strip() if "url" in review else ""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:
         host = ""
-    if not url.startswith(("https://", "http://")) or not host or url.split() != [url]:
+    if "url" in review and (not url.startswith(("https://", "http://")) or not host or url.split() != [url]):
         raise BadCell("url", url, "is no address of a page")
     verdict = review["verdict"]
     verdict = to_text(str(verdict) if isinstance(verdict, int | float) else verdict, "verdict").strip()
     if len(verdict) > VERDICT_CHARS:
         raise BadCell("verdict", verdict, f"has {len(verdict):,} characters; at most {VERDICT_CHARS} are stored")
-    metadata = {
+    metadata = dict(review.get("more", {})) | {
         name: str(value).strip()
         for name in ("publisher", "title", "language", "summary")
         if isinstance(value := review.get(name), str) and value.strip()
     }
     site = review.get("site")
-    metadata["site"] = _site(site) if isinstance(site, str) and _site(site) else host.removeprefix("www.")
+    metadata["site"] = site_of(site) if isinstance(site, str) and site_of(site) else host.removeprefix("www.")
     days = {}
     for name, said in (("claim_date", review["day"]), ("review_date", review["reviewed"])):
         days[name] = _day(said)
@@ -199,7 +242,7 @@ def _record(review: dict, seen: Reviews) -> ClaimRecord | None:
             metadata[name] = str(said)[:100]
     if days["review_date"]:
         metadata["review_date"] = days["review_date"].isoformat()
-    key = seen.key(url, text)
+    key = seen.key(url, text) if "url" in review else _own_key(review["id"], text, seen)
     if key is None:
         return None
     claimant = review["claimant"]
@@ -214,7 +257,17 @@ def _record(review: dict, seen: Reviews) -> ClaimRecord | None:
     )
 
 
-def _site(said: str) -> str:
+def _own_key(own: object, text: str, seen: Reviews) -> str | None:
+    """The key of a claim without a review; None for a row that stands there twice."""
+    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    key = f"claim-{mark}" if own is None else to_key(own, "id", KEY_CHARS)
+    if (place := seen.key(key, text)) and not place.endswith("#0"):
+        raise BadCell("id", key, "stands there already, with another text")
+    return place and key
+
+
+def site_of(said: str) -> str:
+    """The host of an address, or of a host alone; empty where it is none."""
     try:
         host = urlsplit(said if "//" in said else f"//{said}").hostname or ""
     except ValueError:

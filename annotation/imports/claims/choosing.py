@@ -2,6 +2,7 @@
 
 Everything is stated by a `ClaimChoice`, so that the same one chooses the same claims. Verdicts are mapped per
 publisher's site, or for all sites by "*"; one that is not mapped drops its claim, and nothing is mapped silently.
+Claims that nobody reviewed have no verdict, and come in where `drop_unreviewed` is off.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ NEAR = 0.8  # Jaccard of words
 MOST_CLAIMS = 200_000
 AT_ONCE = 2000
 # Why a claim is left out.
-UNMAPPED, MEDIA, UNDATED, SAME, NEARLY, NOT_DRAWN = (
+UNMAPPED, UNREVIEWED, MEDIA, UNDATED, SAME, NEARLY, NOT_DRAWN = (
     "verdict is not mapped",
+    "has no verdict",
     "is about a photo, video or post",
     "has no date",
     "the same claim again",
@@ -57,6 +59,7 @@ class ClaimChoice:
 
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     drop_words: tuple[str, ...] = DROPPED_WORDS
+    drop_unreviewed: bool = True
     drop_undated: bool = True
     near: float = NEAR
     size: int = 0
@@ -88,11 +91,13 @@ class ClaimChoice:
         near = value.get("near", NEAR)
         if isinstance(near, bool) or not isinstance(near, int | float) or not 0.5 <= near <= 1:
             raise ChoiceProblem("near is a share of words from 0.5 to 1; 1 drops exact duplicates only")
-        if not isinstance(value.get("drop_undated", True), bool):
-            raise ChoiceProblem("drop_undated is true or false")
+        for name in ("drop_unreviewed", "drop_undated"):
+            if not isinstance(value.get(name, True), bool):
+                raise ChoiceProblem(f"{name} is true or false")
         return cls(
             checked_verdicts(value.get("verdicts", {})),
             tuple(one.strip() for one in words),
+            value.get("drop_unreviewed", True),
             value.get("drop_undated", True),
             float(near),
             size,
@@ -144,7 +149,8 @@ def verdict_rows(collection: ClaimCollection) -> list[VerdictRow]:
     label_of = _labels(ClaimChoice.from_json(collection.choice).verdicts)
     counts: Counter[tuple[str, str]] = Counter()
     shown: dict[tuple[str, str], str] = {}
-    for site, verdict in collection.claims.values_list("site", "verdict").iterator(chunk_size=AT_ONCE):
+    reviewed = collection.claims.exclude(verdict="").values_list("site", "verdict")
+    for site, verdict in reviewed.iterator(chunk_size=AT_ONCE):
         mark = (site, same_verdict(verdict))
         counts[mark] += 1
         shown.setdefault(mark, verdict)
@@ -183,7 +189,9 @@ def choose(collection: ClaimCollection, choice: ClaimChoice) -> dict[str, int]:
     media = _words(choice.drop_words)
     for claim in claims:
         claim.label, claim.dropped, claim.detail = label_of(claim.site, same_verdict(claim.verdict)), "", ""
-        if not claim.label:
+        if choice.drop_unreviewed and not claim.verdict:
+            claim.dropped = UNREVIEWED
+        elif claim.verdict and not claim.label:
             claim.dropped, claim.detail = UNMAPPED, f"{claim.site}: {claim.verdict}"
         elif media and (found := media.search(claim.text)):
             claim.dropped, claim.detail = MEDIA, found[0]

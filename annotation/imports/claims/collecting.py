@@ -1,4 +1,5 @@
-"""Collecting reviewed claims: from files, or from a provider that has them; and publishing those that were chosen."""
+"""Collecting claims: reviewed ones from files or a provider, or what extractors took from the data set's texts; and
+publishing those that were chosen."""
 
 from __future__ import annotations
 
@@ -9,18 +10,19 @@ from urllib.parse import urlencode
 from django.db.models import Count
 
 from annotation import incoming
+from annotation.datasets.queries import set_counts
 from annotation.formats import FormatError, Options, SourceFile, get_format
 from annotation.formats.records import ClaimRecord, RowError
-from annotation.formats.studies.claim_review import Reviews, records_of
+from annotation.formats.studies.claim_review import Reviews, records_of, site_of
 from annotation.imports import importing, uploads
 from annotation.imports.claims.choosing import MOST_CLAIMS, ClaimChoice
 from annotation.imports.importing import ImportProblem
 from annotation.jobs import lifecycle
-from annotation.models import ClaimCollection, CollectedClaim, Dataset, Job, Upload, User
+from annotation.models import AtomicClaim, ClaimCollection, CollectedClaim, Dataset, Job, Upload, User
 from models_runtime.evidence import providers
 
 FORMAT = "claim-review"
-FILES, PROVIDER = "files", "provider"
+FILES, PROVIDER, PIECES = "files", "provider", "pieces"
 PAGE_SIZE = 100
 SUMMARIES_AT_ONCE = 8
 KEPT_BAD_ROWS = 50
@@ -66,7 +68,22 @@ def from_provider(
     return _start(user, dataset, {"kind": PROVIDER, "provider": provider, "most": most, **given}, wake_workers)
 
 
-def _start(user: User, dataset: Dataset, source: dict, wake_workers: bool) -> ClaimCollection:
+def sets_of_atomic_claims(dataset: Dataset) -> dict[str, int]:
+    return set_counts(dataset).get("atomic_claim", {})
+
+
+def from_pieces(user: User, dataset: Dataset, piece_set: str, *, wake_workers: bool = True) -> ClaimCollection:
+    """The atomic claims of one set. Nobody reviewed them, and few texts have a date: neither drops a claim at first."""
+    if piece_set not in (sets := sets_of_atomic_claims(dataset)):
+        known = ", ".join(name or "the unnamed one" for name in sets) or "none"
+        raise CollectingProblem(f"The data set has no set of atomic claims {piece_set!r}; it has {known}")
+    choice = ClaimChoice(drop_unreviewed=False, drop_undated=False)
+    return _start(user, dataset, {"kind": PIECES, "piece_set": piece_set}, wake_workers, choice)
+
+
+def _start(
+    user: User, dataset: Dataset, source: dict, wake_workers: bool, choice: ClaimChoice | None = None
+) -> ClaimCollection:
     job = lifecycle.create_job(
         Job.Kind.CLAIMS,
         user,
@@ -76,13 +93,19 @@ def _start(user: User, dataset: Dataset, source: dict, wake_workers: bool) -> Cl
         wake_workers=wake_workers,
     )
     return ClaimCollection.objects.create(
-        dataset=dataset, source=source, choice=ClaimChoice().as_json(), job=job, created_by=user
+        dataset=dataset, source=source, choice=(choice or ClaimChoice()).as_json(), job=job, created_by=user
     )
 
 
-def records_in(source: dict, on_page=lambda number: None) -> Iterator[ClaimRecord | RowError]:
-    """The reviewed claims of a collection's source. FormatError for a file that is none, and what `providers.search`
-    raises; `on_page` hears how many pages of answers were read, and may raise to stop."""
+def records_in(collection: ClaimCollection, on_page=lambda number: None) -> Iterator[ClaimRecord | RowError]:
+    """The claims of a collection's source. FormatError for a file that is none, and what `providers.search` raises;
+    `on_page` hears how many pages of answers were read, and may raise to stop."""
+    source = collection.source
+    if source["kind"] == PIECES:
+        pieces = AtomicClaim.objects.published().filter(dataset=collection.dataset_id, piece_set=source["piece_set"])
+        in_order = pieces.select_related("response__question").order_by("response_id", "index", "pk")
+        yield from map(_record_of, in_order.iterator(chunk_size=1000))
+        return
     if source["kind"] == FILES:
         stored = [SourceFile(uploads.folder() / uuid.replace("-", ""), name) for uuid, name in source["files"].items()]
         for record in get_format(FORMAT).read(stored, Options()):
@@ -103,6 +126,22 @@ def records_in(source: dict, on_page=lambda number: None) -> Iterator[ClaimRecor
         if left <= 0 or not isinstance(next_token, str) or next_token in ("", token):
             return
         token = next_token
+
+
+def _record_of(piece: AtomicClaim) -> ClaimRecord:
+    """A claim with what is known of its text. The model that wrote a text is no claimant: annotators see that one."""
+    text = piece.response
+    known = {name: value for name, value in text.metadata.items() if isinstance(value, str)}
+    url = known.get("url", "")
+    day = day_of(known.get("date", "")) or (text.question.date if text.question else None)
+    return ClaimRecord(
+        piece.key,
+        piece.text,
+        claimant=known.get("claimant") or known.get("author", ""),
+        date=day,
+        source=url,
+        metadata={"site": known.get("publisher") or site_of(url), "response": text.key, "piece_set": piece.piece_set},
+    )
 
 
 def _asked(source: dict, size: int, token: str) -> str:
@@ -135,18 +174,19 @@ def publish(user: User, collection: ClaimCollection, *, fetches: bool = True, wa
     """Make the chosen claims content, with the summaries of their reviews as gold evidence where these are fetched."""
     if collection.job.state != Job.State.DONE:
         raise CollectingProblem("Claims are published when all of them have been read")
-    chosen = list(collection.claims.filter(dropped="").exclude(label="").order_by("pk").values_list("pk", flat=True))
-    if not chosen:
+    chosen = collection.claims.filter(dropped="").order_by("pk")
+    if not chosen.exists():
         raise CollectingProblem("No claim is chosen: map verdicts, or drop fewer claims")
     try:
         importing.refuse_second(collection.dataset)
     except ImportProblem as problem:
         raise CollectingProblem(str(problem)) from None
-    parts = [chosen[at : at + SUMMARIES_AT_ONCE] for at in range(0, len(chosen), SUMMARIES_AT_ONCE)]
+    reviewed = list(chosen.exclude(url="").exclude(verdict="").values_list("pk", flat=True)) if fetches else []
+    parts = [reviewed[at : at + SUMMARIES_AT_ONCE] for at in range(0, len(reviewed), SUMMARIES_AT_ONCE)]
     return lifecycle.create_job(
         Job.Kind.CHOSEN_CLAIMS,
         user,
-        chunks=[({"claims": part}, len(part)) for part in parts] if fetches else [({"claims": []}, 0)],
+        chunks=[({"claims": part}, len(part)) for part in parts] or [({"claims": []}, 0)],
         dataset=collection.dataset,
         parameters={"collection": str(collection.uuid), "fetches": fetches, "choice": collection.choice},
         wake_workers=wake_workers,

@@ -16,18 +16,27 @@ from annotation.imports.claims.choosing import (
     verdict_rows,
 )
 from annotation.imports.forms import ManyFilesField
-from annotation.models import ClaimCollection
+from annotation.models import ClaimCollection, Dataset
 
 
 class CollectForm(forms.Form):
     files = ManyFilesField(
         label="Files",
         required=False,
-        help_text="ClaimReview as JSON-LD, an answer of the Fact Check Tools API, or the Data Commons feed.",
+        help_text="ClaimReview as JSON-LD, an answer of the Fact Check Tools API, the Data Commons feed, or a table "
+        "with a claim in each row.",
     )
 
-    def __init__(self, data=None, files=None) -> None:
+    def __init__(self, dataset: Dataset, data=None, files=None) -> None:
         super().__init__(data, files)
+        if sets := collecting.sets_of_atomic_claims(dataset):
+            shown = [(f"set:{name}", f"{name or 'the unnamed set'} ({n:,})") for name, n in sets.items()]
+            self.fields["pieces"] = forms.ChoiceField(
+                label="Or atomic claims of this data set's texts",
+                required=False,
+                choices=[("", "none"), *shown],
+                help_text="What an extractor or a file took from the texts, by its set.",
+            )
         if names := collecting.provider_names():
             self.fields["provider"] = forms.ChoiceField(
                 label="Or ask", required=False, choices=[("", "nobody"), *((name, name) for name in names)]
@@ -45,8 +54,10 @@ class CollectForm(forms.Form):
 
     def clean(self) -> dict:
         given = super().clean()
-        if not given.get("files") and not given.get("provider"):
-            self.add_error("files", "Choose a file" + (" or a provider" if "provider" in self.fields else ""))
+        if sum(bool(given.get(name)) for name in ("files", "pieces", "provider")) != 1:
+            others = {"pieces": "a set of atomic claims", "provider": "a provider"}
+            doors = ["files", *(shown for name, shown in others.items() if name in self.fields)]
+            self.add_error("files", f"Choose {' or '.join(doors)}")
         return given
 
 
@@ -57,6 +68,7 @@ class ChoiceForm(forms.Form):
         max_length=4000,
         help_text="Words with a comma between them, with and without an s at the end. DRUID drops photos and videos.",
     )
+    drop_unreviewed = forms.BooleanField(label="Drop claims without a verdict", required=False)
     drop_undated = forms.BooleanField(label="Drop claims without a date", required=False)
     near = forms.FloatField(
         label="Drop near duplicates from a similarity of",
@@ -110,6 +122,7 @@ class ChoiceForm(forms.Form):
             {
                 "verdicts": verdicts,
                 "drop_words": [one.strip() for one in given["drop_words"].split(",") if one.strip()],
+                "drop_unreviewed": given["drop_unreviewed"],
                 "drop_undated": given["drop_undated"],
                 "near": given["near"],
                 "size": given["size"] or 0,

@@ -1,4 +1,4 @@
-"""Reading reviewed claims, and publishing those that were chosen, as jobs."""
+"""Reading claims, and publishing those that were chosen, as jobs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ReadingHandler:
         bad: list[str] = []
         number, rows = 0, []
         try:
-            for record in records_in(collection.source, lambda page: lease.beat()):
+            for record in records_in(collection, lambda page: lease.beat()):
                 if isinstance(record, RowError):
                     number += 1
                     if len(bad) < KEPT_BAD_ROWS:
@@ -92,9 +92,9 @@ class PublishingHandler:
 
 
 def _records(collection: ClaimCollection, with_summaries: bool) -> Iterator[ClaimRecord | EvidenceRecord]:
-    chosen = collection.claims.filter(dropped="").exclude(label="").order_by("pk")
+    chosen = collection.claims.filter(dropped="").order_by("pk")
     for claim in chosen.iterator(chunk_size=ROWS_AT_ONCE):
-        known = {name: value for name, value in claim.metadata.items() if name != "summary"}
+        known = {**claim.metadata, "site": claim.site, "verdict": claim.verdict}
         yield ClaimRecord(
             claim.key,
             claim.text,
@@ -102,7 +102,7 @@ def _records(collection: ClaimCollection, with_summaries: bool) -> Iterator[Clai
             claim.date,
             claim.url,
             claim.label,
-            {**known, "site": claim.site, "verdict": claim.verdict},
+            {name: value for name, value in known.items() if value and name != "summary"},
         )
         if with_summaries and claim.summary.get("text"):
             yield EvidenceRecord(

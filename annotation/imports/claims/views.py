@@ -1,4 +1,4 @@
-"""Claims that fact-checkers reviewed: collect them, map their verdicts, drop and draw, publish."""
+"""Claims on their way into a data set: collect them, map verdicts of reviews, drop and draw, publish."""
 
 import csv
 
@@ -27,13 +27,15 @@ COLUMNS = ("key", "text", "claimant", "date", "url", "site", "verdict", "label",
 @require_http_methods(["GET", "HEAD", "POST"])
 def claims_new(request, slug):
     dataset = dataset_for(request.user, slug, edit=True)
-    form = CollectForm(request.POST or None, request.FILES or None)
+    form = CollectForm(dataset, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         try:
             if given.get("files"):
                 stored = uploads.store_all(request.user, dataset, given["files"])
                 collection = collecting.from_files(request.user, dataset, stored)
+            elif given.get("pieces"):
+                collection = collecting.from_pieces(request.user, dataset, given["pieces"].removeprefix("set:"))
             else:
                 asked = (given[name] for name in ("provider", "query", "language", "site"))
                 collection = collecting.from_provider(request.user, dataset, *asked, given["most"] or 1000)

@@ -1,4 +1,4 @@
-"""Collect claims that fact-checkers reviewed, choose some, and publish them with their gold evidence."""
+"""Collect claims, choose some, and publish them, with gold evidence where fact-checkers reviewed them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from annotation.models import ClaimCollection, Dataset, User
 
 class Command(BaseCommand):
     help = (
-        "Collect reviewed claims from ClaimReview files or a provider, and say which verdicts have no label. With "
-        "--publish the chosen claims become content, with the reviews' summaries as gold evidence."
+        "Collect claims from ClaimReview files, tables, a provider of reviews, or the atomic claims of the data set's "
+        "texts, and say which verdicts have no label. With --publish the chosen claims become content, with the "
+        "reviews' summaries as gold evidence."
     )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("dataset", help="the data set's address")
-        parser.add_argument("files", nargs="*", type=Path, help="JSON-LD, an answer of the API, or a feed")
+        parser.add_argument("files", nargs="*", type=Path, help="JSON-LD, an answer of the API, a feed, or a table")
+        parser.add_argument("--piece-set", metavar="SET", help="a set of atomic claims (“” is the unnamed one)")
         parser.add_argument("--provider", default="", help="a provider of claims of this site")
         parser.add_argument("--query", default="", help="what the claims are about")
         parser.add_argument("--site", default="", help="the publisher's site")
@@ -72,8 +74,8 @@ class Command(BaseCommand):
         return choice | {name: options[name] for name in ("size", "seed") if options[name] is not None}
 
     def _collected(self, dataset: Dataset, user: User, options: dict) -> ClaimCollection:
-        if bool(options["files"]) == bool(options["provider"]):
-            raise CommandError("Name files, or a provider")
+        if [bool(options["files"]), options["piece_set"] is not None, bool(options["provider"])].count(True) != 1:
+            raise CommandError("Name files, --provider or --piece-set")
         try:
             if options["files"]:
                 stored = []
@@ -81,6 +83,8 @@ class Command(BaseCommand):
                     with path.open("rb") as file:
                         stored.append(uploads.store(user, dataset, File(file, path.name)))
                 collection = collecting.from_files(user, dataset, stored, wake_workers=False)
+            elif options["piece_set"] is not None:
+                collection = collecting.from_pieces(user, dataset, options["piece_set"], wake_workers=False)
             else:
                 asked = (options[name] for name in ("provider", "query", "language", "site", "most"))
                 collection = collecting.from_provider(user, dataset, *asked, wake_workers=False)

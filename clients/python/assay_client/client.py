@@ -124,7 +124,7 @@ class Assay:
         return self.project(answer.json()["slug"])
 
     def collect_claims(self, dataset: str, *, suggested: bool = True, **asked: Any) -> dict[str, Any]:
-        """Collect reviewed claims, from `reviews` or a `provider`, and map verdicts as is suggested. What is left
+        """Collect claims, from `reviews`, a `piece_set` or a `provider`, and map verdicts as is suggested. What is left
         unmapped is in `unmapped`; `claim-collections/UUID/choice/` takes the rest of the choice, `publish` follows."""
         found = self.start(f"datasets/{dataset}/claim-collections/", asked)
         return self.post(f"claim-collections/{found['uuid']}/choice/", {"suggested": suggested})
