@@ -35,6 +35,7 @@ def test_a_request_says_what_the_endpoint_is_set_to_say(serve):
         preset="openai",
         thinking_tokens=500,
         temperature=None,
+        top_p=0.9,
         seed=7,
         reasoning_effort="low",
         extra_body={"service_tier": "flex"},
@@ -46,10 +47,27 @@ def test_a_request_says_what_the_endpoint_is_set_to_say(serve):
     assert found.labels["relevance"].label == "relevant"
     (request,) = server.requests
     assert request["max_completion_tokens"] == 564 and request["seed"] == 7 and request["reasoning_effort"] == "low"
+    assert request["top_p"] == 0.9
     assert request["service_tier"] == "flex" and server.headers[0]["x-project"] == "assay"
     assert not {"temperature", "max_tokens", "logprobs", "top_logprobs"} & set(request)
     described = load("llm", RELEVANCE).describe()["options"]
-    assert described == {"seed": 7, "reasoning_effort": "low", "extra_body": {"service_tier": "flex"}}
+    assert described == {"top_p": 0.9, "seed": 7, "reasoning_effort": "low"} | {"extra_body": {"service_tier": "flex"}}
+
+
+@pytest.mark.parametrize("preset", ["llama.cpp", "ollama"])
+def test_servers_of_ones_own_are_asked_for_one_of_the_letters(serve, preset):
+    server = serve(lambda request, n: completion('{"answer": "B"}'), preset=preset, temperature=0.3)
+    server.card = {"id": "m", "owned_by": preset}
+    (found,) = judge("text")
+    (request,) = server.requests
+    assert found.labels["relevance"].label == "not_relevant" and request["temperature"] == 0.3
+    assert request["response_format"]["json_schema"]["schema"]["properties"]["answer"]["enum"] == ["A", "B"]
+    assert ("logprobs" in request) == (preset != "ollama") and "max_tokens" in request
+
+
+def test_a_slow_endpoint_gets_more_time_than_a_run_gives_it(serve):
+    serve(lambda request, n: Reply(picked("A"), delay=1.4), timeout_seconds=20)
+    assert judge("text", timeout_seconds=1)[0].labels
 
 
 def test_a_server_that_is_held_to_no_form_is_read_as_it_writes(serve):
@@ -94,19 +112,23 @@ def test_servers_of_one_model_share_the_work_and_stand_in_for_each_other(serve, 
     second.stop()
 
 
-def test_who_refuses_the_same_again_and_again_is_asked_no_more_and_what_is_done_is_kept(serve, monkeypatch):
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [(402, "Your credit balance is too low"), (401, "Incorrect API key"), (404, "The model m does not exist")],
+)
+def test_who_refuses_the_same_again_and_again_is_asked_no_more_and_what_is_done_is_kept(
+    serve, monkeypatch, status, why
+):
     monkeypatch.setenv("JUDGE_KEY", KEY)
-    refusal = {"error": {"message": f"Your credit balance is too low ({KEY}, request 31{{n}})", "type": "billing"}}
 
     def answer(request, n):
-        said = {"error": {"message": refusal["error"]["message"].replace("{n}", str(n))}}
-        return picked("A") if n < 4 else Reply(said, 402)
+        return picked("A") if n < 4 else Reply({"error": {"message": f"{why} ({KEY}, request 31{n})"}}, status)
 
     server = serve(answer, stop_after=3, max_in_flight=1, api_key_env="JUDGE_KEY")
     with pytest.raises(ModelError, match="after 3 equal failures in a row at the endpoint main") as stopped:
         judge(*(f"text {n}" for n in range(20)))
     assert len(server.requests) == 7
-    assert "“Your credit balance is too low ([key], request 31" in str(stopped.value) and KEY not in str(stopped.value)
+    assert f"“{why} ([key], request 31" in str(stopped.value) and KEY not in str(stopped.value)
     assert [one.id for one in stopped.value.predictions] == [f"text {n}" for n in range(4)]
     assert all(one.labels for one in stopped.value.predictions)
 

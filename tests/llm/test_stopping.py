@@ -4,6 +4,7 @@ there; what a judge says of its reasons is stored with its label, and shown and 
 from __future__ import annotations
 
 import json
+import re
 import threading
 
 import pytest
@@ -14,6 +15,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.runs import predicting, suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.models import Chunk, Job, RunFailure, Suggestion
+from models_runtime import registry
 from models_runtime.llm.endpoints import Endpoint
 from tests import factories
 
@@ -130,6 +132,16 @@ def test_estimates_are_told_by_name_before_anything_starts(project, serve, setti
     said = capsys.readouterr().out
     assert said.startswith("Language model as judge: 12 units, about") and " at main\n" in said
     assert CostLimits.of(Job.objects.get(kind=Job.Kind.CHECKER_RUN)).tokens == 300
+    call_command("run_checker", project.slug, "--every")
+    before, after = capsys.readouterr().out.split("lexical: ", 1)
+    titles = {
+        registry.get_info(slug).title for slug in project.type.checkers if registry.get_info(slug).needs == "server"
+    }
+    told = re.findall(
+        r"^(.+): 12 units, about [\d,]+ tokens sent and [\d,]+ received, [\d.]+ USD at main$", before, re.M
+    )
+    assert set(told) == titles and len(told) == len(titles) > 3 and "tokens sent" not in after
+    assert not server.requests
 
 
 def test_reasons_are_stored_and_shown_with_their_label(client, project, serve):
