@@ -3,6 +3,8 @@
 import json
 import re
 import uuid
+from collections import defaultdict
+from statistics import fmean
 
 import pytest
 from django.core.management import call_command
@@ -19,6 +21,7 @@ from annotation.models import (
     Draft,
     ExtractionRun,
     Item,
+    Job,
     Question,
     Response,
     RunFailure,
@@ -36,6 +39,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 N = 20
 OPENED = re.compile(r"The harbour of Town(\d+) opened in (\d+)\.")
 CARE = ["retries=0", "wait_seconds=0"]
+ASKED_ON = "2024-05-01"
 
 
 def year(number: int) -> int:
@@ -52,9 +56,10 @@ class RecordedModel(FakeServer):
         self.card["id"] = name
 
     def _reply(self, request: dict) -> dict:
-        instructions, texts = (one["content"] for one in request["messages"])
+        instructions, *examples, texts = (one["content"] for one in request["messages"])
         named = dict(re.findall(r"\[begin ([^\]]+?) \w{12}\]\n(.*?)\n\[end ", texts, re.DOTALL))
         task = next(name for words, name in TASKS.items() if words in instructions)
+        assert bool(examples) == (task == "extract")
         return completion(self.say(instructions, task, named), usage=(len(texts) // 4, 20))
 
 
@@ -66,7 +71,13 @@ TASKS = {
     "grade answers to questions": "grade",
     "check statements against texts": "entailment",
     "how well models answer": "answer",
+    "Turn it into one simple question": "question",
+    "You are asked what you know": "knowledge",
+    "to hide parts of a text": "masking",
 }
+EXAMPLES = json.dumps(
+    [{"text": "Oslo is wet.", "pieces": [{"head": "Oslo", "relation": "is", "tail": "wet", "from": "Oslo is wet."}]}]
+)
 
 
 def letter_of(title: str, instructions: str) -> str:
@@ -141,18 +152,44 @@ def refchecker_model(name: str):
                 head, relation, tail = re.match(r"(.+?) (opened in|is) (.+)\.", sentence).groups()
                 rows.append({"from": sentence, "head": head, "relation": relation, "tail": tail})
             return json.dumps({"triplets": rows})
+        if task == "question":
+            return f"Is it so that {texts['statement']}?"
+        if task == "knowledge":
+            assert texts.keys() == {"question"}
+            return letter_of(remembered(texts["question"]), instructions)
+        if task == "masking":  # the right year, whichever the statement has
+            opened = OPENED.search(texts["passage"]) if "opened" in texts["statement"] else None
+            return json.dumps({"stretches": [opened[2]] if opened else []})
         assert task == "entailment"
-        claim = next(text for named, text in texts.items() if named == "claim")
-        number = int(re.search(r"Town(\d+)", claim)[1])
-        if "lighthouse" in claim:
-            found = "Neutral"
-        elif f"in {year(number)}" in claim.replace("opened in ", "in "):
-            found = "Entailment"
-        else:  # it misses every third contradiction
-            found = "Neutral" if number % 3 == 0 else "Contradiction"
-        return letter_of(found, instructions)
+        is_masked = "opened in ####" in str(texts)
+        claims = [text for named, text in texts.items() if named.startswith(("claim", "triplet"))]
+        found = [judged(claim, is_masked) for claim in claims]
+        if "The statements are numbered" in instructions:
+            assert 1 <= len(claims) <= 2
+            return json.dumps({str(n): letter_of(one, instructions) for n, one in enumerate(found, 1)})
+        return letter_of(found[0], instructions)
 
     return say
+
+
+def number_in(text: str) -> int:
+    return int(re.search(r"Town(\d+)", text)[1])
+
+
+def says_so(claim: str) -> bool:
+    return f"opened in {year(number_in(claim))}" in claim
+
+
+def remembered(claim: str) -> str:
+    """The model knows the first ten towns."""
+    return "Unsure" if number_in(claim) >= 10 or "lighthouse" in claim else "Yes" if says_so(claim) else "No"
+
+
+def judged(claim: str, is_masked: bool) -> str:
+    if "lighthouse" in claim or (is_masked and number_in(claim) >= 10):
+        return "Neutral"
+    # It misses every third contradiction.
+    return "Entailment" if says_so(claim) else "Neutral" if number_in(claim) % 3 == 0 else "Contradiction"
 
 
 def truth_of(triplet: Triplet) -> str:
@@ -182,7 +219,8 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
     call_command("answer", project.slug, endpoint=["careful", "bold"], passages="own", publish=True, param=CARE)
     assert Response.objects.published().filter(dataset=dataset).count() == 2 * N == project.items.count()
 
-    call_command("extract", project.slug, "llm-extractor", here=True, param=[*CARE, "endpoint=careful"])
+    drafting = [*CARE, "endpoint=careful", f"examples={EXAMPLES}"]
+    call_command("extract", project.slug, "llm-extractor", here=True, param=drafting)
     extraction = ExtractionRun.objects.get()
     assert extraction.job.result == {"answered": 40, "failed": 0, "failures": {}, "empty": 2, "pieces": 42}
     client.force_login(dataset.owner)
@@ -208,10 +246,24 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
             return "neutral" if errs and number % 7 == 0 else truth_of(unit.triplet)
 
         label_all(project, person, "entailment", says)
-    call_command("run_checker", project.slug, "llm", here=True, param=[*CARE, "endpoint=careful"])
+    together = [*CARE, "endpoint=careful", "pieces=joint", "pieces_at_once=2"]
+    call_command("run_checker", project.slug, "llm", here=True, param=together)
     call_command("run_checker", project.slug, "lexical", here=True)
-    llm, lexical = CheckerRun.objects.order_by("pk")
+    probing = [*CARE, "endpoint=bold", "form=question", "question_endpoint=careful"]
+    call_command("run_checker", project.slug, "model-knowledge", here=True, param=probing)
+    hiding = [*CARE, "endpoint=bold", "mask=object", "masking=model"]
+    call_command("run_checker", project.slug, "masked-reference-server", here=True, param=hiding)
+    llm, lexical, probe, masks = CheckerRun.objects.order_by("pk")
+    # A method elsewhere gives whole answers a score, by what is wrong in them.
+    right = defaultdict(list)
+    for triplet in Triplet.objects.published().select_related("response"):
+        right[triplet.response.key].append(truth_of(triplet) == "entailment")
+    body = "\n".join(json.dumps({"unit": key, "value": 1 - fmean(of)}) for key, of in right.items())
+    address = f"/api/v1/projects/{project.slug}/scores/?checker=selfcheckgpt"
+    sent = client.post(address, body, content_type="application/x-ndjson")
+    assert lifecycle.run_here(Job.objects.get(uuid=sent.json()["uuid"])).state == Job.State.DONE
     assert not RunFailure.objects.exists() and Suggestion.objects.filter(run=llm).count() == 42
+    assert llm.provenance["prompts"]["entailment"][0]["name"] == "entailment-joint"
 
     result = get_report("refchecker").compute(DatabaseSource(project))
     assert (result["n_responses"], result["n_units"], result["n_decided"]) == (40, 42, 42)
@@ -240,6 +292,22 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
     assert pieces["confusion"] == [[25, 0, 0], [0, 4, 0], [0, 4, 9]]
     ranked = checkers[str(llm.uuid)]["rankings"]["settings"][0]["models"]
     assert {one["model"]: one["contradiction"]["people_rank"] for one in ranked} == {"careful": 1, "bold": 2}
+    (known,) = result["knowledge"]
+    # People's labels from contradicted to entailed.
+    assert next(row["counts"] for row in known["rows"] if row["model"] == "bold") == {
+        "yes": [0, 0, 5],
+        "no": [4, 0, 0],
+        "unsure": [4, 0, 5],
+    }
+    (hidden,) = result["masked"]
+    by_model = {row["model"]: row for row in hidden["rows"]}
+    assert {name: (row["n"], row["n_without"]) for name, row in by_model.items()} == {
+        "careful": (20, 4),
+        "bold": (18, 0),
+    }
+    assert [told(one) for one in by_model["bold"]["shares"]] == [round(n / 18, 6) for n in (5, 10, 3)]
+    (scored,) = result["scored"]
+    assert "selfcheckgpt" in scored["title"] and told(scored["settings"][0]["spearman"]) == 1
     for page in ("refchecker", "agreement"):
         name = "project_report" if page == "refchecker" else "project_agreement"
         address = reverse(name, args=[project.slug, page] if page == "refchecker" else [project.slug])
@@ -264,7 +332,8 @@ def knows(model: str, number: int) -> str:
 
 def sufficiency_model(name: str):
     def say(instructions: str, task: str, texts: dict[str, str]) -> str:
-        number = int(re.search(r"Town(\d+)", texts.get("question") or texts["question asked"])[1])
+        number = number_in(texts.get("question") or texts["question asked"])
+        assert texts["date of the question"] == ASKED_ON
         if task == "sufficiency":  # too generous with every sixth question
             passage = next(text for named, text in texts.items() if named.startswith("passage"))
             enough = OPENED.search(passage) or number % 6 == 2
@@ -285,10 +354,10 @@ def sufficiency_model(name: str):
         if task == "confidence":  # surer where it is right, but for one
             return "90" if texts["answer"] == str(year(number)) or number == 3 else "30"
         assert task == "grade"
-        answer = texts["response"]
-        if "know" in answer:
-            return letter_of("Missing", instructions)
-        return letter_of("Perfect" if answer == texts["ground truth"] else "Incorrect", instructions)
+        answer, truth = texts["response"], texts["ground truth"]
+        grade = "Missing" if "know" in answer else "Perfect" if answer == truth else "Incorrect"
+        explanation = f"It says {answer}, and right is {truth}."
+        return json.dumps({"explanation": explanation, "quotes": [answer], "answer": letter_of(grade, instructions)})
 
     return say
 
@@ -300,7 +369,7 @@ def test_twenty_questions_with_passages_become_stratified_tables_and_curves(mode
             "question": {
                 "id": f"q{number:02}",
                 "text": f"When did the harbour of Town{number} open?",
-                "date": "2024-05-01",
+                "date": ASKED_ON,
                 "answers": [str(year(number))],
             },
             "passages": [
@@ -353,8 +422,10 @@ def test_twenty_questions_with_passages_become_stratified_tables_and_curves(mode
     assert Item.objects.filter(project=grades).count() == 2 * N
     stored = {"correct": "perfect", "abstain": "missing", "hallucinate": "incorrect"}
     label_all(grades, people[0], "grade", lambda unit: stored[knows(unit.response.model, number_of(unit))])
-    call_command("run_checker", grades.slug, "llm", here=True, param=[*CARE, "endpoint=bold"])
+    call_command("run_checker", grades.slug, "llm", here=True, param=[*CARE, "endpoint=bold", "reasoning=json"])
     grader = CheckerRun.objects.get(project=grades)
+    graded = Suggestion.objects.get(run=grader, unit__response=one)
+    assert (graded.label, graded.explanation) == ("perfect", f"It says {year(0)}, and right is {year(0)}.")
     assert not RunFailure.objects.exists() and Question.objects.count() == N
 
     options = {"grades": grades.slug, "run": str(autorater.uuid), "withhold": "confidence-and-sufficiency"}
