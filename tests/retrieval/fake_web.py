@@ -36,11 +36,13 @@ class FakeWeb:
         self.search: Callable[[str], list[dict] | Answer] = lambda query: []
         self.fact_checks: Callable[[dict], dict | Answer] = lambda asked: {}
         self.asked: list[str] = []
+        self.keys: set[str] = set()
         web = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 web.asked.append(self.path)
+                web.keys |= {key} if (key := self.headers.get("X-Subscription-Token")) else set()
                 found = web.answer(self.path)
                 raw = found.body.encode() if isinstance(found.body, str) else found.body
                 self.send_response(found.status)

@@ -1,5 +1,6 @@
 """The evidence pipeline: from documents and from the web, what each step drops, and what the web answers wrongly."""
 
+import contextlib
 import json
 
 import pytest
@@ -9,7 +10,8 @@ from annotation.jobs import lifecycle
 from annotation.machines.retrieval import index, publishing, retrieving
 from annotation.models import Evidence, WebAnswer
 from models_runtime.contracts import ParameterError
-from models_runtime.evidence import providers
+from models_runtime.evidence import pipeline, providers, queries, steps
+from models_runtime.evidence.pipeline import EvidencePipeline
 from models_runtime.evidence.presets import PRESETS
 from tests.factories import make_project
 from tests.retrieval.fake_web import Answer, FakeWeb, page
@@ -67,17 +69,17 @@ def test_pages_become_joined_evidence_and_every_step_says_what_it_dropped(tmp_pa
     run = search(project, corpus="web:own+brave", top=4, **DRUID)
     ranking = run.rankings.get()
     passages = list(ranking.passages.order_by("rank"))
-    steps = {step["step"]: step for step in ranking.steps}
-    assert list(steps) == [
+    said = {step["step"]: step for step in ranking.steps}
+    assert list(said) == [
         *("query", "search", "page text", "filter pages", "chunk", "filter passages", "rerank", "choose", "join"),
     ]
-    assert (steps["search"]["took"], steps["search"]["gave"]) == (2, 8)
-    assert steps["search"]["dropped"] == {"found already": 8}
-    assert (steps["page text"]["took"], steps["page text"]["gave"]) == (8, 6)
-    told = {one["what"].rpartition("/")[2]: one["detail"] for one in steps["page text"]["first"]}
+    assert (said["search"]["took"], said["search"]["gave"]) == (2, 8)
+    assert said["search"]["dropped"] == {"found already": 8}
+    assert (said["page text"]["took"], said["page text"]["gave"]) == (8, 6)
+    told = {one["what"].rpartition("/")[2]: one["detail"] for one in said["page text"]["first"]}
     assert told == {"binary": "is application/pdf, no page of text", "gone": "HTTP 404"}
-    assert steps["filter passages"]["dropped"]["sentence that repeats the claim"] == 1
-    assert steps["choose"]["took"] > steps["choose"]["gave"] >= steps["join"]["gave"] == 4 == len(passages)
+    assert said["filter passages"]["dropped"]["sentence that repeats the claim"] == 1
+    assert said["choose"]["took"] > said["choose"]["gave"] >= said["join"]["gave"] == 4 == len(passages)
     # Two of the four are older than the claim, although they are neither first nor best.
     assert sorted(passage.source["date"] < "2020-06-01" for passage in passages) == [False, False, True, True]
     joined = next(passage for passage in passages if passage.document.endswith("/a"))
@@ -109,10 +111,13 @@ def test_pages_become_joined_evidence_and_every_step_says_what_it_dropped(tmp_pa
         project, corpus="web:own+brave", replays=str(run.uuid), top=40,
         retriever="evidence", parameters=PRESETS["druid-plus"].parameters | filters,
     )  # fmt: skip
-    steps = {step["step"]: step for step in strict.rankings.get().steps}
-    assert steps["filter pages"]["dropped"] == {"the fact-check itself": 1, "published after the claim": 3}
+    said = {step["step"]: step for step in strict.rankings.get().steps}
+    assert said["filter pages"]["dropped"] == {"the fact-check itself": 1, "published after the claim": 3}
     assert all(passage.source["date"] < "2020-06-01" for passage in strict.rankings.get().passages.all())
     assert len(web.asked) == before
+    other = search(project, corpus="web:own", replays=str(run.uuid), **DRUID | {"parameters": {"query": "claimant"}})
+    assert "was not asked this in the run that is replayed" in other.failures.get().message
+    assert len(web.asked) == before and web.keys == {"secret-of-brave"}
 
 
 LANGUAGES = "Eis. Glace. Ghiaccio. Hielo. Лёд. 冰. 얼음. جليد. Πάγος. बर्फ़. "
@@ -156,9 +161,9 @@ def test_what_the_web_answers_wrongly_is_told_of_its_item_and_the_rest_goes_on(t
     good = run.rankings.get(reason="")
     documents = {passage.document.rpartition("/")[2] for passage in good.passages.all()}
     assert documents == {"good", "languages"}
-    steps = {step["step"]: step for step in good.steps}
-    assert steps["search"]["dropped"] == {"no address of a page": 3}
-    told = {one["what"].rpartition("/")[2]: one["detail"] for one in steps["page text"]["first"]}
+    said = {step["step"]: step for step in good.steps}
+    assert said["search"]["dropped"] == {"no address of a page": 3}
+    told = {one["what"].rpartition("/")[2]: one["detail"] for one in said["page text"]["first"]}
     assert told.keys() == {"big", "half", "nothing", "binary", "inside", "round", "error", "["}
     for name, words in {
         "big": "is larger than 5 MB",
@@ -191,38 +196,68 @@ def test_a_refused_key_ends_the_run_and_an_asked_too_often_provider_is_waited_fo
     assert run.job.state != "done" and "asked too often (HTTP 429)" in run.job.waits_for
 
 
-def test_a_run_that_is_cancelled_in_any_step_goes_on_from_there_and_asks_nothing_twice(tmp_path, web, monkeypatch):
-    from models_runtime.evidence import steps
+STEPS = {
+    "query": (queries, "in_words"),
+    "search": (providers, "search"),
+    "page text": (EvidencePipeline, "_read_pages"),
+    "filter pages": (steps, "filter_pages"),
+    "chunk": (steps, "chunk"),
+    "filter passages": (steps, "filter_passages"),
+    "rerank": (EvidencePipeline, "_by_stage"),
+    "choose": (steps, "choose"),
+    "join": (steps, "join"),
+}
 
+
+@contextlib.contextmanager
+def before_step(monkeypatch, name, act):
+    """`act` is called where the step begins."""
+    owner, function = STEPS[name]
+    whole = getattr(owner, function)
+
+    def stepping(*args):
+        act()
+        return whole(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, function, stepping)
+        for table in ("AFTER_SEARCH", "AFTER_RERANKING"):
+            replaced = tuple(stepping if step is whole else step for step in getattr(pipeline, table))
+            patched.setattr(pipeline, table, replaced)
+        yield
+
+
+@pytest.mark.parametrize("way", ["killed", "cancelled"])
+def test_a_run_that_ends_in_any_step_goes_on_from_there_and_asks_nothing_twice(tmp_path, web, monkeypatch, way):
+    monkeypatch.setattr(retrieving, "WEB_CHUNK_SIZE", 1)
     web.pages = {f"/{n}": page(f"{ICE} It was winter number {n}.") for n in range(3)}
     web.search = lambda query: [{"url": f"{web.url}/{n}"} for n in range(3)]
-    project = claims_of_a_review(tmp_path, web)
-    run = start(project, corpus="web:own", **DRUID)
-    for name in ("chunk", "filter_passages", "choose", "join"):
-        whole = getattr(steps, name)
+    lines = [{"claim": {"id": name, "text": f"Ice was seen in the {name} of the harbour."}} for name in STEPS]
+    run = start(make_project(bring_in(tmp_path, *lines), overlap=1), corpus="web:own", **DRUID)
 
-        class Cancelled(BaseException):
-            pass
+    class Killed(BaseException):
+        pass
 
-        def stop(work, parameters, cancelled=Cancelled):
-            raise cancelled
+    def end():
+        if way == "killed":
+            raise Killed
+        lifecycle.request_cancel(run.job)
 
-        with monkeypatch.context() as patched:
-            pipeline = "models_runtime.evidence.pipeline"
-            after = ("AFTER_SEARCH", "AFTER_RERANKING")
-            import importlib
-
-            module = importlib.import_module(pipeline)
-            for table in after:
-                steps_of = tuple(stop if step is whole else step for step in getattr(module, table))
-                patched.setattr(module, table, steps_of)
-            with pytest.raises(Cancelled):
-                lifecycle.run_here(run.job)
-        assert not run.rankings.exists()
-        run.job.chunks.filter(state="leased").update(lease_expires_at=run.job.created_at)
+    for place, name in enumerate(STEPS):
+        with before_step(monkeypatch, name, end):
+            if way == "killed":
+                with pytest.raises(Killed):
+                    lifecycle.run_here(run.job)
+                run.job.chunks.filter(state="leased").update(lease_expires_at=run.job.created_at, attempts=0)
+            else:
+                assert lifecycle.run_here(run.job).state == "cancelled"
+                lifecycle.resume(run.job)
+        # What was at hand when somebody cancelled is finished and stored; of a killed worker nothing is.
+        assert run.rankings.count() == (0 if way == "killed" else place + 1), name
     assert lifecycle.run_here(run.job).state == "done"
-    assert run.rankings.get().passages.count() == 3
-    assert len(web.asked) == len(set(web.asked)) == 4
+    assert set(found(run)) == set(STEPS) and run.rankings.count() == len(STEPS)
+    assert all(ranking.passages.count() == 3 for ranking in run.rankings.all())
+    assert len(web.asked) == len(set(web.asked)) == len(STEPS) + 3
 
 
 def test_documents_are_searched_with_the_same_steps_and_wrong_parameters_are_refused(tmp_path):
