@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.jobs import lifecycle
 from annotation.machines.retrieval import index, publishing, retrieving
+from annotation.machines.retrieval.queries.steps import steps_of
 from annotation.models import Evidence, WebAnswer
 from models_runtime.contracts import ParameterError
 from models_runtime.evidence import pipeline, providers, queries, steps
@@ -92,6 +93,7 @@ def test_pages_become_joined_evidence_and_every_step_says_what_it_dropped(tmp_pa
     client.force_login(project.created_by)
     shown = client.get(reverse("retrieval_detail", args=[run.uuid])).content.decode()
     assert "8 found already" in shown and "Filter passages" in shown and "repeat_limit" in shown
+    assert "own + brave" in shown
     of_query = client.get(reverse("retrieval_ranking", args=[run.uuid]), {"query": "ice"}).content.decode()
     assert "is application/pdf, no page of text" in of_query
     kept = b"".join(client.get(reverse("retrieval_web", args=[run.uuid])).streaming_content).decode()
@@ -277,5 +279,26 @@ def test_documents_are_searched_with_the_same_steps_and_wrong_parameters_are_ref
             load_retriever("evidence", wrong)
     icat = search(project, top=10, retriever="evidence", parameters=PRESETS["leakage"].parameters)
     assert found(icat)["light"][0] == "light/a"
+    assert steps_of(icat)[1].parameters["chunker"] == "whole"
     with pytest.raises(retrieving.RunError, match="take the evidence pipeline"):
         start(project, corpus="web:own")
+
+
+def test_every_parameter_stands_in_the_row_of_the_step_that_reads_it(tmp_path, client):
+    run = search(harbour(tmp_path), retriever="evidence", parameters={"search": "hybrid", "b": 0.25})
+    client.force_login(run.created_by)
+    shown = client.get(reverse("retrieval_detail", args=[run.uuid])).content.decode()
+    (row,) = (part for part in shown.split("<tr>") if '<th scope="row">Search</th>' in part)
+    for words in ("hybrid", "0.25", "vector_index", '<td class="num">3</td>'):
+        assert words in row
+    assert "expansion_seed" not in row and "endpoint" not in row and "reranker" not in shown.split("Provenance")[0]
+    usual, names = {name: value or "x" for name, value in run.parameters.items()}, set()
+    for chosen in (
+        {"query": "template"},
+        {"query": "generated"},
+        {"expansion": "query2doc"},
+        {"rerank": "cross-encoder"},
+    ):
+        run.parameters = usual | chosen
+        names.update(*(step.parameters for step in steps_of(run)))
+    assert {one.name for one in pipeline.INFO.parameters} - names == {"device", "token_budget"}

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from annotation.machines.retrieval.retrieving import searches_web, web_providers
 from annotation.models import RetrievalRun
 
-# Parameters that each step reads, for its row.
+# Parameters that each step reads, for its row; then those that only some searches, orders and expansions read.
 READS = {
-    "query": ("query", "query_template", "endpoint"),
+    "query": ("query",),
     "search": ("search", "results", "expansion"),
     "page text": (),
     "filter pages": ("drop_fact_check", "drop_publisher", "drop_later"),
     "chunk": ("chunker", "chunk_words", "chunk_overlap"),
     "filter passages": ("repeat_limit", "drop_duplicates", "least_words", "most_words"),
-    "rerank": ("rerank", "reranker"),
+    "rerank": ("rerank",),
     "choose": ("passages_per_page", "pages", "earlier_pages"),
     "join": ("join", "join_words"),
 }
+_WORDS, _VECTORS = ("k1", "b"), ("model", "query_prefix", "passage_prefix", "vector_index", "probes")
+_ORDERS = {"bm25": _WORDS, "dense": _VECTORS, "hybrid": (*_WORDS, *_VECTORS), "cross-encoder": ("reranker",)}
+_EXPANDED = ("expansion_style", "expansion_prompt", "expansion_seed", "expansion_from")
 QUERIES_AT_ONCE = 500
 
 
@@ -42,10 +46,24 @@ def steps_of(run: RetrievalRun) -> list[StepRow]:
         sums = sum_steps(run)
     rows = []
     for one in sums:
-        known = {name: run.parameters[name] for name in READS.get(one["step"], ()) if name in run.parameters}
-        known = {name: value for name, value in known.items() if value != ""}
+        known = _parameters_of(one["step"], run)
         rows.append(StepRow(one["step"], known, one["took"], one["gave"], Counter(one.get("dropped", {}))))
     return rows
+
+
+def _parameters_of(step: str, run: RetrievalRun) -> dict:
+    given, names = run.parameters, list(READS.get(step, ()))
+    if step == "query":
+        names += {"template": ("query_template",), "generated": ("endpoint",)}.get(given["query"], ())
+    elif step == "search" and searches_web(run):
+        return {"providers": " + ".join(web_providers(run)), "results": given["results"]}
+    elif step == "search":
+        names += _ORDERS[given["search"]]
+        names += (*_EXPANDED, "endpoint") if given["expansion"] != "none" else ()
+        names += READS["chunk"] if given["rerank"] == "search" else ()  # which then has no row of its own
+    elif step == "rerank":
+        names += _ORDERS.get(given["rerank"], ())
+    return {name: given[name] for name in names if given.get(name, "") != ""}
 
 
 def sum_steps(run: RetrievalRun) -> list[dict]:
