@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import pytest
+from django.core.management import call_command
 
 from annotation.exports.releasing import write_export
 from annotation.jobs import lifecycle
@@ -12,7 +13,7 @@ from annotation.machines.retrieval.publishing import PublishingProblem, passage_
 from annotation.models import ContentBatch, Evidence, Item, Question
 from tests.factories import make_items, make_project, make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
-from tests.world import label_one
+from tests.world import client_of, label_one
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,9 +125,17 @@ SOURCE = {
 }
 
 
-def test_where_a_document_is_from_travels_from_the_corpus_to_the_evidence(tmp_path, settings):
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"retriever": "bm25", "parameters": WHOLE},
+        {"retriever": "dense", "parameters": WHOLE},
+        {"retriever": "evidence", "parameters": {"search": "hybrid"}},
+    ],
+)
+def test_where_a_document_is_from_travels_from_the_corpus_to_the_evidence(tmp_path, settings, wanted):
     corpus(tmp_path, settings, **SOURCE)
-    run = search(harbour(tmp_path, evidence=()), corpus="papers", top=1, parameters=WHOLE)
+    run = search(harbour(tmp_path, evidence=()), corpus="papers", top=1, **wanted)
     publish(run, top=1)
     made = {each.claim.key: each for each in evidence_of(run).values()}
     light = made["light"]
@@ -139,6 +148,7 @@ def test_where_a_document_is_from_travels_from_the_corpus_to_the_evidence(tmp_pa
     assert {claim: each.is_gold for claim, each in made.items()} == {"ice": False, "fish": False, "light": True}
     trace = light.metadata["retrieval"]
     assert trace["title"] == "A tower" and trace["retrieved_at"] == "2021-01-01T00:00:00Z" and trace["score"] > 0
+    assert trace["sha256"] == hashlib.sha256(EVIDENCE[4][2].encode()).hexdigest()
 
 
 def test_atomic_claims_and_aspects_get_evidence_of_their_own_which_goes_out_and_comes_in_again(tmp_path, settings):
@@ -220,14 +230,50 @@ def test_questions_get_new_pages_with_the_passages_and_judged_ones_stay(tmp_path
     assert again.result["new_evidence"] == 0 and again.result["counts"].get("replaced", 0) == 0
 
 
+def test_a_context_is_named_by_page_program_and_command_alike(tmp_path, settings):
+    file = corpus(tmp_path, settings)
+    annotator = make_user()
+    project = make_project(bring_in(tmp_path, *QUESTIONS), "sufficient-context/-/1", overlap=1, annotators=[annotator])
+    judged = label_one(project, annotator).item.anchor.question
+    wanted = {"asks": "question", "corpus": "papers", "top": 1}
+    run = search(project, parameters=WHOLE, **wanted)
+    client = client_of(project.created_by)
+    shown = client.get(f"/retrieval/{run.uuid}/").content.decode()
+    assert "Context for questions that were judged already" in shown
+    refused = client.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": 1, "publish-context": "a/b"})
+    assert refused.status_code == 422 and "no / and no line breaks" in refused.content.decode()
+    client.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": 1, "publish-context": "page"})
+    assert lifecycle.run_here(publishing.published_from(run)[0]).result["counts"]["contexts"] == 1
+    assert "got the context page" in client.get(f"/retrieval/{run.uuid}/").content.decode()
+    address = f"/api/v1/retrievals/{run.uuid}/publish/"
+    made = client.post(address, {"top": 1, "context": "program"}, content_type="application/json")
+    assert made.status_code == 202, made.content
+    assert lifecycle.run_here(publishing.published_from(run)[0]).state == "done"
+    file.write_text(json.dumps({"id": "new", "text": f"Something else about it: {judged.text}"}))
+    call_command("retrieve", project.slug, "bm25", publish=1, context="command", param=["chunker=whole"], **wanted)
+    # It searches for the questions that are contexts, too, and leaves their passages as they are.
+    last = publishing.published_from(project.retrieval_runs.last())[0]
+    assert last.result["counts"]["kept_contexts"] == 2 and last.result["new_evidence"] == 1
+    contexts = Question.objects.published().filter(metadata__context__question=judged.key)
+    assert {one.metadata["context"]["name"] for one in contexts} == {"page", "program", "command"}
+    assert all(one.evidence_set.count() == 1 and one.answers == judged.answers for one in contexts)
+
+
 def test_labels_stay_where_they_are_when_claims_get_further_evidence(tmp_path):
     annotator = make_user()
     project = harbour(tmp_path, annotators=[annotator])
     judged = label_one(project, annotator).item
+    claim = judged.anchor.evidence.claim
+    before = set(claim.evidence_set.values_list("pk", flat=True))
     publish(search(project, top=5, parameters=WHOLE), top=5)
     judged.refresh_from_db()
     assert judged.state == "active" and judged.anchor.superseded_at is None
     assert judged.annotations.count() == 1
+    claim.refresh_from_db()
+    added = set(claim.evidence_set.filter(superseded_at=None).values_list("pk", flat=True)) - before
+    assert claim.superseded_at is None and added
+    new = Item.objects.filter(project=project, state="active", anchor__evidence__in=added)
+    assert new.count() == len(added) and all(one.assignments.count() == 1 for one in new)
 
 
 def test_what_cannot_be_published_says_why(without_evidence, tmp_path):

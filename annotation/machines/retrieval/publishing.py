@@ -76,6 +76,12 @@ def context_key(question: str, context: str) -> str:
     return f"{question}/{CONTEXT}-{context}"
 
 
+def is_context(question: Question) -> bool:
+    """Whether it stands beside another one with passages of its own, to which no others are added."""
+    known = question.metadata.get(CONTEXT)
+    return isinstance(known, dict) and "question" in known
+
+
 def passage_key(parent: str, run: RetrievalRun, rank: int) -> str:
     """claim/run-<first digits of the run's id>/rank"""
     return f"{parent}/run-{run.uuid.hex[:12]}/{rank}"
@@ -132,6 +138,9 @@ class Passages:
         for ranking in rankings:
             parent = parents[ranking.pk].key
             self.counts["queries"] += 1
+            if asks == "question" and is_context(parents[ranking.pk]):
+                self.counts["kept_contexts"] += 1
+                continue
             if parent not in same:
                 self.counts["replaced"] += 1
                 continue
