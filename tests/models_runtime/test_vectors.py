@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from models_runtime import load_retriever
+from models_runtime.retrieval import vectors
 from models_runtime.retrieval.contracts import Document, Query
 from models_runtime.retrieval.vectors import VectorIndex, VectorStore
 
@@ -58,6 +59,16 @@ def test_an_approximate_index_lies_on_disk_grows_and_tells_its_recall(tmp_path, 
     grown = VectorIndex(store, more, kind, 64)
     wanted = np.array(store.vectors(more[-1:]))
     assert grown.search(wanted, 1)[1].tolist() == exact_place(store, more, wanted) == [[1599]]
+
+
+def test_from_a_size_on_an_index_is_approximate_and_files_are_mapped_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "APPROXIMATE_FROM", 1000)
+    store = VectorStore(tmp_path, 32)
+    rows = store.add([str(number) for number in range(1000)], Embeds())
+    small, large = VectorIndex(store, rows[:999]), VectorIndex(store, rows)
+    assert small.describe() == {"index": "exact"} and large.describe()["index"] == "ivf"
+    assert large.describe()["recall_at_10"] == large.recall > 0.5
+    assert isinstance(store.vectors(rows).base, np.memmap) and not store.vectors(rows).flags.writeable
 
 
 def exact_place(store, rows, query):

@@ -11,10 +11,12 @@ from annotation.machines.retrieval import retrieving
 from annotation.machines.retrieval.retrieving import RunError, SameRun
 from annotation.models import Evidence, Job, QueryRanking, RankedPassage
 from models_runtime import registry
+from models_runtime.checkers.embedding import Encoder
 from models_runtime.contracts import ParameterError, PredictionError, UnavailableError, Usage
 from models_runtime.retrieval.contracts import Passage, PassageHit, Ranking
 from tests.factories import make_project
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, found, harbour, search, start
+from tests.world import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -103,6 +105,32 @@ def test_meaning_finds_what_shares_no_word(tmp_path):
     assert 0.4 < best.score <= 1 and best.scores == {"dense": best.score}
     assert run.provenance["model"] == "all-MiniLM-L6-v2" and run.provenance["documents"] == 2
     assert search(run.project, top=2, parameters=WHOLE).provenance["retriever"] == "bm25"
+
+
+def test_passages_are_embedded_once_for_all_runs_retrievers_and_processes(tmp_path, settings, monkeypatch):
+    settings.DATA_DIR = tmp_path / "data"
+    embedded, embed = [], Encoder.embed
+    monkeypatch.setattr(Encoder, "embed", lambda self, texts: embedded.extend(texts) or embed(self, texts))
+    corpus(tmp_path, settings)
+    project = harbour(tmp_path, evidence=())
+    first = search(project, corpus="papers", retriever="dense", parameters=WHOLE | {"vector_index": "ivf"})
+    passages = {text for _, _, text, _ in EVIDENCE}
+    assert passages <= set(embedded)
+    page = client_of(project.created_by).get(f"/retrieval/{first.uuid}/").content.decode()
+    assert "index ivf" in page and "recall_at_10 1.0" in page
+    for wanted in (
+        {"retriever": "dense", "parameters": WHOLE | {"vector_index": "hnsw"}},
+        {"retriever": "hybrid", "parameters": WHOLE},
+        {"retriever": "evidence", "parameters": {"search": "dense", "chunker": "whole", "rerank": "bm25"}},
+    ):
+        retrieval_index.forget()  # as in another process
+        embedded.clear()
+        search(project, corpus="papers", **wanted)
+        assert set(embedded) == set(CLAIMS.values())
+    corpus(tmp_path, settings, rows=(*EVIDENCE, ("", "more", "A further text.", None)))
+    embedded.clear()
+    grown = search(project, corpus="papers", retriever="dense", parameters=WHOLE)
+    assert set(embedded) == {*CLAIMS.values(), "A further text."} and grown.provenance["documents"] == len(EVIDENCE) + 1
 
 
 def test_gold_of_another_claim_is_not_found_gold(tmp_path, scripted):
@@ -289,6 +317,17 @@ def test_a_corpus_of_the_site_is_searched(tmp_path, settings):
     run = search(harbour(tmp_path, evidence=()), corpus="papers", top=1, parameters=WHOLE)
     assert found(run) == {"ice": ["ice/a"], "fish": ["fish/a"], "light": ["light/a"]}
     assert not RankedPassage.objects.exclude(evidence=None).exists() and run.job.result["gold"] is None
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for _, key, text, _ in EVIDENCE:
+        (folder / f"{key.replace('/', '-')}.txt").write_text(text)
+    settings.CORPORA = {"notes": folder}
+    wanted = {"corpus": "notes", "top": 1, "parameters": WHOLE}
+    assert found(search(run.project, **wanted)) == {name: [f"{name}-a.txt"] for name in CLAIMS}
+    with pytest.raises(SameRun):
+        start(run.project, **wanted)
+    (folder / "ice-a.txt").write_text("Nothing of the kind.")
+    assert found(search(run.project, **wanted))["ice"] == ["fish-b.txt"]
 
 
 def test_bad_lines_of_a_corpus_are_told_and_the_others_searched(tmp_path, settings):
