@@ -15,6 +15,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.retrieval import index
 from annotation.models import CheckerRun, Claim, ClaimCollection, Evidence, Item, RetrievalRun, Score
 from models_runtime import registry
+from models_runtime.evidence.summaries import summary_of_page
 from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.texts.lists import SHIPPED
 from tests.factories import make_dataset, make_project
@@ -27,7 +28,7 @@ from tests.world.labels import make_rater, say
 pytestmark = pytest.mark.django_db(transaction=True)
 SITES = ("politifact.com", "factly.in")
 PAGES = {"a": "bbc.com", "b": "reuters.com", "c": "theonion.com"}
-WORDS = ("Four Pinocchios", "Half True", "TRUE", "False")
+WORDS = ("Four Pinocchios", "Half True", "Accurate", "False")  # in the study's text the third stands a row too low
 # What each kind of evidence says of its claim, the review's summary first.
 STANCES = {"": "refutes", "a": "supports", "b": "insufficient-neutral", "c": "insufficient-supports"}
 
@@ -323,10 +324,12 @@ def test_verdicts_are_never_guessed_or_mapped_twice_and_a_sample_is_balanced(web
     refused = client.post(f"{address}choice/", {"choice": {"verdicts": twice}}, content_type="application/json")
     assert refused.status_code == 422 and "one verdict mapped twice" in refused.content.decode()
     chosen = {"verdicts": {"*": {"True": "True", "False": "False"}}, "size": 20, "seed": 3, "near": 1}
+    chosen["split_day"] = "2024-01-01"  # a fifth of the claims are from then
     found = client.post(f"{address}choice/", {"choice": chosen}, content_type="application/json").json()
     assert found["counts"] == {"chosen": 20, choosing.NOT_DRAWN: 60} and not found["unmapped"]
     drawn = list(collection.claims.filter(dropped="").order_by("key").values_list("key", "site", "label"))
     assert sum(site == SITES[0] for _, site, _ in drawn) == 10
+    assert collection.claims.filter(dropped="", date__gte="2024-01-01").count() >= 8
     for site in SITES:
         labels = [label for _, at, label in drawn if at == site]
         assert abs(labels.count("True") - labels.count("False")) <= 4
@@ -340,6 +343,33 @@ def test_verdicts_are_never_guessed_or_mapped_twice_and_a_sample_is_balanced(web
     assert started.status_code == 202
     (job,) = collecting.publishings_of(collection)
     assert lifecycle.run_here(job).result["content"]["claim"]["created"] == 20
+
+
+def test_publishing_that_is_cancelled_goes_on_and_asks_for_no_summary_twice(web, monkeypatch, client):
+    """In the second of three parts, which is finished."""
+    dataset = make_dataset()
+    client.force_login(dataset.owner)
+    sites = dict.fromkeys(SITES, web.url)
+    rows = [review(sites, number) for number in range(20)]
+    web.pages = {f"/review/{number}": page(f"Our check {number} finds open water in it.") for number in range(20)}
+    sent = SimpleUploadedFile("reviews.json", json.dumps(rows).encode())
+    client.post(reverse("claims_new", args=[dataset.slug]), {"files": [sent]})
+    collection = ClaimCollection.objects.get()
+    assert lifecycle.run_here(collection.job).state == "done"
+    choosing.choose(collection, choosing.with_suggestions(collection))
+    job = collecting.publish(dataset.owner, collection, wake_workers=False)
+
+    def cancelling(url, *args):
+        if url.endswith("/10"):
+            lifecycle.request_cancel(job)
+        return summary_of_page(url, *args)
+
+    monkeypatch.setattr("annotation.imports.claims.jobs.summary_of_page", cancelling)
+    assert lifecycle.run_here(job).state == "cancelled"
+    assert 10 < len(web.asked) < 20 and not Claim.objects.published().exists()
+    lifecycle.resume(job)
+    assert lifecycle.run_here(job).result["content"]["evidence"]["created"] == 20
+    assert sorted(web.asked) == sorted(web.pages)
 
 
 def test_a_feed_of_data_commons_holds_the_same_claims(web, client):
