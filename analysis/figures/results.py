@@ -81,6 +81,11 @@ class Figure(Record):
         return estimate if self.low is None else f"{estimate} [{self.low:z.{digits}f}, {self.high:z.{digits}f}]"
 
     @property
+    def level_noted(self) -> str:
+        """What follows the figure in a sentence: the level of its interval, where it has one."""
+        return "" if self.low is None else " (95 % interval)"
+
+    @property
     def excludes_zero(self) -> bool:
         """Whether there is an interval, with 0 outside it."""
         return self.low is not None and (self.low > 0 or self.high < 0)

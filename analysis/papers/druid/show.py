@@ -91,7 +91,7 @@ CONFLICT_RULES = (
         lambda result: (
             f"Of the claims with a stance of at least two pieces of evidence, a share of "
             f"{_conflicts(result).written()} has conflicting evidence: one piece supports and another refutes them"
-            f"{' (95 % interval)' if _conflicts(result).low is not None else ''}."
+            f"{_conflicts(result).level_noted}."
         ),
     ),
 )

@@ -373,8 +373,8 @@ COVERAGE_RULES = (
         "known",
         lambda result: True,
         lambda result: (
-            f"According to people, an answer covers on average {result.all.people.written()} of its question's aspects "
-            "(95 % interval)."
+            f"According to people, an answer covers on average {result.all.people.written()} of its question's "
+            f"aspects{result.all.people.level_noted}."
         ),
     ),
 )

@@ -16,8 +16,8 @@ def _most_matched(result: Leakage) -> Generator | None:
     return max(known, key=lambda row: row.sides[result.by].share.estimate, default=None)
 
 
-def _greatest_share(result: Leakage) -> str:
-    return _most_matched(result).sides[result.by].share.written()
+def _greatest_share(result: Leakage) -> Figure:
+    return _most_matched(result).sides[result.by].share
 
 
 def _most_different(result: Leakage) -> Measured | None:
@@ -48,8 +48,8 @@ MATCHED_RULES = (
         "one generator",
         lambda result: len(result.generators) == 1,
         lambda result: (
-            f"According to {result.by_title}, a share of {_greatest_share(result)} of the generations contains gold "
-            "evidence (95 % interval)."
+            f"According to {result.by_title}, a share of {_greatest_share(result).written()} of the generations "
+            f"contains gold evidence{_greatest_share(result).level_noted}."
         ),
     ),
     Rule(
@@ -57,7 +57,8 @@ MATCHED_RULES = (
         lambda result: True,
         lambda result: (
             f"According to {result.by_title}, gold evidence is most common in the generations of "
-            f"{_most_matched(result).title}, with a share of {_greatest_share(result)} (95 % interval)."
+            f"{_most_matched(result).title}, with a share of {_greatest_share(result).written()}"
+            f"{_greatest_share(result).level_noted}."
         ),
     ),
 )

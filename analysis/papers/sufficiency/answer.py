@@ -53,7 +53,7 @@ CONTEXT_RULES = (
         lambda result: True,
         lambda result: (
             f"According to {result.by_title}, the context suffices for a share of {result.share_sufficient.written()} "
-            "of the decided questions (95 % interval)."
+            f"of the decided questions{result.share_sufficient.level_noted}."
         ),
     ),
 )

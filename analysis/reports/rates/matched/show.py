@@ -170,7 +170,7 @@ RULES = (
         lambda about: True,
         lambda about: (
             f"By {_by(*about)} a share of {_share_of_documents(about).written()} of the generated documents is "
-            "matched: gold evidence entails at least one of their sentences (95 % interval)."
+            f"matched: gold evidence entails at least one of their sentences{_share_of_documents(about).level_noted}."
         ),
     ),
 )
