@@ -89,6 +89,18 @@ def test_a_query_whose_passage_fails_fails_alone_and_costs_what_it_cost(serve):
     assert [hit.passage.document for hit in (found[0].hits + found[3].hits)] == ["ice", "bread"]
 
 
+def test_the_pipeline_searches_for_what_a_model_would_type(serve):
+    said = {"The sea rose.": '"bread ovens"\nand more', "Ice.": "\n", "Bread.": "ice"}
+    server = serve(lambda request, n: completion(said[query_of(request)], usage=(10, 5)))
+    retriever = indexed("evidence", query="generated")
+    found = retriever.search([Query(text, text, about={"claimant": "A sailor"}) for text in said], 1)
+    assert [one.expanded for one in found] == ["bread ovens", "", "ice"]
+    assert [one.error and one.error.reason for one in found] == [None, "malformed", None]
+    assert [hit.passage.document for one in found for hit in one.hits] == ["bread", "ice"]
+    assert found[0].usage == found[1].usage == Usage(10, 5) and "A sailor" in str(server.requests[0])
+    assert retriever.describe()["queries_by"]["model"] == "m"
+
+
 def test_provenance_names_the_server_the_prompt_and_the_seed(serve):
     server = serve(lambda request, n: completion("A sea."))
     retriever = indexed("bm25", expansion="query2doc", expansion_seed=7)

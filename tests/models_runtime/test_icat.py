@@ -51,6 +51,18 @@ def test_only_supported_claims_cover_aspects():
     ]
 
 
+def test_a_claim_is_looked_up_in_evidence_of_its_own_before_the_questions_passages():
+    """The second one's evidence supports the first alone, and the third has none."""
+    own = (("Gin is a drink.",), (WAKES,), ())
+    icat = load("icat", parameters={"checker": "lexical", "alignment": "lexical"})
+    (found,) = icat.predict([item("gout", claims=(WAKES, PRESSURE, CURES), sources=(CURES,), claim_sources=own)])
+    assert [line.partition("]")[0] for line in found.trace["output"].splitlines()] == [
+        "1. [not supported", "2. [not supported", "3. [covers it"
+    ]  # fmt: skip
+    (right,) = icat.predict([item("gout", sources=(), claim_sources=((WAKES,), (PRESSURE,), ()))])
+    assert (right.scores["claims_supported"], right.scores["factuality"]) == (2, pytest.approx(2 / 3))
+
+
 def test_by_inference_every_claim_is_looked_up_in_the_passages(nli):
     (all_of_them,) = scored(nli, item("gout", claims=(WAKES, PRESSURE, COFFEE_CURES)))
     assert (all_of_them.scores["claims_supported"], all_of_them.scores["covered"]) == (3, 1)

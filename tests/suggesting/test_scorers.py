@@ -213,6 +213,10 @@ def test_answers_are_scored_beside_all_their_aspects_and_atomic_claims():
     assert lifecycle.run_here(run.job).state == Job.State.DONE
     assert not RunFailure.objects.filter(run=run).exists()
     assert Score.objects.get(run=run, unit__key="n/q # q/a0", name="covered").value == 1
+    # With evidence of its own the second claim is supported, too.
+    bring_in(dataset, [EvidenceRecord("m/q/c1/p", "Gin helps sleep well.", atomic_claim="m/q/c1")])
+    again = run_here(project, "icat", checker="lexical", alignment="lexical", top=9)
+    assert Score.objects.get(run=again, unit__key="m/q # q/a1", name="factuality").value == 1
     run = run_here(project, "text-baselines", model="")
     rouge = dict(Score.objects.filter(run=run, name="rouge1").values_list("unit__key", "value"))
     assert rouge["m/q # q/a0"] == rouge["m/q # q/a1"] == pytest.approx(2 * 3 / (6 + 7))
