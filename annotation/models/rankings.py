@@ -84,15 +84,17 @@ class RankedPassage(models.Model):
 
 class WebAnswer(models.Model):
     """What a search provider or a page answered in a run, asked once and kept, so that the run can go on, be read and
-    be replayed. A search's `body` is the list of its results, a page's what was read of it."""
+    be replayed. A search's `body` is the list of its results, a page's what was read of it, and a query's what a
+    language model wrote to search for."""
 
     class Kind(models.TextChoices):
+        QUERY = "query"
         SEARCH = "search"
         PAGE = "page"
 
     run = models.ForeignKey(RetrievalRun, on_delete=models.CASCADE, related_name="web_answers")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    asked = models.TextField()  # the query, or the page's address
+    asked = models.TextField()  # the query, the page's address, or the claim
     asked_sha256 = models.CharField(max_length=64)
     problem = models.CharField(max_length=300, blank=True)  # why there is no answer
     body = models.JSONField(default=dict)

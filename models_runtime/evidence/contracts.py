@@ -108,7 +108,8 @@ StepFunction = Callable[[QueryWork, Mapping[str, Any]], None]
 
 
 class Memory(Protocol):
-    """What was asked of the web, and answered. Bodies are JSON; an answer with a `problem` has none."""
+    """What was asked of the web, and of a model that writes queries for it, and answered. Bodies are JSON; an answer
+    with a `problem` has none."""
 
     def get(self, kind: str, asked: str) -> tuple[dict[str, Any], str] | None:
         """(body, problem) of what was answered before; None where it was not asked."""

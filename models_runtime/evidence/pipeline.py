@@ -249,10 +249,24 @@ class EvidencePipeline:
         if self.server is None:
             return found
         good = [number for number, (_, error, _) in enumerate(found) if error is None]
-        made = queries.generated([asked[number] for number in good], self.server)
-        for number, one in zip(good, made, strict=True):
+        for number in good if self.providers else ():
+            found[number] = self._written_before(asked[number])
+        new = [number for number in good if not any(found[number])]
+        made = queries.generated([asked[number] for number in new], self.server)
+        for number, one in zip(new, made, strict=True):
             found[number] = one
+            if self.providers and one[0]:
+                self.memory.put("query", _about(asked[number]), {"query": one[0]})
         return found
+
+    def _written_before(self, query: Query) -> tuple[str, PredictionError | None, Usage | None]:
+        """What the model wrote for the query in this run, or in the one that is replayed; nothing where it did not."""
+        if known := self.memory.get("query", _about(query)):
+            return known[0]["query"], None, None
+        if self.memory.only_remembers():
+            error = InputError("not-recorded", "the run that is replayed has no query for it", permanent=True)
+            return "", _told(error), None
+        return "", None, None
 
     def _find_in_documents(self, works: dict[int, QueryWork], errors: dict, usage: dict) -> None:
         """Distinct documents of the first passages; where passages keep the order of the search, these themselves."""
@@ -440,7 +454,8 @@ class EvidencePipeline:
         if self.providers:
             said["providers"] = [f"{one.name} ({one.kind})" for one in self.providers]
         if self.server is not None:
-            said["queries_by"] = self.server.describe()
+            is_replay = self.memory.only_remembers()
+            said["queries_by"] = {"from": "the run that is replayed"} if is_replay else self.server.describe()
         return said
 
 
@@ -457,6 +472,11 @@ def _passage(one: JoinedEvidence) -> Passage:
         source["pieces"] = [[piece.start, piece.end] for piece in one.pieces]
     key = one.page.id if len(one.page.id) <= DOCUMENT_CHARS else f"{one.page.id[: DOCUMENT_CHARS - 1]}…"
     return Passage(key, start, end, one.text, source)
+
+
+def _about(query: Query) -> str:
+    """What a model is told of a query."""
+    return "\n".join(filter(None, (query.about.get("claimant", ""), query.text)))
 
 
 def _steps(work: QueryWork) -> tuple[dict[str, Any], ...]:

@@ -14,7 +14,9 @@ from models_runtime.contracts import ParameterError
 from models_runtime.evidence import pipeline, providers, queries, steps
 from models_runtime.evidence.pipeline import EvidencePipeline
 from models_runtime.evidence.presets import PRESETS
+from models_runtime.llm.endpoints import VARIABLE
 from tests.factories import make_project
+from tests.llm.server import FakeServer, completion
 from tests.retrieval.fake_web import Answer, FakeWeb, page
 from tests.retrieval.harbour import CLAIMS, bring_in, found, harbour, search, start
 
@@ -183,6 +185,42 @@ def test_what_the_web_answers_wrongly_is_told_of_its_item_and_the_rest_goes_on(t
     assert retrieving.retry_failures(run) == 5
     assert lifecycle.run_here(run.job).state == "done" and not run.failures.exists()
     assert [path for path in web.asked if not path.startswith("/search")] == before
+
+
+def test_queries_of_a_model_are_recorded_and_replayed_without_it(tmp_path, web, monkeypatch):
+    model = FakeServer(lambda request, n: completion(f"ice {n} Lindau", usage=(10, 5)))
+    model.start()
+    monkeypatch.setenv(VARIABLE, json.dumps({"main": {"url": model.url, "model": "m"}}))
+    web.pages = {"/a": page(ICE)}
+    web.search = lambda query: [{"url": f"{web.url}/a"}]
+    project = claims_of_a_review(tmp_path, web)
+    wanted = {"retriever": "evidence", "corpus": "web:own", "parameters": {"query": "generated"}}
+    run = start(project, **wanted)
+
+    class Killed(BaseException):
+        pass
+
+    def die(*args):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EvidencePipeline, "_read_pages", die)
+        with pytest.raises(Killed):
+            lifecycle.run_here(run.job)
+    run.job.chunks.filter(state="leased").update(lease_expires_at=run.job.created_at)
+    assert lifecycle.run_here(run.job).state == "done"
+    assert run.rankings.get().expanded == "ice 0 Lindau" and len(model.requests) == 1
+    kept = run.web_answers.get(kind="query")
+    assert (kept.asked, kept.body) == (f"A sailor\n{CLAIMS['ice']}", {"query": "ice 0 Lindau"})
+    model.stop()
+    index.forget()
+    before = len(web.asked)
+    again = search(project, replays=str(run.uuid), **wanted)
+    assert found(again) == found(run) != {"ice": []} and again.rankings.get().expanded == "ice 0 Lindau"
+    assert len(web.asked) == before and again.prompt_tokens == 0
+    bring_in(tmp_path, {"claim": {"id": "new", "text": "Perch is rare."}}, dataset=project.dataset)
+    more = search(project, replays=str(run.uuid), **wanted)
+    assert more.failures.get().message == "the run that is replayed has no query for it"
 
 
 def test_a_refused_key_ends_the_run_and_an_asked_too_often_provider_is_waited_for(tmp_path, web):
