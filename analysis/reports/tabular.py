@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -68,7 +69,8 @@ NOTE = "Note on the interval"
 LOW = ", low"
 # Below this a number is 0 but for rounding; a p value is only small.
 NOTHING = 1e-12
-MOST_REASONS = 2
+MOST_REASONS = 3
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?%?")
 P_VALUES = re.compile(r"\bp\b|\bHolm\b|\bBenjamini-Hochberg\b")
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -84,6 +86,23 @@ LATEX_SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
+
+
+def _merged(reasons: Iterable[str]) -> list[str]:
+    """Each reason once; those that differ in numbers alone as one, with the range of each number."""
+    found: dict[str, list[list[str]]] = {}
+    for reason in dict.fromkeys(part for several in reasons for part in several.split("; ")):
+        found.setdefault(_NUMBER.sub("\0", reason), []).append(_NUMBER.findall(reason))
+    merged = []
+    for wording, rows in found.items():
+        ranges = iter([_range(column) for column in zip(*rows, strict=True)])
+        merged.append(re.sub("\0", lambda _, ranges=ranges: next(ranges), wording))
+    return merged
+
+
+def _range(numbers: Iterable[str]) -> str:
+    ordered = sorted(numbers, key=lambda one: float(one.replace(",", "").rstrip("%")))
+    return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]} to {ordered[-1]}"
 
 
 @dataclass(frozen=True)
@@ -102,10 +121,10 @@ class Grid:
         reasons = [cell.reason for cell in cells if isinstance(cell, Missing)]
         figures = [cell.figure for cell in cells if isinstance(cell, Estimated)]
         reasons += [one.why_no_interval for one in figures if one.is_defined and one.why_no_interval]
-        reasons = list(dict.fromkeys(reasons))
+        reasons = _merged(reasons)
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         why = f"Without an interval: {'; '.join(reasons[:MOST_REASONS])}{more}." if reasons else ""
-        notes = list(dict.fromkeys(one.note for one in figures if one.is_defined and one.note))
+        notes = _merged(one.note for one in figures if one.is_defined and one.note)
         more = "; and other notes" if len(notes) > MOST_REASONS else ""
         words = f"On intervals: {'; '.join(notes[:MOST_REASONS])}{more}." if notes else ""
         return " ".join(filter(None, (self.note, why, words)))

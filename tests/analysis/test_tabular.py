@@ -127,5 +127,8 @@ def test_why_there_is_no_interval_stands_in_files_in_its_place_and_on_pages_belo
         [table]
     )
     assert "none:" not in table_rows(table) and ">0.250<" in table_rows(table)
-    many = Grid("T", ("", "low"), [(place, Missing(place)) for place in "abc"])
-    assert many.below == "Without an interval: a; b; and other reasons."
+    many = Grid("T", ("", "low"), [(place, Missing(place)) for place in "abcd"])
+    assert many.below == "Without an interval: a; b; c; and other reasons."
+    alike = ("9 of 1,200 are few; so", "10 of 80 are few; so", "10 of 80 are few", "all")
+    few = Grid("T", ("", "low"), [(place, Missing(why)) for place, why in enumerate(alike)])
+    assert few.below == "Without an interval: 9 to 10 of 80 to 1,200 are few; so; all."

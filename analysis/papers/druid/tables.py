@@ -200,7 +200,7 @@ def characteristics_tables(result: Druid) -> list[Part]:
             "Characteristics of evidence (table 10)",
             [name, *means, Column("Measured by", lambda row: row[0].checker)],
             rows_of("all"),
-            f"Means of what is 0 or 1 are shares of pairs: {shares}." if shares else "",
+            f"Means of characteristics that are 0 or 1 are shares of pairs: {shares}." if shares else "",
         )
     ]
     for by, heading, words in (("stance", "Stance", "stance"), ("source", split_heading(split), name_split(split))):

@@ -81,8 +81,7 @@ def judged(source: Source, reference: str, run: Run | None, touched: bool) -> Ju
     units, n_others = _of_documents(source)
     if not len(units):
         raise ValueError(
-            f"Nothing that is judged in {source.slug}, or nothing that is selected there, comes from a document that "
-            "was generated for a claim"
+            f"No unit of {source.slug}, or none that the filters select, is from a document generated for a claim"
         )
     whole = source.whole()
     every = units if whole is source else _of_documents(whole)[0]

@@ -59,7 +59,7 @@ def _known(result: RefChecker) -> list[RatesOfSetting]:
 
 def _mean_rates(result: RefChecker) -> str:
     label = result.worst
-    texts = [f"{one.rules[0].mean[label.label].written()} ({one.setting})" for one in _known(result)]
+    texts = [f"{one.rules[0].mean[label.label].written()} in {one.setting}" for one in _known(result)]
     return (
         f"The mean share of an answer's {result.unit_words} labelled {label.title.lower()}, averaged over models, is "
         f"{listed(texts)} (95 % intervals)."

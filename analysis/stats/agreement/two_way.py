@@ -17,7 +17,7 @@ FEW_RATERS = "without some person, a side has nobody left to compare, so nothing
 FEW_CLUSTERS = "without some unit (or cluster), a side has no figure"
 TOO_MANY_RATERS = "too many people to leave each out in turn"
 METHOD = "jackknife, clustered in two ways"
-FEW_LEFT = "without some person, nobody is left to compare, so nothing is known about how much people differ"
+FEW_LEFT = "without one of the people nobody is left to compare, so how much people differ is not known"
 FEW_UNITS = "without some unit (or cluster), there is no figure"
 SAME = "the figure is the same without any one person or cluster, so the data give no interval"
 

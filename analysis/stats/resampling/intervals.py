@@ -170,8 +170,8 @@ def no_spread(n_drawn: int, clustered: bool, level: float) -> str:
     what = "clusters" if clustered else "units"
     share = 1 - (1 - level) ** (1 / n_drawn)
     return (
-        "every resample gives the same figure, so resampling cannot tell how uncertain it is; what none of "
-        f"{n_drawn:,} {what} shows may still hold for up to {share:.1%} of such {what}"
+        "every resample gives the same figure, so resampling cannot tell how uncertain it is; what occurs in none of "
+        f"{n_drawn:,} {what} may still occur in up to {share:.1%} of all {what}"
     )
 
 

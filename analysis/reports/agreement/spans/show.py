@@ -252,7 +252,7 @@ RULES = (
         lambda one: _alpha(one).high < 0,
         lambda one: f"{_measured(one)}. People highlight the same text less often than expected by chance.",
     ),
-    Rule("beyond chance", lambda one: True, lambda one: f"{_measured(one)}, beyond chance.{_overlap(one)}"),
+    Rule("beyond chance", lambda one: True, lambda one: f"{_measured(one)}. They agree beyond chance.{_overlap(one)}"),
 )
 
 NEXT = (
@@ -265,7 +265,9 @@ NEXT = (
     Rule(
         "apart",
         lambda one: one.outcomes["apart"] + one.outcomes["one"] > 0,
-        lambda one: f"read the units of {one.title.lower()} in which highlights differ, or only one person has any",
+        lambda one: (
+            f"{one.title}: read the units whose highlights differ, or where only one person highlighted anything"
+        ),
     ),
 )
 

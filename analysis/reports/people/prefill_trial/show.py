@@ -134,8 +134,8 @@ def _shares(question: TrialQuestion) -> Table:
         sentences(
             WAYS,
             left_out(left, "labels of units without a suggestion"),
-            f"Of {n_of(unknown, 'labels')} nothing says whether the suggestion is right; "
-            f"{either(unknown, 'it counts', 'they count')} in 'all' alone."
+            f"For {n_of(unknown, 'labels')} it is not known whether the suggestion is right; "
+            f"{either(unknown, 'it counts', 'they count')} only in 'all'."
             if unknown
             else "",
             f"The difference of right and wrong suggestions is undefined: {contrast}."
