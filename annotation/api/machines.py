@@ -14,7 +14,7 @@ from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
 from annotation.api.tokens import READ
 from annotation.api.uploading import IntoRun
-from annotation.machines.prompts import versions
+from annotation.machines.prompts import splitting, versions
 from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
@@ -24,7 +24,17 @@ from annotation.machines.runs.retrieved import RetrievedPassages, why_not
 from annotation.machines.runs.uploading import LABELS, SCORES
 from annotation.machines.training import training
 from annotation.machines.training.forms import TrainingForm
-from annotation.models import CheckerRun, Job, MachineRun, Project, RetrievalRun, Score, Suggestion, TrainedModel
+from annotation.models import (
+    CheckerRun,
+    HeldOutPart,
+    Job,
+    MachineRun,
+    Project,
+    RetrievalRun,
+    Score,
+    Suggestion,
+    TrainedModel,
+)
 from annotation.work import showing
 from annotation.work.label_access import API, labels_served
 
@@ -144,8 +154,43 @@ class PromptRoute(Route):
         project = access.project_for(request.user, slug, RESEARCHER)
         version = get_object_or_404(project.prompts, number=number)
         asked = self.taken(request)
-        run = versions.start(version, request.user, asked["part"], asked["parameters"])
+        limits = CostLimits(asked["limit_tokens"], asked["limit_money"])
+        run = versions.start(
+            version, request.user, asked["part"], asked["parameters"], limits=limits, again=asked["again"]
+        )
         return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
+
+
+class PromptEstimateRoute(EstimateRoute):
+    """About what a run of a version on a part would cost. POST what would start it; nothing is started."""
+
+    takes = shapes.NewTrial
+
+    def post(self, request, slug, number):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        version = get_object_or_404(project.prompts, number=number)
+        if access.has_open_work(request.user, project):
+            raise Problem(409, "The cost tells how much others labelled, and is hidden from who still labels here")
+        asked = self.taken(request)
+        return self.told(versions.estimate_of(version, asked["part"], asked["parameters"]))
+
+
+class HeldOutRoute(Route):
+    """The share of the claims or questions that is held out, with what people labelled of both parts. POST sets it,
+    until a version has been run."""
+
+    shape = takes = shapes.HeldOutShape
+
+    def get(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        held_out = get_object_or_404(HeldOutPart, project=project)
+        return Response(self.shape(held_out, context={"request": request}).data)
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        if reason := versions.why_none(project):
+            raise Problem(409, reason)
+        return self.given(splitting.hold_out(project, request.user, self.taken(request)["percent"]))
 
 
 class RetrievalsRoute(Listing):

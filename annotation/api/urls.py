@@ -60,6 +60,12 @@ urlpatterns = [
     path("projects/<slug:slug>/runs/estimate/", machines.RunEstimateRoute.as_view(), name="api_run_estimate"),
     path("projects/<slug:slug>/prompts/", machines.PromptsRoute.as_view(), name="api_prompts"),
     path("projects/<slug:slug>/prompts/<int:number>/", machines.PromptRoute.as_view(), name="api_prompt"),
+    path(
+        "projects/<slug:slug>/prompts/<int:number>/estimate/",
+        machines.PromptEstimateRoute.as_view(),
+        name="api_prompt_estimate",
+    ),
+    path("projects/<slug:slug>/held-out/", machines.HeldOutRoute.as_view(), name="api_held_out"),
     path("projects/<slug:slug>/suggestions/", machines.SuggestionsRoute.as_view(), name="api_suggestions"),
     path("projects/<slug:slug>/scores/", machines.ScoresRoute.as_view(), name="api_scores"),
     path("projects/<slug:slug>/trainings/", machines.TrainingsRoute.as_view(), name="api_trainings"),

@@ -124,6 +124,13 @@ def told(figure: dict) -> float:
     return round(figure["estimate"], 6)
 
 
+def page_of(client, address: str, **options) -> str:
+    """The report's page, once a worker has computed it."""
+    client.get(address, options)
+    assert lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT)).state == Job.State.DONE
+    return client.get(address, options).content.decode()
+
+
 # --- RefChecker -----------------------------------------------------------------------------------------------------
 
 
@@ -251,9 +258,10 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
     call_command("run_checker", project.slug, "lexical", here=True)
     probing = [*CARE, "endpoint=bold", "form=question", "question_endpoint=careful"]
     call_command("run_checker", project.slug, "model-knowledge", here=True, param=probing)
-    hiding = [*CARE, "endpoint=bold", "mask=object", "masking=model"]
-    call_command("run_checker", project.slug, "masked-reference-server", here=True, param=hiding)
-    llm, lexical, probe, masks = CheckerRun.objects.order_by("pk")
+    for masking in ("model", "words"):
+        hiding = [*CARE, "endpoint=bold", "mask=object", f"masking={masking}"]
+        call_command("run_checker", project.slug, "masked-reference-server", here=True, param=hiding)
+    llm, lexical, *_ = CheckerRun.objects.order_by("pk")
     # A method elsewhere gives whole answers a score, by what is wrong in them.
     right = defaultdict(list)
     for triplet in Triplet.objects.published().select_related("response"):
@@ -299,7 +307,9 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
         "no": [4, 0, 0],
         "unsure": [4, 0, 5],
     }
-    (hidden,) = result["masked"]
+    literally, hidden = result["masked"]
+    by_model = {row["model"]: row for row in literally["rows"]}
+    assert [by_model[name]["n"] for name in ("careful", "bold")] == [15, 10]  # wrong years are not in the passages
     by_model = {row["model"]: row for row in hidden["rows"]}
     assert {name: (row["n"], row["n_without"]) for name, row in by_model.items()} == {
         "careful": (20, 4),
@@ -308,10 +318,16 @@ def test_twenty_questions_with_references_become_refcheckers_tables(models, tmp_
     assert [told(one) for one in by_model["bold"]["shares"]] == [round(n / 18, 6) for n in (5, 10, 3)]
     (scored,) = result["scored"]
     assert "selfcheckgpt" in scored["title"] and told(scored["settings"][0]["spearman"]) == 1
-    for page in ("refchecker", "agreement"):
-        name = "project_report" if page == "refchecker" else "project_agreement"
-        address = reverse(name, args=[project.slug, page] if page == "refchecker" else [project.slug])
-        assert client.get(address).status_code == 200
+    page = page_of(client, reverse("project_report", args=[project.slug, "refchecker"]))
+    for part in (
+        "selfcheckgpt",
+        "Labels of bold, object masked from masked references",
+        "Labels of bold, object masked by a model from masked references",
+        "What bold, asked questions, knows",
+        "questions made of the triplets",
+    ):
+        assert part in page, part
+    assert client.get(reverse("project_agreement", args=[project.slug])).status_code == 200
 
 
 # --- Sufficient Context ---------------------------------------------------------------------------------------------
@@ -464,4 +480,6 @@ def test_twenty_questions_with_passages_become_stratified_tables_and_curves(mode
     (combined,) = (one for one in result["curves"] if one["model"] == "bold")
     assert combined["gain"]["estimate"] > 0 and "logistic regression" in result["score_title"]
     client.force_login(dataset.owner)
-    assert client.get(reverse("project_report", args=[project.slug, "sufficiency"])).status_code == 200
+    page = page_of(client, reverse("project_report", args=[project.slug, "sufficiency"]), grades=grades.slug)
+    for cell in ("0.750", "0.875", "0.125", "0.250"):
+        assert cell in page, cell

@@ -98,7 +98,7 @@ ELSEWHERE = {
     "project_rule",
     "claims_csv", "claims_publish", "retrieval_web",
     # tests/llm/test_calibrating.py
-    "prompt_detail",
+    "prompt_detail", "prompt_estimate",
 }  # fmt: skip
 
 

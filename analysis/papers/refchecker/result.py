@@ -213,7 +213,12 @@ class Known(Record):
 class Knowledge(Record):
     run: str
     asked: str
+    by_question: bool  # made of the piece, instead of the piece itself
     rows: list[Known]
+
+    @property
+    def title(self) -> str:
+        return f"{self.asked}, asked questions," if self.by_question else self.asked
 
 
 class MaskedRow(Record):

@@ -97,14 +97,14 @@ def _known(result: RefChecker, number: int, one: Knowledge) -> list[Table]:
         *map(count, range(len(result.labels))),
     ]
     n = Column("n", "n", items=lambda row: Filter(here(row) | {knows: tuple(KNOWLEDGE.values())}))
-    title = f"What {one.asked} knows, by people's labels of {result.unit_words}"
+    what = f"questions made of the {result.unit_words}" if one.by_question else f"the {result.unit_words}"
+    title = f"What {one.title} knows, by people's labels of {result.unit_words}"
     return [
         Table(
             title,
             [*answers, n, *map(share, FROM)],
             one.rows,
-            f"It was asked about the {result.unit_words} alone. Only the rows of its own answers show whether they use "
-            "that knowledge.",
+            f"It was asked about {what} alone. Only the rows of its own answers show whether they use that knowledge.",
         ),
         Table(f"{title}: counts", counts, [(row, known) for row in one.rows for known in ("yes", "no", "unsure")]),
     ]

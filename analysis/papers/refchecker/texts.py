@@ -130,17 +130,18 @@ def knowledge(
     study: Study, items: PieceItems, people: np.ndarray, runs: Iterable[Run], *, quick: bool
 ) -> list[Knowledge]:
     """What the pieces' labels are where a model knows, does not know, or is unsure of what they say, for each run whose
-    scores tell that (the newest run of each model asked)."""
-    by_model: dict[str, Knowledge] = {}
+    scores tell that (the newest run of each model asked, of each form of asking)."""
+    found: dict[tuple[str, bool], Knowledge] = {}
     for run in runs:
-        asked = asked_of(run)
-        if KNOWS not in run.scores or asked in by_model:
+        asked, by_question = asked_of(run), run.parameters.get("form") == "question"
+        if KNOWS not in run.scores or (asked, by_question) in found:
             continue
         knows = _scores(study, run, KNOWS)
-        items.add_known(len(by_model), asked, run, np.where(people >= 0, knows, np.nan))
         rows = _known(study, people, knows, quick=quick)
-        by_model[asked] = Knowledge(run=run.uuid, asked=asked, rows=rows)
-    return list(by_model.values())
+        one = Knowledge(run=run.uuid, asked=asked, by_question=by_question, rows=rows)
+        items.add_known(len(found), one.title, run, np.where(people >= 0, knows, np.nan))
+        found[asked, by_question] = one
+    return list(found.values())
 
 
 def _scores(study: Study, run: Run, name: str) -> np.ndarray:
@@ -178,12 +179,13 @@ def _known(study: Study, people: np.ndarray, knows: np.ndarray, *, quick: bool) 
 
 def masked(study: Study, items: PieceItems, runs: Iterable[Run], *, quick: bool) -> list[Masked]:
     """How often each label was given by a checker that read references in which a piece's subject or object is masked:
-    all but neutral come from what it remembers. Of each checker, model and mask the newest run; per setting and model
-    of the answers. Pieces of which nothing could be masked have no label, and are counted."""
+    all but neutral come from what it remembers. Of each checker, model, mask and way of masking the newest run; per
+    setting and model of the answers. Pieces of which nothing could be masked have no label, and are counted."""
     by_run: dict[str, Masked] = {}
     for run in runs:
         mask = str(run.parameters.get("mask", ""))
-        title = f"{asked_of(run)}, {mask} masked" if mask else asked_of(run)
+        by_model = " by a model" if run.parameters.get("masking") == "model" else ""
+        title = f"{asked_of(run)}, {mask} masked{by_model}" if mask else asked_of(run)
         if MASKED not in run.scores or title in by_run:
             continue
         polarity = _scores(study, run, MASKED)

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from rest_framework import serializers as s
 
+from annotation.access import has_open_work
 from annotation.api.shapes.base import Choice, PieceSet, Shape
 from annotation.imports.claims import choosing, collecting
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.machines.generations.generating import MOST_PASSAGES, MOST_REPETITIONS, PASSAGES, SETTING_CHARS
-from annotation.machines.prompts.splitting import PARTS
-from annotation.machines.prompts.versions import difference
+from annotation.machines.prompts.splitting import PARTS, counts_of
+from annotation.machines.prompts.versions import NOTE_LENGTH, difference
 from annotation.machines.retrieval.retrieving import ASKED, PRESETS, TOP_LIMIT
 from annotation.machines.runs.forms import TEXT_LENGTH
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
@@ -103,12 +104,25 @@ class PromptShape(Shape):
 class NewPrompt(Shape):
     text = s.CharField(max_length=TEXT_LENGTH, trim_whitespace=False)
     role = s.ChoiceField(["all", *ROLES], default="all")
-    note = s.CharField(max_length=300, allow_blank=True, default="")
+    note = s.CharField(max_length=NOTE_LENGTH, allow_blank=True, default="")
 
 
-class NewTrial(Shape):
+class NewTrial(NewMachineRun):
+    queue = None
     part = s.ChoiceField(list(PARTS))
-    parameters = s.DictField(default=dict)
+
+
+class HeldOutShape(Shape):
+    """`parts`: what people labelled of each; empty for who still labels here."""
+
+    percent = s.IntegerField(min_value=10, max_value=90)
+    created_at = s.DateTimeField(read_only=True)
+    parts = s.SerializerMethodField()
+
+    def get_parts(self, held_out) -> list[dict]:
+        if has_open_work(self.context["request"].user, held_out.project):
+            return []
+        return [{"part": one.part, "groups": one.groups, "units": one.units} for one in counts_of(held_out.project)]
 
 
 class ClaimCollectionShape(Shape):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from annotation.machines.retrieval.publishing import context_key
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.suggesting import run_units
 from annotation.machines.runs.workers import CALIBRATION
@@ -53,7 +54,12 @@ def labelled_units(project: Project) -> dict[int, str]:
     decided = Decision.objects.in_force().filter(project=project).exclude(label="")
     known = set(judged.values_list("unit_id", flat=True).distinct()) | set(decided.values_list("unit_id", flat=True))
     rows = run_units(project, kind).values_list("pk", *GROUPS[kind.unit_kind])
-    return {pk: next(key for key in keys if key is not None) for pk, *keys in rows if pk in known}
+    return {pk: _group(next(key for key in keys if key is not None)) for pk, *keys in rows if pk in known}
+
+
+def _group(key: str) -> str:
+    """A question with passages of another context is the same question."""
+    return key.partition(context_key("", ""))[0]
 
 
 def units_of(project: Project, part: str) -> set[int]:

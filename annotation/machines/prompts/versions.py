@@ -12,6 +12,8 @@ from annotation.machines.prompts import splitting
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import label_spaces, why_not
 from annotation.machines.runs.limits import CostLimits
+from annotation.machines.runs.queries import costs
+from annotation.machines.runs.queries.costs import RunEstimate
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.workers import CALIBRATION
 from annotation.models import CheckerRun, Project, PromptVersion, User
@@ -19,6 +21,7 @@ from models_runtime import registry
 
 CHECKER = "llm"
 ALL = "all"
+NOTE_LENGTH = 300
 
 
 def why_none(project: Project) -> str:
@@ -65,20 +68,34 @@ def start(
     wake_workers: bool = True,
 ) -> CheckerRun:
     """A run of this version on what people labelled of a part. RunError, ParameterError and SameRun as any run."""
-    units = splitting.units_of(version.project, part)
-    if not units:
-        raise RunError(f"People have labelled nothing of the {splitting.TITLES[part]} yet")
     return suggesting.start_run(
         version.project,
         user,
         CHECKER,
-        dict(parameters or {}) | {"prompt": version.text, "prompt_for": version.role},
+        _parameters(version, parameters),
         limits=limits,
         again=again,
         wake_workers=wake_workers,
-        only=units,
+        only=_units(version, part),
         noted={CALIBRATION: {"version": version.number, "part": part}},
     )
+
+
+def estimate_of(version: PromptVersion, part: str, parameters: Mapping[str, Any] | None = None) -> RunEstimate | None:
+    """What that run would cost. RunError and ParameterError as there."""
+    only = _units(version, part)
+    return costs.estimate_of(version.project, CHECKER, _parameters(version, parameters), only=only)
+
+
+def _parameters(version: PromptVersion, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    return dict(parameters or {}) | {"prompt": version.text, "prompt_for": version.role}
+
+
+def _units(version: PromptVersion, part: str) -> set[int]:
+    units = splitting.units_of(version.project, part)
+    if not units:
+        raise RunError(f"People have labelled nothing of the {splitting.TITLES[part]} yet")
+    return units
 
 
 def runs_of(project: Project) -> dict[int, list[CheckerRun]]:

@@ -6,7 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, has_open_work, project_for
 from annotation.machines.prompts import splitting, versions
@@ -29,7 +29,7 @@ class VersionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 12}),
         help_text="They must hold $options, and may hold $task and $letters.",
     )
-    note = forms.CharField(label="What changed", required=False, max_length=300)
+    note = forms.CharField(label="What changed", required=False, max_length=versions.NOTE_LENGTH)
 
     def __init__(self, project: Project, data=None, **options) -> None:
         super().__init__(data, **options)
@@ -140,6 +140,25 @@ def _done(request, project: Project, added, held_out, tried):
 
 
 @login_required
+@require_POST
+def prompt_estimate(request, slug):
+    """What a run of a version would cost, by the form that starts it."""
+    project = project_for(request.user, slug, RESEARCHER)
+    form = TryForm(project, request.POST)
+    estimate, problem = None, "Correct the settings below to see the cost"
+    if has_open_work(request.user, project):  # it tells how much others labelled
+        problem = "You still have items to label in this project. The cost is hidden until you finish them"
+    elif form.is_valid():
+        version = project.prompts.get(number=form.cleaned_data["version"])
+        try:
+            estimate = versions.estimate_of(version, form.cleaned_data["part"], form.parameters)
+        except (ParameterError, RunError) as error:
+            problem = str(error)
+    context = {"estimate": estimate, "problem": problem, "title": "Run a version", "detail_url": "run_detail"}
+    return render(request, "annotation/runs/estimate.html", context)
+
+
+@login_required
 @require_safe
 def prompt_detail(request, slug, number):
     project = project_for(request.user, slug, RESEARCHER)
@@ -162,5 +181,6 @@ def prompt_detail(request, slug, number):
 
 urlpatterns = [
     path("projects/<slug:slug>/prompts/", project_prompts, name="project_prompts"),
+    path("projects/<slug:slug>/prompts/estimate/", prompt_estimate, name="prompt_estimate"),
     path("projects/<slug:slug>/prompts/<int:number>/", prompt_detail, name="prompt_detail"),
 ]

@@ -213,7 +213,7 @@ class Project:
         return self.assay.start(f"{self.address}{kind}/", asked, wait=wait)
 
     def estimate(self, kind: str, **asked: Any) -> dict[str, Any]:
-        """About what the run would cost, in tokens and by endpoint in money. Not of extractions."""
+        """About what the run would cost, in tokens and by endpoint in money."""
         return self.assay.post(f"{self.address}{kind}/estimate/", asked)
 
     def show(self, run: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -106,17 +106,20 @@ def estimate_of(
     parameters: Mapping[str, Any] | None = None,
     retrieved: RetrievedPassages | None = None,
     times: int = 1,
+    only: Collection[int] | None = None,
 ) -> RunEstimate | None:
     """What a run of a checker with these parameters would cost, or so many alike; None where no server is asked, and
-    where there are no units."""
+    where there are no units. `only` are the units that it would judge."""
     info = registry.get_info(checker)
     units = suggesting.run_units(project, project.type)
+    units = units if only is None else units.filter(pk__in=only)
     number = units.count() if info.needs == "server" else 0
     spaces = suggesting.asked_of(info, project.type, asked_anyway(project, project.type)) if number else ()
 
     def sample() -> list:
         # All units of a page, since some are asked about in one request.
         pages = project.items.filter(state__in=suggesting.JUDGED).order_by("pk").values_list("pk", flat=True)
+        pages = pages if only is None else pages.filter(item_units__unit__in=only).distinct()
         sampled = units.filter(item_units__item__in=evenly(list(pages))).values_list("pk", flat=True)[:MOST_SAMPLED]
         inputs = checker_inputs(project.type, list(sampled), with_origin=info.gives == "scores", retrieved=retrieved)
         return list(inputs.values())
