@@ -14,10 +14,9 @@ from annotation.machines.generations.generating import MOST_PASSAGES, MOST_REPET
 from annotation.machines.prompts.splitting import PARTS, counts_of
 from annotation.machines.prompts.versions import NOTE_LENGTH, difference
 from annotation.machines.retrieval.retrieving import ASKED, PRESETS, TOP_LIMIT
-from annotation.machines.runs.forms import TEXT_LENGTH
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS
 from annotation.machines.runs.retrieved import MOST, USUAL
-from annotation.machines.runs.starting import QUEUES
+from annotation.machines.runs.starting import QUEUES, TEXT_LENGTH
 from annotation.machines.training.training import CLASSIFIERS, MIN_PER_LABEL, POOLINGS, REPRESENTATIONS
 from annotation.models import Job
 from models_runtime.contracts import ROLES

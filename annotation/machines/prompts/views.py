@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import RESEARCHER, has_open_work, project_for
 from annotation.machines.prompts import splitting, versions
-from annotation.machines.runs.forms import TEXT_LENGTH, limit_fields, limits_of, parameter_field
-from annotation.machines.runs.starting import RunError, SameRun
+from annotation.machines.runs.forms import limit_fields, limits_of, parameter_field
+from annotation.machines.runs.starting import TEXT_LENGTH, RunError, SameRun
 from annotation.machines.runs.views.shared import to_run
 from annotation.models import HeldOutPart, Project, PromptVersion
 from models_runtime import registry

@@ -9,12 +9,11 @@ from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits, may_ask_server
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.retrieved import MOST, USUAL, RetrievedPassages, words_for
-from annotation.machines.runs.starting import queues_of
+from annotation.machines.runs.starting import TEXT_LENGTH, queues_of
 from annotation.models import MachineRun, Project, RetrievalRun, User
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterInfo
 
-TEXT_LENGTH = 20_000
 NUMBERS = {"float": forms.FloatField, "int": forms.IntegerField}
 
 

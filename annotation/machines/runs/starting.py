@@ -14,6 +14,7 @@ from annotation.models import Job, MachineRun, Project
 from models_runtime.contracts import CheckerInfo
 
 QUEUES = {"cpu": "cpu", "gpu": "gpu", "server": "llm"}
+TEXT_LENGTH = 20_000  # of a prompt, and of examples
 
 Chunks = Iterable[tuple[dict, int]]
 Run = TypeVar("Run", bound=MachineRun)

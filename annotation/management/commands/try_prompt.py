@@ -7,9 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation import incoming
 from annotation.machines.prompts import splitting, versions
 from annotation.machines.prompts.versions import NOTE_LENGTH
-from annotation.machines.runs.forms import TEXT_LENGTH
 from annotation.machines.runs.limits import CostLimits
-from annotation.machines.runs.starting import RunError, SameRun
+from annotation.machines.runs.starting import TEXT_LENGTH, RunError, SameRun
 from annotation.management.shared import done_here, find_project_and_owner, read_parameters, seconds_of
 from annotation.models import CheckerRun, PromptVersion
 from models_runtime import registry
