@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 from django.urls import reverse
 
+from analysis.reports.words.numbers import n_of
 from annotation.models import Annotation, Decision, Disagreement, Item, ItemUnit, Project, Rater
 from annotation.projects.cards import missing_in
 from annotation.work.queries.work import kept_counts
@@ -45,9 +46,9 @@ def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
     items = reverse("project_items", args=[project.slug])
     found = []
     if counts["silent"]:
-        found.append(Lack(f"{counts['silent']:,} items have no answer", items, "Items"))
+        found.append(Lack(f"{n_of(counts['silent'], 'items')} without an answer", items, "Items"))
     for title, n in undecided(project):
-        found.append(Lack(f"{title}: {n:,} units are tied and undecided", items, "Items"))
+        found.append(Lack(f"{title}: {n_of(n, 'units')} tied and undecided", items, "Items"))
     slots = project.raters.filter(kind=Rater.Kind.SLOT, annotations__isnull=False).exists()
     if counts["labellers"] < 2 and not slots:
         who = "one person" if counts["labellers"] else "nobody"

@@ -171,9 +171,9 @@ def _check_lift(found: dict, kind: TaskType, dimensions: Sequence[Dimension]) ->
     except TableError as error:
         raise RuleError(f"Table: {error}", "table") from None
     if not NAME.fullmatch(found["verdict"].replace("_", "-")) or len(found["verdict"]) > 40:
-        raise RuleError(f"What the verdict is called: {found['verdict']!r} is not a name", "verdict")
+        raise RuleError(f"Name of the verdict: {found['verdict']!r} is not a name", "verdict")
     if found["verdict"] in {one.slug for one in kind.dimensions}:
-        raise RuleError(f"What the verdict is called: {found['verdict']!r} is a question of the project", "verdict")
+        raise RuleError(f"Name of the verdict: {found['verdict']!r} is a question of the project", "verdict")
     if found["decisions"] and not NAME.fullmatch(found["decisions"]):
         raise RuleError(f"Decisions: {found['decisions']!r} is not the name of a rule", "decisions")
 
@@ -193,7 +193,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "majority",
             "Majority",
-            "The label that most people gave. What becomes of ties is said, not left to chance.",
+            "The label that most people gave. Ties stay undecided or get a label, as you choose.",
             (
                 _question(lambda one: bool(one.labels)),
                 Parameter("ties", "Ties", UNDECIDED, "undecided, first, last or label", TIES),
@@ -205,8 +205,8 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "weighted",
             "Weighted by competence",
-            "The label that is most probable by a model of who errs how, where it is probable enough. Equally probable "
-            "labels stay undecided.",
+            "The most probable label under a model of the annotators' errors, where its posterior is high enough. "
+            "Equally probable labels stay undecided.",
             (
                 _question(is_single),
                 Parameter(
@@ -226,7 +226,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "centre",
             "Mean or median",
-            "The middle of what people said, on questions whose labels have an order and on numbers.",
+            "The mean or median of the answers, for questions with ordered labels or numbers.",
             (
                 _question(has_order),
                 Parameter("centre", "Centre", MEDIAN, "mean or median", {MEDIAN: "median", MEAN: "mean"}),
@@ -244,8 +244,8 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "druid",
             "DRUID: dropping and competence",
-            "Pairs on which people lie far apart, or to whose quality somebody objected, are dropped; small "
-            "disagreements go to whoever is more competent by MACE. Equal competence stays undecided.",
+            "Drops pairs on which people differ strongly, or whose quality somebody questioned. In small disagreements "
+            "the annotator whom MACE finds more competent decides; equal competence stays undecided.",
             (
                 Parameter(
                     "threshold",
@@ -302,7 +302,7 @@ KINDS: dict[str, RuleKind] = {
                     "the first line that holds counts; one that fits the labels, if nothing is said",
                     is_long=True,
                 ),
-                Parameter("verdict", "What the verdict is called", "verdict", "stands where others have a question"),
+                Parameter("verdict", "Name of the verdict", "verdict", "stored in place of the name of a question"),
                 Parameter(
                     "undecided",
                     "Parents with an undecided child",

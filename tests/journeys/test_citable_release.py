@@ -73,7 +73,7 @@ def test_a_release_is_frozen_read_brought_in_again_compared_and_shown(
     adjudicating.decide(project, judge, items_of(project)[0].anchor, "stance", "refutes", "Looked twice.")
     page = open_context(project.created_by).new_page()
     page.goto(f"/projects/{project.slug}/releases/")
-    expect(page.get_by_text("3 units are tied and undecided")).to_be_visible()
+    expect(page.get_by_text("3 units tied and undecided")).to_be_visible()
     expect(page.get_by_text("No licence: without one nobody may use the data")).to_be_visible()
     page.get_by_role("link", name="Edit the data set card").click()
     page.get_by_label("Licence").fill("CC-BY-4.0")
