@@ -481,3 +481,10 @@ def test_a_name_on_a_page_would_be_found():
     page = ROOT / "templates/base.html"
     for text in ("{% if type.slug == 'nli' %}", "if (item.task_type !== kind)", "const first = 'nli/three-way/1'"):
         assert types_named_on(page, text) != []
+
+
+def test_what_is_left_out_on_postgresql_is_there():
+    names = re.findall(r"^tests/\S+", (ROOT / "tests/not_on_postgresql.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    for file, _, test in (name.partition("::") for name in names):
+        assert f"def {test or 'test_'}" in (ROOT / file).read_text(encoding="utf-8"), (file, test)
+    assert len(names) > 40
