@@ -128,7 +128,7 @@ def test_a_model_that_is_too_large_is_not_fetched_and_a_revision_is_the_sites(mo
         return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name, size=size) for name, size in files])
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: asked.append(options) or tmp_path)
     registry.restrict_models(parse_models("somebody/large@v2"), 2)

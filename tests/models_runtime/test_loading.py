@@ -113,7 +113,7 @@ def hub(tmp_path, monkeypatch):
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", lambda self, name, **options: unreachable(name))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     return asked
 
 
@@ -123,9 +123,8 @@ def test_a_model_of_the_hub_that_is_not_here_is_named_with_the_command(hub, monk
         load_model("classification", name)
     assert f"hf download {name} --include" in str(refusal.value) and "Name or service not known" in str(refusal.value)
     assert hub == [name]
-    import huggingface_hub
 
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="HF_HUB_OFFLINE"):
         load_model("classification", name)
     assert hub == [name]

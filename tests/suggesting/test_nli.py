@@ -44,10 +44,8 @@ def model(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def no_hub(tmp_path, monkeypatch):
     """An empty cache of the hub, and no hub."""
-    import huggingface_hub
-
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture
