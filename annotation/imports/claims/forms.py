@@ -56,8 +56,8 @@ class CollectForm(forms.Form):
         given = super().clean()
         if sum(bool(given.get(name)) for name in ("files", "pieces", "provider")) != 1:
             others = {"pieces": "a set of atomic claims", "provider": "a provider"}
-            doors = ["files", *(shown for name, shown in others.items() if name in self.fields)]
-            self.add_error("files", f"Choose {' or '.join(doors)}")
+            sources = ["files", *(shown for name, shown in others.items() if name in self.fields)]
+            self.add_error("files", f"Choose {'one of: ' if len(sources) > 1 else ''}{', '.join(sources)}")
         return given
 
 

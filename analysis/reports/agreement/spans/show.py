@@ -252,7 +252,13 @@ RULES = (
         lambda one: _alpha(one).high < 0,
         lambda one: f"{_measured(one)}. People highlight the same text less often than expected by chance.",
     ),
-    Rule("beyond chance", lambda one: True, lambda one: f"{_measured(one)}. They agree beyond chance.{_overlap(one)}"),
+    Rule(
+        "beyond chance",
+        lambda one: True,
+        lambda one: (
+            f"{_measured(one)}. People highlight the same text more often than expected by chance.{_overlap(one)}"
+        ),
+    ),
 )
 
 NEXT = (
