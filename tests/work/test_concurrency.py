@@ -14,13 +14,15 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
+from django.db import connections, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
 from analysis.rules.kinds import RuleError
 from analysis.rules.running import run_rule
 from annotation.models import Annotation, Assignment, Case, Item, Revision
+from annotation.projects.raters import rater_of
+from annotation.work import assigning
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator, answers_to
 
@@ -135,3 +137,31 @@ def test_sixteen_annotators_at_once_give_each_item_its_three_judgements():
     assert said.getvalue().startswith(f"{project.slug}: 0 of ")
     marks = Q(is_flagged=True), Q(is_commented=True), Q(differing__gt=0)
     assert all(Case.objects.filter(one).exists() for one in marks)
+
+
+@pytest.mark.on_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_that_a_person_opens_at_once_hold_one_item():
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 4)
+    person = make_user()
+    project = make_project(dataset, overlap=1, annotators=[person])
+    rater_of(project, person)  # the one row that both lock
+    taken, begun = [], threading.Event()
+
+    def second_tab():
+        begun.set()
+        try:
+            taken.append(assigning.take(project, person))
+        finally:
+            connections.close_all()
+
+    tab = threading.Thread(target=second_tab)
+    with transaction.atomic():
+        first = assigning.take(project, person)
+        tab.start()
+        begun.wait()
+        tab.join(timeout=0.5)  # it waits for the first one's transaction, whose row nobody else sees yet
+    tab.join()
+    assert [assignment.pk for assignment in taken] == [first.pk]
+    assert Assignment.objects.filter(state="leased").count() == 1
