@@ -309,7 +309,7 @@ def test_preview_shows_columns_and_first_rows_of_every_kind(tmp_path):
         SourceFile(tmp_path / "d.parquet"),
     ]
     for source in sources:
-        shown = preview(source)
+        shown = preview(source, 20)
         assert shown.columns == druid.COLUMNS and len(shown.rows) == 20
         assert detect(source.path, source.name) == "druid"
 

@@ -18,6 +18,7 @@ from annotation.formats.records import (
     ScoreRecord,
     SuggestionRecord,
 )
+from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.ratings import label_set_of
 from annotation.formats.tables.roles import guess_roles, value_of
 from annotation.task_types.label_sets import problems_of
@@ -299,6 +300,18 @@ def test_marks_in_texts_are_highlights(tmp_path):
             for one in places if isinstance(one, AnnotationRecord) and one.item == "7/A"] == [
         ("place 1", 1), ("place 2", 1), ("place 3", 0), ("place 4", None),
     ]  # fmt: skip
+    # Since 2023: a comment that ends the header, ids in other words, and a space at the end that somebody marked.
+    newer = MQM.replace("doc_id\tseg_id", "docSegId\tglobalSegId").replace("severity\n", "severity\t# See the site.\n")
+    newer = table(tmp_path, newer.replace("shut.</v>", "shut. </v>").replace("B\tn1\t1\t", "B\tn1\t2\t"), "newer.tsv")
+    seen = preview(newer)
+    assert guess_roles(seen.columns, seen.rows) == roles | {"document": "globalSegId"}
+    again = list(get_format("ratings").read([newer], Options(mapping=guess_roles(seen.columns, seen.rows))))
+    kept = [one for one in again if not isinstance(one, ResponseRecord)]
+    assert kept == [one for one in found if not isinstance(one, ResponseRecord)]
+    by_system = [row for row in rows if row["system"] == "A"][:2]  # the other systems come later in the file
+    assert guess_roles(list(rows[0]), by_system) == roles
+    hashed = table(tmp_path, "text\twords\t# words\nA b.\t2\t2\n", "hashed.tsv")
+    assert preview(hashed).columns == ("text", "words", "# words")
     broken = table(tmp_path, MQM.replace("port</v>", "port"), "broken.tsv")
     [error] = [one for one in get_format("ratings").read([broken], Options(mapping=roles)) if isinstance(one, RowError)]
     assert (error.line, error.column) == (2, "target") and "mark that is not closed" in error.reason

@@ -45,7 +45,7 @@ def guessed_roles(path: Path) -> SaidMapping | None:
     """What the columns of a table most likely are; None where they hold no labels that one can tell, or nobody and
     nothing that gave any: any column of few values could be labels then."""
     try:
-        seen = unfolded_preview(preview(SourceFile(path), n=200))
+        seen = unfolded_preview(preview(SourceFile(path)))
         roles = guess_roles(seen.columns, seen.rows)
         check_roles(roles)
     except FormatError:

@@ -108,7 +108,13 @@ def _delimited(name: str, reader: TextReader, limits: Limits, plain_quotes: bool
     csv.field_size_limit(max(csv.field_size_limit(), 2 * limits.record_bytes))
     delimiter = _delimiter(name, first)
     marked = is_marked_header(first, delimiter)
-    columns = _columns(name, next(csv.reader([first], delimiter=delimiter), []), limits)
+    header = next(csv.reader([first], delimiter=delimiter), [])
+    if header[1:] and header[-1].startswith("#"):
+        # Tables of WMT end their header with a comment, below which rows have no cell.
+        second = next(lines, "")
+        header = header[:-1] if second.count(delimiter) == len(header) - 2 else header
+        lines = chain(filter(None, [second]), lines)
+    columns = _columns(name, header, limits)
     held = _HeldLines(name, lines, limits.record_bytes)
     rows = _delimited_rows(held, reader, delimiter, columns, plain_quotes and delimiter == "\t")
     return OpenTable(name, "delimited", columns, _unescaped(rows) if marked else rows)

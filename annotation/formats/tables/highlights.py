@@ -35,7 +35,11 @@ def unmarked(cell: object, column: str) -> tuple[str, list[tuple[int, int]]]:
             places.append((n_chars, n_chars + len(part)))
         parts.append(part)
         n_chars += len(part)
-    return "".join(parts), places
+    text = "".join(parts)
+    end = len(text.rstrip())
+    if all(start < end for start, _ in places):  # tools add a space to the end of some rows, so that it can be marked
+        text, places = text[:end], [(start, min(stop, end)) for start, stop in places]
+    return text, places
 
 
 def spans_of_row(mapping: Mapping[str, str], cells: dict, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:

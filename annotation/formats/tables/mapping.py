@@ -13,7 +13,7 @@ from annotation.formats.records import RowError
 from annotation.formats.sources import Options, SourceFile
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
-LOOKED_AT = 50
+LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Preview:
     errors: tuple[RowError, ...]
 
 
-def preview(source: SourceFile, n: int = 20, options: Options | None = None) -> Preview:
+def preview(source: SourceFile, n: int = LOOKED_AT, options: Options | None = None) -> Preview:
     """The columns and first `n` rows of a file's first table. Raises FormatError where it cannot be read."""
     rows: list[dict] = []
     errors: list[RowError] = []

@@ -34,6 +34,7 @@ from unicodedata import combining, normalize
 from annotation.formats.cells import BadCell, digest, number_in, to_date, to_instant, to_text
 from annotation.formats.records import FormatError
 from annotation.formats.tables.highlights import MARK
+from annotation.formats.tables.mapping import LOOKED_AT
 from annotation.task_types.base import number_text
 
 # How many names follow a role, at least and at most; none follow others.
@@ -76,7 +77,8 @@ _SPELLINGS = {
     "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
     "modeloutput systemoutput",
     "context": "context article source document dialogue prompt question reference premise input src",
-    "id": "id textid itemid unitid instanceid exampleid segmentid segid storyid summaryid responseid answerid",
+    "id": "id textid itemid unitid instanceid exampleid segmentid segid globalsegid storyid summaryid responseid "
+    "answerid",
     "document": "docid documentid articleid questionid promptid sourceid",
     "system": "system systemid systemname model modelid modelname",
     "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
@@ -108,9 +110,10 @@ WIDE = (
     re.compile(rf"^(?P<rater>{_RATER})(?:[ _.:/-]+(?P<question>.+))?$", re.I),
     re.compile(rf"^(?P<question>.+?)[ _.:/([-]+(?P<rater>{_RATER})[)\]]?$", re.I),
 )
+SEGMENTS = re.compile(r"seg(ment)?[ _.-]?id$", re.I)
+IDS = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")  # `Worker ID`, `docSegId`, and not `valid`
 # What stands inside other columns (`tables.nested`): `expert_annotations.2.fluency`, and `fluency.2`.
 NESTED = re.compile(r"^(?P<base>[^.]+)\.(?P<number>\d+)(?:\.(?P<question>.+))?$")
-LOOKED_AT = 200
 MANY_REPEATS = 12  # more rows about the same texts, and nobody who disagrees: not what they were asked
 # What highlights are called, beside marks in the text.
 OF_MARKS = ("severity", "errorseverity", "category", "errortype")
@@ -154,8 +157,10 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             take(role, column)
     if "text" not in found and "context" in found and "system" not in found:
         found["text"] = found.pop("context")
-    if {"id", "system", "text"} <= found.keys() and _is_of_several(found["id"], found["text"], rows):
-        # Each system wrote something for it: it is the id of a segment.
+    if {"id", "system", "text"} <= found.keys() and (
+        SEGMENTS.search(found["id"]) or _is_of_several(found["id"], found["text"], rows)
+    ):
+        # Each system wrote something for it, although a file that is sorted by system may not show it so soon.
         free += [found["document"]] if "document" in found else []
         found["document"] = found.pop("id")
     if "text" in found and "rater" in found and _has_marks([found["text"], found.get("context")], rows):
@@ -205,6 +210,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             and (_is_label(column, rows) or (is_named and "rater" in found and not is_text[column]))
             and (is_named or not is_text[column] or len(set(_values(column, rows))) > 1)
             and (is_named or not is_text[column] or not (has_labels and column not in differing or "marked" in found))
+            and not IDS.search(column)
             and re.sub(r"[^a-z0-9]", "", column.lower()) not in [*NAMES["id"], *NAMES["document"]]
         ):
             take(f"label/{name_of(column)}", column)
