@@ -9,9 +9,9 @@ from datetime import timedelta
 from functools import wraps
 
 from django.db import IntegrityError, transaction
+from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
-from rest_framework.response import Response
 
 from annotation import incoming
 from annotation.api.problems import Problem, invalid
@@ -29,15 +29,23 @@ def repeatable(post: Callable) -> Callable:
 
     @wraps(post)
     def answer(view, request, **place):
-        if HEADER not in request.headers:
-            return post(view, request, **place)
-        digest = hashlib.sha256(request._request.body).hexdigest()
-        return once(request, digest, lambda: post(view, request, **place))
+        return once_of_body(request, lambda: post(view, request, **place))
 
     return answer
 
 
-def once(request, body_digest: str, answer: Callable[[], Response]) -> Response:
+def once_of_body(request, answer: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """`once` for a request of Django or of the REST framework whose body is read as a whole."""
+    if request.method != "POST" or HEADER not in request.headers:
+        return answer()
+    try:
+        body = getattr(request, "_request", request).body
+    except RequestDataTooBig:
+        raise Problem(413, "The request is too large") from None
+    return once(request, hashlib.sha256(body).hexdigest(), answer)
+
+
+def once(request, body_digest: str, answer: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """The answer, which has an effect only where the request's key comes for the first time. Effect and answer are
     stored together, so there is nothing in between."""
     key = request.headers.get(HEADER)
@@ -62,14 +70,20 @@ def once(request, body_digest: str, answer: Callable[[], Response]) -> Response:
         except IntegrityError:  # the same key at the same moment, which has been answered by now
             return _again(mine.get(key=key), digest)
         response = answer()
-        told = getattr(response, "kept", response.data)  # what is shown once is not kept
-        row.status, row.body = response.status_code, json.loads(JSONRenderer().render(told))
+        row.status, row.body = response.status_code, _kept(response)
         row.headers = {name: str(response[name]) for name in KEPT_HEADERS if name in response}
         row.save()
     return response
 
 
-def _again(known: StoredAnswer, digest: str) -> Response:
+def _kept(response) -> object:
+    """The answer's body; what is shown once is not kept."""
+    if isinstance(response, JsonResponse):
+        return json.loads(response.content)
+    return json.loads(JSONRenderer().render(getattr(response, "kept", response.data)))
+
+
+def _again(known: StoredAnswer, digest: str) -> JsonResponse:
     if known.digest != digest:
         raise Problem(422, f"This {HEADER} was used for another request; give each request a key of its own")
-    return Response(known.body, status=known.status, headers=known.headers | {REPLAYED: "true"})
+    return JsonResponse(known.body, status=known.status, headers=known.headers | {REPLAYED: "true"})

@@ -38,6 +38,10 @@ class RouteSchema(AutoSchema):
         parts = [part.strip("{}") for part in self.path.removeprefix("/api/v1/").split("/") if part]
         return "_".join([self.method.lower(), *parts]).replace("-", "_")
 
+    def get_summary(self) -> str:
+        """The first sentence, which lists of operations show beside the address."""
+        return " ".join(super().get_description().split()).partition(". ")[0].rstrip(".")
+
     def get_description(self) -> str:
         scope = self.view.scope_of(self.method)
         return f"{super().get_description()}\n\nScope: `{scope}`."
@@ -118,6 +122,12 @@ _JUDGEMENT = {
         "spans": {"type": "array", "items": {"type": "object"}},
     },
 }
+_KEY = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "schema": {"type": "string"},
+    "description": "Repeats under the same key take effect once.",
+}
 _SKIP = {"type": "object", "properties": {"reason": {"type": "string"}, "flag": {"type": "boolean"}}}
 _ANSWER = {
     "type": "object",
@@ -139,10 +149,11 @@ _ANSWER = {
 def _labelling(name: str, description: str, place: str, kind: dict, body: dict | None = None) -> dict:
     return {
         "operationId": name,
+        "summary": description.partition(", ")[0].rstrip("."),
         "description": f"{description}\n\nScope: `annotate`.",
         "tags": ["labelling"],
         "security": [{"token": []}],
-        "parameters": [{"in": "path", "name": place, "required": True, "schema": kind}],
+        "parameters": [{"in": "path", "name": place, "required": True, "schema": kind}, *([_KEY] if body else [])],
         "responses": {"200": _OBJECT, "default": _REFUSED},
         **({"requestBody": {"content": {"application/json": {"schema": body}}, "required": True}} if body else {}),
     }

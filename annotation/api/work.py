@@ -13,11 +13,11 @@ from django.db import DatabaseError
 from django.http import Http404, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_POST, require_safe
 from rest_framework.exceptions import APIException
 
 from annotation import access, incoming
 from annotation.api.problems import problem_response, refused
+from annotation.api.repeating import once_of_body
 from annotation.api.tokens import ANNOTATE, bearer_of, check_scope, token_in
 from annotation.models import Annotation, Assignment
 from annotation.projects import guidelines as guideline_service
@@ -33,10 +33,27 @@ log = logging.getLogger(__name__)
 MAX_REASON = 2000
 
 
+def only(*verbs: str):
+    """As Django's `require_http_methods`, with a refusal that says so."""
+
+    def decorate(view):
+        @wraps(view)
+        def answer(request, *args, **kwargs):
+            if request.method in verbs:
+                return view(request, *args, **kwargs)
+            response = problem_response(405, f"Only {' and '.join(verbs)} can be used here")
+            response["Allow"] = ", ".join(verbs)
+            return response
+
+        return answer
+
+    return decorate
+
+
 def json_view(view):
     """For somebody who is signed in, or a program with a token that may annotate; whatever goes wrong is told in JSON,
-    to programs as problem details. A page says whose it is: once somebody else has signed in with the same browser,
-    what it sends waits for the person who said it."""
+    to programs as problem details, whose repeated requests have their effect once. A page says whose it is: once
+    somebody else has signed in with the same browser, what it sends waits for the person who said it."""
 
     def of_page(request, *args, **kwargs):
         said = request.headers.get("X-Assay-User")
@@ -59,7 +76,7 @@ def json_view(view):
             token = token_in(request)
             check_scope(token, ANNOTATE)
             request.user = token.user
-            return view(request, *args, **kwargs)
+            return once_of_body(request, lambda: view(request, *args, **kwargs))
         except APIException as error:
             return refused(error)
         except REFUSED as error:
@@ -148,7 +165,7 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
     return {"progress": work.progress(project, rater), "ahead": ahead, "guidelines": told}
 
 
-@require_safe
+@only("GET", "HEAD")
 @json_view
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
@@ -160,7 +177,7 @@ def next_item(request, slug):
     return JsonResponse(offer(project, rater, taken, standing.acknowledged, after) | {"guidelines": told})
 
 
-@require_safe
+@only("GET", "HEAD")
 @json_view
 def answered(request, slug):
     """The way back: which items this person answered, before the one that they have reached."""
@@ -173,7 +190,7 @@ def answered(request, slug):
     return JsonResponse({"assignments": found, "has_older": has_older})
 
 
-@require_POST
+@only("POST")
 @json_view
 def submit(request, uuid):
     body = _body(request)
@@ -198,7 +215,7 @@ def submit(request, uuid):
     )
 
 
-@require_POST
+@only("POST")
 @json_view
 def acknowledge(request, slug):
     """The person was shown a version of the guidelines and said so. Repeating it changes nothing."""
@@ -215,7 +232,7 @@ def acknowledge(request, slug):
     return JsonResponse({"status": "saved", "version": stored.version, "at": stored.acknowledged_at.isoformat()})
 
 
-@require_POST
+@only("POST")
 @json_view
 def skip(request, uuid):
     body = _body(request)
@@ -232,7 +249,7 @@ def skip(request, uuid):
     return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after)})
 
 
-@require_POST
+@only("POST")
 @json_view
 def shown(request, uuid):
     body = _body(request)
@@ -254,7 +271,7 @@ def _answers(body: dict) -> list[dict]:
     return answers
 
 
-@require_POST
+@only("POST")
 @json_view
 def suggestions(request, uuid):
     """What is suggested about the questions that are asked after the answers on the page: no page holds a suggestion
@@ -269,14 +286,14 @@ def suggestions(request, uuid):
     return JsonResponse({"suggestions": suggested(page, assignment, answers)})
 
 
-@require_POST
+@only("POST")
 @json_view
 def release(request, uuid):
     assignment = access.assignment_for(request.user, uuid)
     return JsonResponse({"status": "released" if assigning.release(assignment, request.user) else "kept"})
 
 
-@require_safe
+@only("GET", "HEAD")
 @json_view
 def own_item(request, uuid):
     """An item that this person holds or has answered, with what they said last."""

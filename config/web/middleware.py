@@ -1,7 +1,13 @@
-"""What holds for every answer: nobody but its reader keeps it, and a job that is refused says why."""
+"""What holds for every answer: nobody but its reader keeps it, a missing last slash loses nothing, and a job that is
+refused says why."""
+
+from functools import partial
 
 from django.contrib import messages
+from django.http import HttpResponsePermanentRedirect
+from django.middleware.common import CommonMiddleware
 from django.shortcuts import redirect, render
+from django.utils.http import escape_leading_slashes
 
 from annotation.jobs.lifecycle import SameJob, TooManyJobs
 
@@ -18,6 +24,16 @@ def private_answers(get_response):
         return response
 
     return answer
+
+
+class AppendedSlash(CommonMiddleware):
+    """An address without its last slash leads to the one with it. What was posted is posted there again (308): after
+    Django's 301, programs would read the list that they meant to add to, and take that for success."""
+
+    response_redirect_class = staticmethod(partial(HttpResponsePermanentRedirect, preserve_request=True))
+
+    def get_full_path_with_slash(self, request):
+        return escape_leading_slashes(request.get_full_path(force_append_slash=True))
 
 
 class RefusedJobs:

@@ -161,6 +161,8 @@ def test_an_address_of_nothing_and_a_wrong_verb_are_problems_too(program):
 
 def test_data_sets_and_projects_are_made(rosa, project):
     program = Program(rosa)
+    moved = program.send("datasets", {"title": "Snow", "slug": "snow"})
+    assert (moved.status_code, moved["Location"]) == (308, "/api/v1/datasets/")  # 301 would list them instead
     made = program.send("datasets/", {"title": "Snow", "slug": "snow"})
     assert (made.status_code, made["Location"]) == (201, "/api/v1/datasets/snow/")
     again = problem_of(program.send("datasets/", {"title": "Snow", "slug": "snow"}), 422)

@@ -96,6 +96,8 @@ def test_every_route_asks_for_a_scope(project):
             answer = getattr(without, verb)(f"/{address}", content_type="application/json")
             if answer.status_code not in (302, 403, 405):  # a page asks people to sign in
                 opened.append(f"{verb} {address}: {answer.status_code}")
+            elif answer.status_code != 302 and pattern != "api/v1/docs/":
+                problem_of(answer, answer.status_code)
     assert len(routes) > 30 and opened == []
 
 
@@ -115,6 +117,13 @@ def test_scopes_are_told_apart(project):
         annotator.send(path, body | {"judgements": [], "client_id": body["client_id"][:-1] + "0"}), 422
     )
     assert missing["errors"][0]["dimension"] == "relevance"
+    other = annotator.read("projects/frost/work/next")["payload"]
+    path, key = f"assignments/{other['assignment']}/skip", {"Idempotency-Key": "skip-1"}
+    problem_of(annotator.send(path, {"reason": "x" * 3000}, **key), 422)  # had no effect, so its key is free
+    first, again = (annotator.send(path, {"reason": "torn", "want_next": True}, **key) for _ in range(2))
+    assert first.json()["ahead"]["payload"]["assignment"] != other["assignment"]
+    assert (again.json(), again["Idempotent-Replayed"]) == (first.json(), "true")
+    assert "another request" in problem_of(annotator.send(path, {"reason": "wet"}, **key), 422)["detail"]
 
 
 def test_a_session_needs_its_csrf_token_and_a_token_takes_no_session(project):
