@@ -6,7 +6,7 @@ from collections import Counter
 
 from analysis.releases.cards.settled import Settled
 from analysis.reports.agreement.agreement.result import Agreement
-from analysis.reports.metrics import get_report
+from analysis.reports.agreement.agreement.show import REPORT
 from analysis.sources.base import Source, unanswered
 from analysis.sources.outline import SLOT
 from analysis.sources.scoped import as_source
@@ -113,11 +113,10 @@ def _question(source: Source, dimension: Dimension, units: list[int], found: dic
 
 def agreement_of(source: Source) -> list[dict]:
     """Coefficients with intervals, per question; none where the task has no labels that they are for."""
-    report = get_report("agreement")
-    if report.fits(source.type):
+    if REPORT.fits(source.type):
         return []
     source = as_source(source)
-    result, _ = report.load().compute(source, **report.values(source, {}), overall=True)
+    result, _ = REPORT.load().compute(source, **REPORT.values(source, {}), overall=True)
     assert isinstance(result, Agreement)
     return [
         {
