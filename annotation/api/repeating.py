@@ -8,8 +8,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
 
+from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError, transaction
-from django.http import HttpResponse, JsonResponse
+from django.http import JsonResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
