@@ -44,16 +44,23 @@ def decide(
 
 
 def withdraw(
-    project: Project, user: User, unit: Unit, dimension: str, note: str = "", *, item: Item | None = None
+    project: Project,
+    user: User,
+    unit: Unit,
+    dimension: str,
+    note: str = "",
+    *,
+    item: Item | None = None,
+    number: int | None = None,
 ) -> Decision | None:
-    """Take the decision in force back; people's answers were never touched by it."""
+    """Take the decision in force back; people's answers were never touched by it. Where another `number` is in force,
+    that one stays and is returned."""
     with transaction.atomic():
         changed(project)
         newest = _newest(project, unit, dimension)
-        if newest is None or newest.is_withdrawn:
+        if newest is None or newest.is_withdrawn or number not in (None, newest.number):
             return newest
         rater, seen = rater_of(project, user), seen_by(project, user, unit)
-        note = "" if note == newest.note else note  # the page's form brings the old one along
         row = _add(project, unit, dimension, newest, is_withdrawn=True, note=note, decided_by=rater, seen=seen)
         _counted(project, unit, item)
         return row

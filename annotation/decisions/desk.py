@@ -86,9 +86,7 @@ class Queue:
             found = found.filter(distance__gt=self.beyond)  # it is 0 where nothing is undecided
         elif self.which == "differing":
             found = found.filter(undecided__gt=0)
-        elif self.which == "improbable":
-            found = found.filter(is_improbable=True)
-        elif self.which:
+        if self.which not in ("", "differing"):
             found = found.filter(**{f"is_{self.which}": True})
         return found
 

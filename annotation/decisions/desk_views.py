@@ -191,7 +191,9 @@ def guideline_examples(request, slug):
             "decision": row,
             "words": words[row.unit_id][0],
             "question": project.type.dimension(row.dimension).title,
-            "title": project.type.dimension(row.dimension).title_of(row.label),
+            "title": project.type.dimension(row.dimension).title_of(row.label)
+            if row.label
+            else row.get_outcome_display(),
             "item": of_unit.get(row.unit_id),
         }
         for row in page.object_list

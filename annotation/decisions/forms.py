@@ -29,6 +29,7 @@ class DecisionForm(forms.Form):
     label = forms.CharField(required=False)
     outcome = forms.ChoiceField(choices=Decision.Outcome.choices, required=False)
     note = forms.CharField(required=False, max_length=2000)
+    number = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)  # of the decision that is withdrawn
 
     def __init__(self, *args, type, **kwargs):
         super().__init__(*args, **kwargs)

@@ -167,7 +167,13 @@ def item_decide(request, slug, uuid):
     if unit is None:
         raise Http404("No such unit in this item")
     if request.POST.get("withdraw"):
-        adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
+        said = (values["dimension"], values["note"])
+        newest = adjudicating.withdraw(project, request.user, unit, *said, number=values["number"])
+        if newest is not None and not newest.is_withdrawn:
+            messages.error(
+                request, "This was decided again after the page was loaded. The new decision stays; see below"
+            )
+            return redirect("item_detail", slug, uuid)
     else:
         said = (values["dimension"], values["label"], values["note"])
         adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"])

@@ -3,10 +3,12 @@
 import io
 import json
 import random
+import threading
 import uuid
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from analysis.rules.running import run_rule
 from annotation.access import assignment_for
@@ -190,6 +192,34 @@ def test_two_adjudicators_never_have_the_same_item(project):
     )
 
 
+@pytest.mark.django_db(transaction=True)
+def test_two_adjudicators_at_once_share_the_queue_and_each_item_is_decided_once(project):
+    factories.make_claim_evidence(project.dataset, 9, prefix="more-")
+    factories.make_items(project)
+    while project.items.filter(case=None).exists():
+        answer(project, "ann", "supports")
+        answer(project, "ben", "refutes")
+    gate, decisions = threading.Barrier(2), {"judge": [], "second": []}
+
+    def work(name):
+        gate.wait()
+        while (given := post(project, name, "next/").json())["state"] == "item":
+            item = given["payload"]["item"]
+            reply = post(project, name, f"items/{item}/decide/", decided(given["payload"]))
+            decisions[name].append((item, reply.status_code))
+        connection.close()
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in decisions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    everything = [one for said in decisions.values() for one in said]
+    assert {status for _, status in everything} == {200} and all(decisions.values())
+    assert sorted(item for item, _ in everything) == sorted(map(str, project.items.values_list("uuid", flat=True)))
+    assert desk.length(project) == 0 and list(cases.mismatches(project)) == []
+
+
 def test_nothing_names_anybody_until_it_is_asked_for(project):
     disagree(project)
     reply = post(project, "judge", "next/")
@@ -231,7 +261,8 @@ def test_an_adjudicator_drops_an_item_or_says_that_no_label_is_right(project, tm
     payloads = []
     for outcome in ("dropped", "no-answer"):
         payload = post(project, "judge", "next/").json()["payload"]
-        body = {"basis": payload["basis"], "outcome": outcome, "judgements": [], "reason": "bad-item"}
+        body = {"basis": payload["basis"], "outcome": outcome, "judgements": []}
+        body |= {"reason": "bad-item", "for_guidelines": outcome == "no-answer"}
         replies = [post(project, "judge", f"items/{payload['item']}/decide/", body) for _ in range(2)]
         assert replies[0].status_code == 200 and replies[0].json() == replies[1].json()  # a repeated request
         payloads.append(payload)
@@ -243,6 +274,8 @@ def test_an_adjudicator_drops_an_item_or_says_that_no_label_is_right(project, tm
         ("stance", "no-answer", ""),  # of relevance all say the same
     ]
     assert desk.length(project) == 1 and list(cases.mismatches(project)) == []
+    page = client_of(member(project, "judge")).get(f"/projects/{project.slug}/adjudication/guidelines/")
+    assert "<td>No Answer</td>" in page.content.decode()
     again = post(project, "judge", f"items/{dropped['item']}/").json()["payload"]
     assert again["outcome"] == "Dropped" and again["answers"] == []
     # It is so in files, and comes back.

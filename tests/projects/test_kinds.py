@@ -11,9 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from annotation.decisions import queries as item_queries
 from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
-from annotation.models import Decision, Job, Membership
+from annotation.models import Case, Decision, Job, Membership
+from annotation.projects import cases
 from annotation.projects.item_making import anchors_in
 from annotation.task_types import task_type
+from annotation.work.queries.pages import load_page
 from tests.factories import join, make_items, make_suggestions, make_user
 from tests.kinds import DOCUMENT, EACH_KIND, GOLD, answer_all, bring_in, make_kind_project, records
 
@@ -186,31 +188,54 @@ def test_the_texts_of_a_generated_document_have_their_own_names():
 
 @EACH_KIND
 def test_every_unit_can_be_decided_and_the_decision_taken_back(identifier):
+    """At the desk by taking over A's answer; the item's page lists the decisions and withdraws them."""
     project = make_kind_project(identifier, n=1)
     adjudicator = join(project, make_user(), Membership.Role.ADJUDICATOR)
     answer_all(project)
-    client = client_of(adjudicator)
+    client, slugs = client_of(adjudicator), [dimension.slug for dimension in project.type.dimensions]
     for item in project.items.filter(unit_count__gt=0):
-        address = f"/projects/{project.slug}/items/{item.uuid}/"
-        keys = item.item_units.values_list("unit__key", flat=True)
-        places = [(key, dimension.slug) for key in keys for dimension in project.type.dimensions]
-        # A link to the desk for each question, and one for the item.
-        page = client.get(address).content.decode()
-        assert page.count(f"/adjudication/?item={item.uuid}") == len(places) + 1 > 1
-        for unit, dimension in places:
-            label = project.type.dimension(dimension).labels[-1]
-            sent = {"unit": unit, "dimension": dimension, "label": label.value, "note": "Looked twice."}
-            assert client.post(f"{address}decide/", sent).status_code == 302
+        address, desk = (f"/projects/{project.slug}/{room}/{item.uuid}/" for room in ("items", "adjudication/items"))
+        opened = client.post(desk, "{}", content_type="application/json").json()
+        shown, payload = " ".join(html.unescape(opened["html"]).split()), opened["payload"]
+        texts = load_page(item.pk, project.type).contents.texts.values()
+        assert all(" ".join(text.split()) in re.sub("<[^>]*>", "", shown) for text in texts)
+        taken = payload["said"][0]
+        assert (taken["letter"], payload["answers"]) == ("A", [])
+        body = {"basis": payload["basis"], "judgements": taken["judgements"], "note": "Looked twice."}
+        assert client.post(f"{desk}decide/", body, content_type="application/json").status_code == 200
         decided = Decision.objects.in_force().filter(project=project, unit__item_units__item=item)
-        assert {(one.unit.key, one.dimension) for one in decided.select_related("unit")} == set(places)
-        assert f"{label.title} " in words_of(client.get(address)) and "Looked twice." in words_of(client.get(address))
-        page = client.get(address).content.decode()
-        forms = re.findall(r'name="unit" value="([^"]*)"><input type="hidden" name="dimension" value="([^"]*)"', page)
-        assert [(html.unescape(unit), dimension) for unit, dimension in forms] == places
-        client.post(f"{address}decide/", sent | {"withdraw": "1"})
-        assert decided.count() == len(places) - 1
-        assert client.post(f"{address}decide/", sent | {"label": "no such label"}).status_code == 400
-        assert client.post(f"{address}decide/", sent | {"unit": "elsewhere"}).status_code == 404
+        again = client.post(desk, "{}", content_type="application/json").json()["payload"]["answers"]
+
+        def said(judgements):
+            spans = [[(one["field"], one["start"], one["quote"]) for one in row["spans"]] for row in judgements]
+            return sorted(
+                (row["unit"], row["dimension"], row["label"], *of_row)
+                for row, of_row in zip(judgements, spans, strict=True)
+            )
+
+        assert said(again) == said(taken["judgements"]) and len(again) == decided.count() > 0
+        # A link to the desk for each question, and one for the item.
+        page = client.get(address)
+        keys = item.item_units.values_list("unit__key", flat=True)
+        assert page.content.decode().count(f"/adjudication/?item={item.uuid}") == len(keys) * len(slugs) + 1
+        assert "Looked twice." in words_of(page)
+        forms = re.findall(
+            r'name="unit" value="([^"]*)"><input type="hidden" name="dimension" value="([^"]*)">'
+            r'<input type="hidden" name="number" value="(\d+)">',
+            page.content.decode(),
+        )
+        rows = [{"unit": html.unescape(unit), "dimension": slug, "number": number} for unit, slug, number in forms]
+        assert len(rows) == decided.count()
+        # One that was decided again meanwhile stays, and that is said.
+        stale = client.post(f"{address}decide/", rows[0] | {"number": "7", "withdraw": "1"}, follow=True)
+        assert "was decided again" in words_of(stale) and decided.count() == len(rows)
+        client.post(f"{address}decide/", rows[0] | {"withdraw": "1"})
+        assert decided.count() == len(rows) - 1
+        label = {"unit": rows[0]["unit"], "dimension": rows[0]["dimension"], "label": "no such label"}
+        assert client.post(f"{address}decide/", label).status_code == 400
+        label["label"] = taken["judgements"][0]["label"]
+        assert client.post(f"{address}decide/", label | {"unit": "elsewhere"}).status_code == 404
+    assert not list(cases.mismatches(project)) and not Case.objects.filter(undecided__gt=1).exists()
 
 
 def test_a_decision_shows_what_follows_from_it():

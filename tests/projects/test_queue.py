@@ -66,6 +66,7 @@ def test_the_queue_is_narrowed_and_ordered(study):
     assert queue(study, which="differing") == ["c0/e0", "c1/e1", "c2/e2", "c0/e3"]  # 5, 5, 1 and 1 steps apart
     assert queue(study, which="differing", order="entropy") == ["c1/e1", "c0/e3", "c0/e0", "c2/e2"]
     assert queue(study, which="differing", beyond="1") == ["c0/e0", "c1/e1"]
+    assert queue(study, which="flagged", beyond="1") == []  # the two add up
     assert queue(study, which="flagged") == ["c2/e5"] and queue(study, which="commented") == ["c1/e4"]
     [_, _, client], body = study, json.dumps({"passed": []})
     address = f"/projects/{study[0].slug}/adjudication/next/?which=flagged"

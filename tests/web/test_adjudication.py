@@ -27,15 +27,19 @@ def world(ann):
     join(project, judge, Membership.Role.ADJUDICATOR)
     for person, stance, start, end in ((ann, "supports", 4, 11), (ben, "refutes", 8, 24)):
         while assignment := assigning.take(project, person):
-            key = assignment.item.key
-            span = {"field": "evidence", "start": start, "end": end, "quote": TEXT[start:end]}
-            said = [
-                {"unit": key, "dimension": "relevance", "label": "relevant"},
-                {"unit": key, "dimension": "stance", "label": stance, "spans": [span]},
-            ]
-            body = {"client_id": str(uuid.uuid4()), "judgements": said, "comment": f"says {person.username}"}
-            submit(assignment_for(person, assignment.uuid), person, body)
+            answer(project, person, assignment, stance, start, end)
     return project, judge
+
+
+def answer(project, person, assignment, stance, start, end) -> None:
+    key = assignment.item.key
+    span = {"field": "evidence", "start": start, "end": end, "quote": TEXT[start:end]}
+    said = [
+        {"unit": key, "dimension": "relevance", "label": "relevant"},
+        {"unit": key, "dimension": "stance", "label": stance, "spans": [span]},
+    ]
+    body = {"client_id": str(uuid.uuid4()), "judgements": said, "comment": f"says {person.username}"}
+    submit(assignment_for(person, assignment.uuid), person, body)
 
 
 def in_force(dimension="stance"):
@@ -104,6 +108,35 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     assert {row.seen["names"] for row in Decision.objects.in_force().order_by("pk")[2:]} == {True}
 
 
+def test_what_came_meanwhile_is_said_and_the_choice_is_kept(open_context, world):
+    """Ben answers again while the item is open, and another adjudicator opens the same item."""
+    project, judge = world
+    page = open_desk(open_context, world)
+    item = project.items.get(uuid=page.locator("[data-item]").get_attribute("data-item"))
+    bens = item.assignments.get(rater__user__username__startswith="ben")
+    page.keyboard.press("1")
+    page.keyboard.press("6")
+    page.keyboard.press("u")
+    answer(project, bens.rater.user, bens, "insufficient-neutral", 0, 3)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("Somebody answered or decided this item while you had it")
+    expect(page.locator("ul.said").last).to_contain_text("Neutral")  # as it is now
+    assert not Decision.objects.exists()
+    for label in ("Supports", "The guidelines need this"):
+        expect(page.get_by_label(label).first).to_be_checked()
+    second = join(project, make_user("second"), Membership.Role.ADJUDICATOR)
+    other = open_context(second).new_page()
+    other.goto(f"/projects/{project.slug}/adjudication/?item={item.uuid}")
+    expect(other.locator("[data-notices]")).to_contain_text("Another adjudicator has this item now")
+    other.keyboard.press("Shift+A")
+    other.keyboard.press("Enter")
+    expect(other.locator("[data-notices]")).to_contain_text("Your decision was not stored")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-waiting]")).to_have_text("2")
+    expect(page.locator("[data-notices]")).not_to_contain_text("Somebody answered")
+    assert in_force() == ["supports"] and Decision.objects.filter(decided_by__user=judge).count() == 2
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
     start = TEXT.index("all winter")
@@ -117,8 +150,12 @@ def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
     assert page.locator("mark[data-badge='a']").all_inner_texts() == ["all winter"]
     page.keyboard.press("v")
     expect(page.locator("mark[data-badge='a']")).to_have_count(1)
+    resize(page, {"width": 1366, "height": 800})
     picture(page, f"adjudication-{scheme}")
     assert grave_problems(page) == []
+    middle = "node => { const box = node.getBoundingClientRect(); return box.top + box.height / 2 }"
+    rows = [page.locator(part).evaluate(middle) for part in (".brand", "#which", "#beyond", "[data-waiting]")]
+    assert max(rows) - min(rows) < 8  # one row, on a common laptop
     resize(page, {"width": 390, "height": 800})
     picture(page, f"adjudication-phone-{scheme}")
     assert not scrolls_sideways(page)

@@ -328,6 +328,7 @@ listenToKeys(actions, {
   },
 });
 one("[data-queue]").addEventListener("change", (event) => event.target.matches("select") && event.currentTarget.requestSubmit());
+one("#beyond").addEventListener("input", () => { one("[data-queue] [type=submit]").hidden = false; }); // a number is typed digit by digit
 
 if (work.dataset.opens) ask(`items/${work.dataset.opens}/`, {}, receive);
 else next();
