@@ -12,6 +12,7 @@ from analysis.sources.files import source_of_files
 from annotation.decisions import adjudicating
 from annotation.jobs import lifecycle
 from annotation.models import Job
+from tests.api.programs import Program, problem_of
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, say, units_behind
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def test_each_person_is_compared_with_what_was_decided(project, tmp_path):
     assert of_files["everybody"] == found["everybody"]
 
 
-def test_any_set_by_name_on_the_page_and_by_the_command(client, project, capsys):
+def test_any_set_by_name_on_the_page_by_the_api_and_by_the_command(client, project, capsys):
     client.force_login(project.created_by)
     address = reverse("project_agreement", args=[project.slug])
     run_rule(project, None, "first", "majority", {"question": "stance", "ties": "first"})
@@ -77,6 +78,16 @@ def test_any_set_by_name_on_the_page_and_by_the_command(client, project, capsys)
     page = " ".join(client.get(address, asked).content.decode().split())
     assert "Stance: labels against decisions of the rule first" in page
     assert "The rule decided from these labels" in page and "Relevance: against decisions" in page
+    program, path = Program(project.created_by), f"projects/{project.slug}/reports/agreement/"
+    found = program.send(f"{path}?reference=rule:first").json()  # the page had it computed
+    assert found["state"] == "fresh" and found["parameters"]["reference"] == "rule:first"
+    everybody = of_dimension(found["result"], "stance")["against"]["everybody"]
+    assert (everybody["n_same"], everybody["n"]) == (13, 17)
+    tables = {one["name"]: one["rows"] for one in found["tables"]}
+    rows = tables["stance-labels-against-decisions-of-the-rule-first"]
+    assert sorted(row[2] for row in rows) == [5, 8, 13]  # Ben, Anna, everybody
+    wrong = problem_of(program.send(f"{path}?reference=rule:second"), 400)
+    assert [one["field"] for one in wrong["errors"]] == ["reference"]
     call_command("report", project.slug, "agreement", "--reference", "rule:first")
     printed = " ".join(capsys.readouterr().out.split())
     # The rule takes the lower of two labels: 13 of 17 are that one.

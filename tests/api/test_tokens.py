@@ -146,7 +146,8 @@ def test_the_last_use_is_written_once_a_day(project, monkeypatch):
             program.read("projects/frost/")
         assert sum(query["sql"].startswith("UPDATE") for query in queries) == writes
     assert ApiToken.objects.get().last_used_on == noon.date()
-    assert "never" not in client_of(res).get("/account/tokens/").content.decode()
+    page = client_of(res).get("/account/tokens/").content.decode()
+    assert f"<td>{noon.day} {noon:%b %Y}</td>" in page and "never" not in page
 
 
 def test_each_token_has_a_limit_of_its_own(project, settings):
