@@ -3,6 +3,7 @@
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.figures.results import PENDING
 from analysis.releases import freezing
@@ -12,7 +13,7 @@ from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.touched import untouched
 from annotation.jobs import lifecycle
-from annotation.models import Annotation, Decision, Item, Project
+from annotation.models import Annotation, Decision, Item, Project, RuleRun
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.work.browser import Annotator, answers_to
 from tests.world.labels import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
@@ -176,21 +177,30 @@ def test_stance_is_compared_where_both_found_the_evidence_relevant():
     assert (seven["n_pairable"], seven["estimate"]) == (3, pytest.approx(1 / 3))
 
 
-@pytest.mark.parametrize("method", ["imported", "adjudicated"])
-def test_decisions_are_a_reference_of_their_own(method):
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("imported", "Imported decisions"),
+        ("adjudicated", "Adjudicated decisions"),
+        ("rule:strict", "Decisions of the rule strict"),
+    ],
+)
+def test_decisions_are_a_reference_of_their_own(name, title):
     project = project_of(2)
     run = make_suggestions(project, labels=SUGGESTED)
     one, two = items_of(project)
     say(one, make_rater(project), NO)
-    Decision.objects.create(
-        project=project, unit=one.anchor, dimension="relevance", label=YES, method=method, seen=UNSEEN
-    )
-    other = {"imported": "adjudicated", "adjudicated": "imported"}[method]
-    Decision.objects.create(project=project, unit=two.anchor, dimension="relevance", label=NO, method=other)
-    report = comparison(run, reference=method)
-    assert (
-        report["reference_title"] == {"imported": "Imported decisions", "adjudicated": "Adjudicated decisions"}[method]
-    )
+    method, _, rule = name.partition(":")
+    known = {"seen": UNSEEN}
+    if rule:
+        version = RuleRun.objects.create(project=project, name=rule, version=1, created_at=timezone.now())
+        known = {"rule": rule, "rule_run": version}
+    of_relevance = {"project": project, "dimension": "relevance"}
+    Decision.objects.create(unit=one.anchor, label=YES, method=method, **of_relevance, **known)
+    other = "adjudicated" if name == "imported" else "imported"
+    Decision.objects.create(unit=two.anchor, label=NO, method=other, **of_relevance)
+    report = comparison(run, reference=name)
+    assert report["reference_title"] == title
     relevance = of_dimension(report, "relevance")
     assert relevance["votes"]["decided"] == 1 and relevance["accuracy"]["estimate"] == 1.0
     assert of_dimension(comparison(run), "relevance")["accuracy"]["estimate"] == 0.0

@@ -10,6 +10,7 @@ from analysis.rules.running import run_rule
 from annotation.decisions import adjudicating
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
+from annotation.projects import cases
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
 
@@ -85,8 +86,12 @@ def test_an_item_of_several_units_goes_with_one_that_has_no_label(tmp_path):
 def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     project, _ = study
-    run_rule(project, None, "first", "majority", {"ties": "first", "question": "stance"})
     client, here = client_of(project.created_by), f"/projects/{project.slug}/exports/"
+    cases.recount(project)
+    settling = f'3 items have answers that differ and that nobody decided. <a href="/projects/{project.slug}/rules/">'
+    assert settling in client.get(here).content.decode()
+    run_rule(project, None, "first", "majority", {"ties": "first", "question": "stance"})
+    assert "Settle them by a rule" not in client.get(here).content.decode()
     page = client.get(here).content.decode()
     assert "Decisions of the rule first, after people&#x27;s" in page and "leave out their rows" in page
     said = {"kinds": "tsv", "decisions": "rule:first", "without_label": "leave-out"}

@@ -17,7 +17,9 @@ from analysis.sources.database import DatabaseSource
 from annotation.decisions import adjudicating
 from annotation.models import Annotation, Decision, ItemUnit, Judgement, Project, Rater, Revision, RuleRun, Unit
 from tests import factories
+from tests.projects.test_numbers import SAID, labelled
 from tests.stats.samples import shared
+from tests.world.labels import items_of
 
 pytestmark = pytest.mark.django_db
 
@@ -111,25 +113,29 @@ def test_the_middle_of_a_scale(study):
     assert stands(project, "mean") == ends | {"c0/e0": "insufficient-neutral"}  # 10/3
 
 
-def test_the_weighted_label_follows_the_competent_where_it_is_probable_enough(study):
-    """Two agree and a third always says the same: MACE tells them apart, and what no label reaches stays open."""
-    project, units = study
-    sure = {unit.key: ("supports", "refutes")[place % 2] for place, unit in enumerate(units)}
-    for unit in units:
-        for name in ("p4", "p5"):
-            say(project, unit, name, relevance="relevant", stance=sure[unit.key])
-        say(project, unit, "p6", relevance="relevant", stance="insufficient-refutes")
-    settled = [
-        run_rule(project, None, f"mace-{minimum}", "weighted", given | {"minimum": str(minimum / 100)})
-        for given in ({"question": "stance", "model": "mace", "seed": "3"},)
-        for minimum in (50, 100)
-    ]
-    found = stands(project, "mace-50")
-    assert found and found.items() <= sure.items()
-    rows = Decision.objects.filter(rule="mace-50")
+@pytest.mark.parametrize("model", ["dawid-skene", "mace"])
+def test_the_weighted_label_follows_the_competent_where_it_is_probable_enough(model):
+    """Two always say the same. Where only one good annotator stands against them, the majority is theirs."""
+    units = factories.make_claim_evidence(dataset := factories.make_dataset(), 24)
+    project = factories.make_project(dataset)
+    truth = {unit.key: ("supports", "refutes")[place % 2] for place, unit in enumerate(units)}
+    for place, unit in enumerate(units):
+        for name in ("p0", "p1", "p2") if place < 16 else ("p0",):
+            say(project, unit, name, relevance="relevant", stance=truth[unit.key])
+        for name in ("p3", "p4"):
+            say(project, unit, name, relevance="relevant", stance="insufficient-refutes")
+    run_rule(project, None, "most", "majority", {"question": "stance"})
+    assert Counter(stands(project, "most").values())["insufficient-refutes"] == 8
+    given = {"question": "stance", "model": model, "seed": "3"}
+    run_rule(project, None, "weighted", "weighted", given)
+    assert stands(project, "weighted") == truth
+    rows = Decision.objects.filter(rule="weighted")
     assert all(0.5 <= row.posterior == round(row.posterior, 3) <= 1 for row in rows)
-    few = settled[1].counts["questions"][0]
-    assert few["decided"] < len(found) and few["open"]["not probable enough"] >= len(found) - few["decided"]
+    # One whom the model takes for half as good says what two others deny.
+    for unit in units[16:20]:
+        say(project, unit, "p1", relevance="relevant", stance="insufficient-neutral")
+    [few] = run_rule(project, None, "sure", "weighted", given | {"minimum": "1"}).counts["questions"]
+    assert few["decided"] + few["open"]["not probable enough"] == 24 and few["open"]["not probable enough"] >= 4
 
 
 def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
@@ -165,6 +171,8 @@ def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
     got = stands(project, "druid")
     assert all(got[unit.key] == values[n % 4] for n, unit in enumerate(units) if n not in (3, 4, 7, 15))
     assert stance["agreement"]["all"] < stance["agreement"]["without what was dropped"]
+    kept = {one["question"]: one for one in preview(project, "k", "druid", {"quality": "keep"})["questions"]}
+    assert kept["stance"]["dropped"] == 3  # a note changes nothing then
     # No majority takes the place of what was dropped, in a card as in an export.
     in_card = settled(DatabaseSource(project))
     number_of = dict(
@@ -193,6 +201,45 @@ def test_druid_leaves_equal_competence_undecided_and_says_what_relevance_does(
     assert found["relevance"]["open"].get(equal, 0) == left and found["stance"]["open"][equal] == 1
     assert found["stance"]["open"].get("not asked, or its condition is open", 0) == left
     assert found["stance"]["undecided"] == 1 + left
+
+
+def test_a_verdict_follows_its_table_and_a_person_comes_before_the_rule(study):
+    """The majorities below c0: supports, a tie, neutral; below c1: a tie, refutes, and one that nobody labelled."""
+    project, units = study
+    for unit in units:
+        claim = unit.evidence.claim
+        claim.units.get_or_create(dataset=unit.dataset, kind="claim", key=claim.key, defaults={"batch": unit.batch})
+
+    def verdicts(name, table, undecided="ignore") -> dict:
+        given = {"decisions": "most", "table": table, "undecided": undecided}
+        [counts] = run_rule(project, None, name, "lift", given).counts["questions"]
+        return stands(project, name, "verdict") | {"open": counts["open"]}
+
+    run_rule(project, None, "most", "majority", {"question": "stance"})
+    table = "mostly: most supports\nbad: all refutes\nmixed: any supports, no refutes"
+    assert verdicts("wait", table, "wait") == {"open": {"with an undecided child": 2}}
+    assert verdicts("lines", table) == {"c0": "mixed", "c1": "bad", "open": {}}
+    adjudicating.decide(project, project.created_by, units[4], "stance", "supports")
+    assert verdicts("lines", table) == {"c0": "mostly", "c1": "bad", "open": {}}
+    assert verdicts("few", "bad: all refutes") == {
+        "c1": "bad",
+        "open": {"for which no line of the table holds": 1},
+    }
+
+
+def test_the_middle_of_numbers_is_a_decision_where_it_can_be_answered():
+    project = labelled()
+    middle = SAID.mean(axis=0)
+    fits = middle * 2 == np.round(middle * 2)  # steps of a half
+    for centre in ("median", "mean"):
+        run = run_rule(project, None, centre, "centre", {"question": "share", "centre": centre})
+        [counts] = run.counts["questions"]
+        assert counts["open"] == {"between two numbers that can be answered": (~fits).sum()}
+        found = stands(project, centre, "share")
+        keys = [item.key for item in items_of(project)]
+        assert {key: float(label) for key, label in found.items()} == {
+            key: value for key, value, fit in zip(keys, middle, fits, strict=True) if fit
+        }
 
 
 @pytest.mark.parametrize(
