@@ -11,14 +11,14 @@ from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
 from annotation.imports import uploads
-from annotation.imports.labels import LabelCheck, labels_of_set
+from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import Findings
 from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
 from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
-from annotation.task_types import TaskType, current_task_types, learn, task_type
+from annotation.task_types import TaskType, asked_alike, current_task_types, learn, task_type
 from annotation.task_types.label_sets import identifier_of
 
 # What may be bringing content into a data set, in words.
@@ -174,7 +174,27 @@ def records_of(
     """Records and row errors, streamed. FormatError where a file as a whole cannot be read."""
     request = with_label_set(request)
     records = get_format(request.format).read(sources_of(request), options_of(request, wanted, progress))
-    return labels_of_set(records, wanted.unit_kind, piece_set_of(request)) if wanted else records
+    if wanted is None:
+        return records
+    if (other := other_version(request, wanted)) is not None:
+        records = labels_of_version(records, *other, wanted.identifier)
+    return labels_of_set(records, wanted.unit_kind, piece_set_of(request))
+
+
+def other_version(request: ImportRequest, wanted: TaskType) -> tuple[str, set[str]] | None:
+    """The version of the project's task type that an export's labels are of, and the questions that both ask alike.
+    None where it is the same version, and where it is another task type, whose labels are refused."""
+    if request.format != "assay":
+        return None
+    identifier, brought = fitting_task_type(request), label_set_in(request)
+    if identifier == wanted.identifier:
+        return None
+    try:
+        kind = learn(brought) if brought and identifier_of(brought) == identifier else task_type(identifier)
+    except KeyError:
+        return None
+    alike = asked_alike(kind, wanted)
+    return (identifier, alike) if alike else None
 
 
 def piece_set_of(request: ImportRequest) -> str:

@@ -153,7 +153,8 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
             )
         )
     frames = importing.frames_of(request)
-    if frames is not None and job.result["project"]["is_new"]:
+    is_this_version = importing.other_version(request, wanted) is None
+    if frames is not None and is_this_version and job.result["project"]["is_new"]:
         release_frames.bring_in(project, frames, job.created_by, guard_of(lease))
     Project.objects.filter(pk=project.pk, state=Project.State.PREPARING).update(state=Project.State.OPEN)
     return asdict(done) | {"items": made.items}

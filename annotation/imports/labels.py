@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from annotation.bulk import batches
@@ -267,6 +267,7 @@ class LabelCheck:
                     yield "spans", span.quote, _not_there(unit, span)
 
 
+OTHER_VERSIONS = "Labels of questions that the project's version of the task asks otherwise, or not at all"
 OTHER_SETS = "Labels, scores and suggestions of pieces of other sets than the project's"
 
 
@@ -302,6 +303,27 @@ def labels_of_set(records: Iterable, unit_kind: str, piece_set: str) -> Iterator
         yield record
     if number:
         yield LostRecord(OTHER_SETS, number, first)
+
+
+def labels_of_version(records: Iterable, version: str, alike: Collection[str], wanted: str) -> Iterator:
+    """The records of a file whose labels are of another version of a task type, as labels of the one that is wanted:
+    those of the questions that both ask alike. Others are counted."""
+    number, first = 0, ""
+    for record in records:
+        if isinstance(record, AnnotationRecord) and record.task_type in ("", version):
+            others = [one for one in record.judgements if one.dimension not in alike]
+            if others:
+                number, first = number + len(others), first or f"{others[0].dimension} of {others[0].unit}"
+                if len(others) == len(record.judgements):
+                    continue
+            kept = tuple(one for one in record.judgements if one.dimension in alike)
+            record = replace(record, judgements=kept, task_type=wanted)
+        elif isinstance(record, DecisionRecord) and record.dimension not in alike:
+            number, first = number + 1, first or f"{record.dimension} of {record.unit}"
+            continue
+        yield record
+    if number:
+        yield LostRecord(OTHER_VERSIONS, number, first)
 
 
 def _not_there(unit: str, span: SpanRecord) -> str:

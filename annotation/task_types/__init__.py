@@ -5,6 +5,7 @@ lookup finds, which the database's rows are.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
@@ -64,6 +65,7 @@ __all__ = [
     "OptionsError",
     "SpanRule",
     "TaskType",
+    "asked_alike",
     "configured",
     "current_task_types",
     "every_task_type",
@@ -83,6 +85,29 @@ def every_task_type() -> tuple[TaskType, ...]:
 def is_shipped(identifier: str) -> bool:
     """Whether Assay brings the task type itself."""
     return any(candidate.identifier == identifier for candidate in every_task_type())
+
+
+def asked_alike(one: TaskType, other: TaskType) -> set[str]:
+    """The questions that two versions of a task type ask alike, so that their labels may be pooled: about the same
+    texts, in the same words, with the same labels, level and highlights, and after the same answer to a question of
+    which that holds as well. Keys and what checkers are told do not matter. Empty where these are no two versions."""
+    if (one.slug, one.anchor_kind, one.unit_kind, one.contents) != (
+        other.slug,
+        other.anchor_kind,
+        other.unit_kind,
+        other.contents,
+    ) or (one.variant != other.variant and (is_shipped(one.identifier) or is_shipped(other.identifier))):
+        return set()
+    questions, alike = {each.slug: each for each in other.dimensions}, set()
+    for each in one.dimensions:
+        same = each.slug in questions and _as_asked(each) == _as_asked(questions[each.slug])
+        if same and (each.asked_when is None or each.asked_when.dimension in alike):
+            alike.add(each.slug)
+    return alike
+
+
+def _as_asked(question: Dimension) -> Dimension:
+    return replace(question, role="", labels=tuple(replace(one, key="", polarity=None) for one in question.labels))
 
 
 # Label sets by identifier. What an identifier means never changes, since it holds the hash of it.

@@ -5,15 +5,15 @@ import json
 import re
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.release import ReleaseSource
-from annotation.models import Claim, Judgement, LabelSet, Project, Unit
+from annotation.models import Claim, Job, Judgement, LabelSet, Project, Unit
 from annotation.projects import label_sets, managing
-from annotation.task_types import LabelSetError, current_task_types, task_type
+from annotation.task_types import LabelSetError, asked_alike, current_task_types, task_type
 from annotation.task_types.label_sets import (
     PAGES,
     TEXTS,
@@ -209,6 +209,44 @@ def test_a_release_brings_its_label_set_along(tmp_path):
     again = through_an_empty_assay(tmp_path / "release.zip", tmp_path / "empty", "tones")
     second = json.loads((again / "manifest.json").read_text())
     assert second["release"]["sha256"] == manifest["release"]["sha256"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_labels_of_another_version_are_pooled_where_the_question_is_equal(tmp_path):
+    rosa = make_user("rosa", is_staff=True, is_superuser=True)
+    project = toned(rosa)
+    call_command("release", project.slug, str(tmp_path / "release"), verbosity=0)
+    first = task_type_of(TONE)
+    keyed = changed(*LABELS, 0, to=TONE["questions"][0]["labels"][0] | {"key": "x", "polarity": 0.5})
+    later = {"tone": changed("version", to=2), "strength": changed("questions", 0, "question", to="How is it said?")}
+    assert asked_alike(first, task_type_of(keyed)) == {"tone", "strength"}
+    # What is asked after a question that changed is asked of other units.
+    assert asked_alike(first, task_type_of(later["strength"])) == set()
+    more = later["tone"]["questions"][1]
+    more["labels"][0]["title"] = "Hardly"
+    assert asked_alike(first, task_type_of(later["tone"])) == {"tone"}
+    assert asked_alike(first, task_type_of(changed("page", to="atomic-claim"))) == set()
+    assert asked_alike(task_type("nli/two-way/1"), task_type("nli/three-way/1")) == set()
+
+    second = label_sets.save_label_set(rosa, later["tone"], follows=LabelSet.objects.get())
+    of_second = {"title": "Again", "dataset": project.dataset, "task_type": second.identifier, "overlap": 0}
+    again = managing.create_project(rosa, **of_second, slug="again")
+    files = (str(tmp_path / "release"), "--format", "assay", "--dataset", "claims")
+    call_command("import_dataset", *files, "--project", "again", verbosity=0)
+    said = Judgement.objects.filter(revision__annotation__item__project=again)
+    assert set(said.values_list("dimension", flat=True)) == {"tone"}
+    both = [get_report("agreement").compute(DatabaseSource(one), quick=True) for one in (project, again)]
+    tones = [[one["estimate"] for one in found["dimensions"][0]["figures"]] for found in both]
+    assert tones[0] == tones[1]
+    [lost] = Job.objects.get(kind="import").result["lost"]
+    assert (lost["number"], "asks otherwise" in lost["what"]) == (7, True)
+    third = managing.create_project(
+        rosa, **of_second | {"task_type": label_sets.save_label_set(rosa, later["strength"]).identifier}, slug="third"
+    )
+    with pytest.raises(CommandError, match="nothing was imported"):
+        call_command("import_dataset", *files, "--project", "third", verbosity=0)
+    assert "is not the project's task type" in Job.objects.latest("pk").result["errors"][0]["reason"]
+    assert not Judgement.objects.filter(revision__annotation__item__project=third).exists()
 
 
 @pytest.mark.django_db

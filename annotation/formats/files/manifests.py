@@ -40,18 +40,22 @@ def read_manifest(sources: Iterable[SourceFile]) -> dict | None:
 def data_files(sources: Iterable[SourceFile]) -> list[SourceFile]:
     """The sources without manifests; an archive with one is replaced by those of its files that are read, and so are
     files that come with a manifest as a folder's do."""
-    files, loose = [], []
-    has_manifest = False
+    files, loose, folders = [], [], set()
     for source in sources:
         manifest, members = _opened(source)
         if manifest is None:
             loose.append(source)
-        has_manifest |= manifest is not None and not members
+        elif not members:
+            folders.add(_folder_of(source))
         files += members
-    if has_manifest:
-        read = _read_of([source.label for source in loose])
+    if folders:
+        read = _read_of([source.label for source in loose if _folder_of(source) in folders])
         loose = [source for source in loose if source.label in read]
     return [*loose, *files]
+
+
+def _folder_of(source: SourceFile) -> str:
+    return source.label.rpartition("/")[0]
 
 
 def _read_of(names: Iterable[str]) -> list[str]:
