@@ -195,7 +195,7 @@ def test_scores_of_what_models_wrote_are_seen_over_pieces_and_over_models():
     segment = [(row["over"], row["coefficient"]) for row in levels if row["level"] == "segment"]
     assert segment == [
         (over, coefficient)
-        for over in ("all units", "within models (partial)", "mean of models")
+        for over in ("all units", "within models (partial)", "mean of models", "mean of claims or questions")
         for coefficient in ("Pearson", "Spearman", "Kendall's tau-b")
     ]
     system = {(row["coefficient"], row["drawn"]): row for row in levels if row["level"] == "system"}

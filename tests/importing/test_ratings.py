@@ -124,6 +124,14 @@ def test_a_table_of_ratings_becomes_a_project_with_figures():
     }
     assert systems["Pearson"] == pytest.approx(pearsonr(*means).statistic)
     assert systems["Kendall's tau-b"] == pytest.approx(kendalltau(*means).statistic)
+    documents = np.array([row["doc_id"] for row in rows])
+    [of_documents] = [
+        one["estimate"]
+        for one in found["dimensions"][0]["associations"]["levels"]
+        if (one["over"], one["coefficient"]) == ("mean of claims or questions", "Pearson")
+    ]
+    within = [pearsonr(score[documents == one], people[documents == one]).statistic for one in set(documents)]
+    assert of_documents == pytest.approx(np.mean(within))
     # Two metrics beside each other: the difference of their correlations with people.
     other = np.array([float(row["bertscore"]) for row in rows])
     [difference] = [one for one in found["dimensions"][0]["scores"] if one["name"] == "pearson"]

@@ -160,7 +160,11 @@ def _repeated(w: World):
 def _systems(w: World):
     item = np.repeat(w.group, len(w.system) // w.n).tolist()
     columns = (w.rows(w.a), w.rows(w.columns[1]), w.system, item)
-    return stats.system_correlation(*columns), stats.system_means(w.rows(w.b), w.system, item)
+    return (
+        stats.system_correlation(*columns),
+        stats.item_correlation(*columns[:2], item),
+        stats.system_means(w.rows(w.b), w.system, item),
+    )
 
 
 def _features(w: World):
@@ -216,6 +220,7 @@ MEASURES = {
         for name in ("pearson", "kendall_tau_b")
     ],
     "feature_correlations": _features,
+    "item_correlation": _systems,
     "system_correlation": _systems,
     "system_means": _systems,
     "mann_whitney": lambda w: stats.mann_whitney(w.b, w.truth, w.group),

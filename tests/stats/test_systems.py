@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.stats import system_correlation, system_means
+from analysis.stats import item_correlation, system_correlation, system_means
 from analysis.stats.correlation.systems import weighted_correlation
 
 THEIRS = {
@@ -68,6 +68,29 @@ def test_intervals_equal_a_plain_loop_and_say_what_they_draw():
         assert f"over {name}" in interval.method and interval.low < figure.estimate < interval.high
     both = found.by_both.confidence_interval(3000)
     assert [both.low, both.high] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.05)
+
+
+@pytest.mark.parametrize("coefficient", THEIRS)
+def test_the_mean_over_items_is_scipys_within_each(coefficient):
+    score, label, system, item = world(n_items=40, n_systems=7, seed=3)
+    score, label = score.round(), label.round()
+    score[item == 1], label[item == 2] = 5, 0.1 + 0.2  # constant sides
+    score[(item == 3) & (system > 1)] = np.nan  # two rows are left
+    label[(item == 4) & (system == 0)] = np.nan
+    label[(item == 2) & (system == 0)] = 0.3  # the same but for rounding
+    order = np.random.default_rng(0).permutation(len(item))
+    found = item_correlation(*(column[order] for column in (score, label, item)), coefficient)
+    both = np.isfinite(score) & np.isfinite(label)
+    each = [THEIRS[coefficient](score[here], label[here])
+            for one in range(40) if one not in (1, 2, 3) for here in [both & (item == one)]]  # fmt: skip
+    assert found.estimate == pytest.approx(np.mean(each))
+    assert (found.n_units, found.n_pairable) == (280, 37 * 7 - 1)
+    assert found.left_out == {"no score": 5, "no label": 1, "in items without a correlation": 16}
+    drawn = found.sample.values(4000, np.random.default_rng(0), True)
+    assert drawn.std() == pytest.approx(np.std(each) / np.sqrt(len(each)), rel=0.05)
+    assert found.confidence_interval(50).n_clusters == 37
+    nothing = item_correlation([1.0, 2.0], [1, 2], "ab", coefficient)
+    assert np.isnan(nothing.estimate) and nothing.undefined.startswith("no item has three")
 
 
 def test_missing_rows_and_systems_without_a_correlation():

@@ -11,7 +11,13 @@ from analysis.stats.correlation.features import FeatureCorrelations, feature_cor
 from analysis.stats.correlation.permutation import CorrelationTest, correlation_test
 from analysis.stats.correlation.rank_sum import RankSum, mann_whitney
 from analysis.stats.correlation.stratified import StratifiedCorrelation, stratified_correlation
-from analysis.stats.correlation.systems import SystemCorrelation, SystemMeans, system_correlation, system_means
+from analysis.stats.correlation.systems import (
+    SystemCorrelation,
+    SystemMeans,
+    item_correlation,
+    system_correlation,
+    system_means,
+)
 
 __all__ = [
     "Correlation",
@@ -25,6 +31,7 @@ __all__ = [
     "correlation_difference",
     "correlation_test",
     "feature_correlations",
+    "item_correlation",
     "kendall_tau_b",
     "mann_whitney",
     "pearson",

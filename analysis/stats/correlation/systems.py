@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.stats.correlation.coefficients import CONSTANT_LABEL, CONSTANT_SCORE, STATISTICS, known_items, ratio
+from analysis.stats.correlation.coefficients import (
+    CONSTANT_LABEL,
+    CONSTANT_SCORE,
+    STATISTICS,
+    Correlation,
+    known_items,
+    ratio,
+)
 from analysis.stats.correlation.stratified import numbered
 from analysis.stats.resampling.bootstrap import (
     BATCH_NUMBERS,
@@ -27,6 +34,7 @@ from analysis.stats.resampling.intervals import UNDEFINED_RESAMPLES, Interval, f
 
 NO_VALUE = "no item of the system has a value"
 NO_SYSTEM = "no system"
+NO_ITEM = "no item has three scores and labels that differ"
 SYSTEM_UNDEFINED = "undefined for at least one system"
 TOO_FEW_SYSTEMS = "fewer than three systems have both a score and a label"
 SAME_SCORE = CONSTANT_SCORE.replace("item", "system")
@@ -254,8 +262,8 @@ def system_correlation(
 ) -> SystemCorrelation:
     """System-level correlation: do the systems' mean scores order them as their mean labels do?
 
-    Segment-level correlation, over single rows, is `pearson` and its like with the item as cluster, or
-    `stratified_correlation` by item or by system.
+    Segment-level correlation, over single rows, is `pearson` and its like with the item as cluster; grouped by item,
+    `item_correlation`; grouped by system, `stratified_correlation`.
 
     Parameters
     ----------
@@ -322,6 +330,76 @@ def system_correlation(
         by_system=drawn("systems"),
         by_both=drawn("systems", "items"),
     )
+
+
+def item_correlation(
+    score: Sequence[float] | np.ndarray,
+    label: Sequence[float] | np.ndarray,
+    item: Sequence[Hashable],
+    coefficient: str = "spearman",
+) -> Correlation:
+    """Mean over items of the correlation within each: does the score order what was made of one item as people do?
+
+    Known as the summary level in summarisation, and as segment level grouped by item in translation.
+
+    Parameters
+    ----------
+    score, label : (n_rows,) arrays
+        As in `pearson`; rows without both are left out and counted.
+    item : (n_rows,) sequence
+        A row is what one system made of one item.
+    coefficient : {'pearson', 'spearman', 'kendall_tau_b'}
+
+    Returns
+    -------
+    Correlation
+        Unweighted mean over the items where it is defined: those with at least three rows, neither of whose sides is
+        constant. Rows of the others are counted in `left_out`. Intervals draw items.
+
+    References
+    ----------
+    Deutsch, Dror and Roth (2021), TACL 9, 1132-1146, where it is r_SUM; doi:10.1162/tacl_a_00417.
+
+    Examples
+    --------
+    >>> result = item_correlation([1, 2, 3, 3, 2, 1, 5, 5, 5], [0, 1, 2, 0, 1, 3, 0, 1, 2], [1, 1, 1, 2, 2, 2, 3, 3, 3])
+    >>> result.estimate, result.left_out
+    (0.0, {'in items without a correlation': 3})
+    """
+    if coefficient not in STATISTICS:
+        raise ValueError(f"coefficient must be one of {', '.join(STATISTICS)}, not {coefficient!r}")
+    n_rows = len(score)
+    score, label, both, left_out = known_items(score, label, item=item)
+    known = np.flatnonzero(both)
+    items, code = numbered([item[place] for place in known])
+    values = _within_items(coefficient, _rounded(score[known]), _rounded(label[known]), code, len(items))
+    defined = np.isfinite(values)
+    n = int(defined[code].sum())
+    return Correlation(
+        estimate=float(values[defined].mean()) if n else np.nan,
+        undefined="" if n else NO_ITEM,
+        n_units=n_rows,
+        n_pairable=n,
+        n_labels=n,
+        left_out=left_out | ({"in items without a correlation": len(known) - n} if n < len(known) else {}),
+        sample=_mean_of(values[defined], np.arange(int(defined.sum())), defined).sample,
+        coefficient=coefficient,
+    )
+
+
+def _within_items(coefficient: str, score: np.ndarray, label: np.ndarray, item: np.ndarray, n_items: int) -> np.ndarray:
+    """The correlation of each item's rows, (n_items,), nan where there is none."""
+    if not n_items:
+        return np.empty(0)
+    sizes = np.bincount(item, minlength=n_items)
+    order = np.argsort(item, kind="stable")
+    row, column = item[order], np.arange(len(item)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    tables = np.zeros((3, n_items, sizes.max()))
+    for table, side in zip(tables, (score, label, np.ones(len(item))), strict=True):
+        table[row, column] = side[order]
+    step = max(1, BATCH_NUMBERS // tables.shape[2] ** 2)
+    parts = [weighted_correlation(coefficient, *tables[:, at : at + step]) for at in range(0, n_items, step)]
+    return np.where(sizes < 3, np.nan, np.concatenate(parts))
 
 
 def _why_undefined(score_means: np.ndarray, label_means: np.ndarray) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 from msgspec import UNSET
 
 from analysis.reports.checkers.comparison.result import (
+    OF_ITEMS,
     OF_MODELS,
     PARTIAL,
     PLAIN,
@@ -24,6 +25,7 @@ from analysis.stats import (
     CorrelationTest,
     Estimate,
     correlation_test,
+    item_correlation,
     kendall_tau_b,
     pearson,
     spearman,
@@ -84,8 +86,8 @@ def _tested(test: CorrelationTest, name: str, kind: type[Significance] = Signifi
 def _levels(
     people: np.ndarray, value: np.ndarray, units: pd.DataFrame, is_shown: bool, draws: int
 ) -> list[CorrelationLevel]:
-    """Each coefficient at segment level (over all units unless `is_shown` elsewhere, within sources, within models) and
-    at system level. `test` is None where a row has none."""
+    """Each coefficient at segment level (over all units unless `is_shown` elsewhere, within sources, within models, and
+    within each claim or question) and at system level. `test` is None where a row has none."""
     levels = []
     resamples = FEWER_RESAMPLES if len(units) > LARGE else RESAMPLES
     if not is_shown:
@@ -98,6 +100,9 @@ def _levels(
         if _n_values(units[column]) > 1:
             levels += _within(people, value, units, column, what, resamples, draws)
     if _n_values(units["model"]) >= FEWEST_MODELS:
+        for name, title in COEFFICIENTS.items():
+            estimate = item_correlation(value, people, units["cluster"].tolist(), name)
+            levels.append(_level("segment", OF_ITEMS, title, OF_UNITS, estimate, resamples))
         levels += _of_systems(people, value, units)
     return levels
 

@@ -6,6 +6,7 @@ from analysis.figures.items import Filter
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison.methods import over_in_words
 from analysis.reports.checkers.comparison.result import (
+    OF_ITEMS,
     OF_MODELS,
     PARTIAL,
     WITHIN,
@@ -60,6 +61,10 @@ def _levels(result: Comparison, dimension: ComparedDimension, correlations: Asso
         sentences(
             f"Of the score with {PEOPLE_AS[dimension.rated_by]}. Segment level: over units. System level: over the "
             "models' means.",
+            f"The {OF_ITEMS} is of the correlation over what models made of each; it is also called summary level, or "
+            "segment level grouped by item."
+            if any(row.over == OF_ITEMS for row in correlations.levels)
+            else "",
             *_about_tests(result, correlations.levels),
         ),
     )

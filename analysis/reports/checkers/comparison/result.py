@@ -16,6 +16,7 @@ from analysis.figures.results import (
 
 # Kinds of tests of correlations: p values are adjusted within each, since another null is another question.
 PLAIN, WITHIN, OF_MODELS = "permutation", "permutation within strata", "permutation of models"
+OF_ITEMS = "mean of claims or questions"
 PARTIAL = " (partial)"  # ends the words of a level within strata
 
 
