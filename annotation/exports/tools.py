@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 
 from annotation.decisions.moments import Moment
 from annotation.exports.queries import ExportedItem, exported_items
-from annotation.formats.records import AnnotationRecord
+from annotation.formats.records import AnnotationRecord, SpanRecord
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.models import Decision, Project, Revision, Score, Span, Suggestion, Unit
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, unit_text
@@ -55,6 +55,7 @@ TOOLS: dict[str, ToolExport] = {
 
 
 SUGGESTIONS = "Suggestions of checkers"
+SPAN_PARTS = ("field", "start", "end", "quote", "label")
 
 
 def held_in(project: Project) -> dict[str, int]:
@@ -63,8 +64,10 @@ def held_in(project: Project) -> dict[str, int]:
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
     has_words = Q(is_latest=True) & ~Q(comment="", metadata={})
     said = revisions.aggregate(earlier=Count("pk", filter=Q(is_latest=False)), words=Count("pk", filter=has_words))
+    labelled = [one.slug for one in project.type.dimensions if one.spans and one.spans.own_labels]
     suggestions = Suggestion.objects.filter(run__project=project)
-    suggested = suggestions.aggregate(n=Count("pk"), marked=Count("pk", filter=~Q(spans=[])))
+    is_marked = ~Q(spans=[]) & ~Q(dimension__in=labelled)
+    suggested = suggestions.aggregate(n=Count("pk"), marked=Count("pk", filter=is_marked))
     return {
         "Earlier revisions of annotations": said["earlier"],
         "Comments and free texts": said["words"],
@@ -72,7 +75,7 @@ def held_in(project: Project) -> dict[str, int]:
         "Decisions": Decision.objects.filter(project=project).in_force().count(),
         "Scores of checkers": Score.objects.filter(run__project=project).count(),
         SUGGESTIONS: suggested["n"],
-        "Suggestions with highlights, which come without them": suggested["marked"],
+        "Suggestions with highlights without labels, which come without them": suggested["marked"],
     }
 
 
@@ -148,9 +151,10 @@ class _Batch:
                     [
                         WrittenAnswers(
                             model,
-                            self._titles({slug: label for slug, (label, _) in said.items()}),
+                            self._titles({slug: label for slug, (label, *_) in said.items()}),
+                            {slug: self._titled(slug, spans) for slug, (*_, spans) in said.items()},
                             probability=sure,
-                            explanations={slug: explanation for slug, (_, explanation) in said.items()},
+                            explanations={slug: explanation for slug, (_, explanation, _) in said.items()},
                         )
                         for (model, sure), said in self.suggestions.get(unit, {}).items()
                     ],
@@ -160,13 +164,14 @@ class _Batch:
         labels = {one.dimension: one.label for one in annotation.judgements if one.unit == unit}
         who = "" if annotation.rater_kind == "slot" else annotation.rater
         spans = {
-            one.dimension: [
-                replace(span, label=self.questions[one.dimension].spans.own_title(span.label)) for span in own
-            ]
-            for one in annotation.judgements
-            if one.unit == unit and (own := [span for span in one.spans if span.label])
+            one.dimension: self._titled(one.dimension, one.spans) for one in annotation.judgements if one.unit == unit
         }
         return WrittenAnswers(who, self._titles(labels), spans, None, annotation.active_ms, annotation.submitted_at)
+
+    def _titled(self, question: str, spans: Iterable[SpanRecord]) -> list[SpanRecord]:
+        """Those that have labels, in their titles."""
+        rule = self.questions[question].spans if question in self.questions else None
+        return [replace(span, label=rule.own_title(span.label)) for span in spans if rule and span.label]
 
     def _titles(self, labels: dict[str, str]) -> dict[str, list[str]]:
         return {
@@ -178,13 +183,14 @@ class _Batch:
 
 def _suggestions(
     project: Project, units: list[int]
-) -> dict[int, dict[tuple[str, float | None], dict[str, tuple[str, str]]]]:
-    """Unit -> (run's name, probability) -> question -> label and explanation."""
+) -> dict[int, dict[tuple[str, float | None], dict[str, tuple[str, str, list[SpanRecord]]]]]:
+    """Unit -> (run's name, probability) -> question -> label, explanation and spans."""
     by_unit: dict[int, dict] = defaultdict(lambda: defaultdict(dict))
     rows = Suggestion.objects.filter(run__project=project, unit__in=units).order_by("run_id", "dimension")
-    columns = ("unit_id", "run__checker", "run__version", "dimension", "label", "probability", "explanation")
-    for unit, checker, version, dimension, label, sure, explanation in rows.values_list(*columns):
+    columns = ("unit_id", "run__checker", "run__version", "dimension", "probability", "label", "explanation", "spans")
+    for unit, checker, version, dimension, sure, label, explanation, spans in rows.values_list(*columns):
         outside = checker.removeprefix("outside:")
         name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
-        by_unit[unit][name, sure][dimension] = label, explanation
+        marked = [SpanRecord(*(one.get(part, "") for part in SPAN_PARTS)) for one in spans]
+        by_unit[unit][name, sure][dimension] = label, explanation, marked
     return by_unit

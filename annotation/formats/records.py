@@ -231,6 +231,7 @@ class SuggestionRecord:
     probability: float | None = None
     probabilities: dict[str, float] = field(default_factory=dict)  # of every label, where the file says them
     explanation: str = ""
+    spans: tuple[SpanRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,10 @@ class _Labels:
             said += (record.reason, [cells_of_span(span) for span in record.spans], record.for_guidelines)
             last = max(stored, default=0)
             if record.number is None:  # the file knows no history: it says what is in force
-                is_known = bool(last) and stored[last][0] == record.label
+                before = dict(zip(DECISION_FIELDS, stored[last], strict=True)) if last else {}
+                is_known = before.get("label") == record.label
+                if record.spans:
+                    is_known &= before.get("spans") == [cells_of_span(span) for span in record.spans]
             else:
                 is_known = said in (stored.get(record.number), stored.get(last))
             if is_known:

@@ -16,8 +16,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.bulk import bulk_insert
-from annotation.formats.records import ScoreRecord, SuggestionRecord
+from annotation.bulk import batches, bulk_insert
+from annotation.formats.content.assay import cells_of_span
+from annotation.formats.records import DecisionRecord, ScoreRecord, SpanRecord, SuggestionRecord
+from annotation.imports.labels import PART, LabelCheck
 from annotation.jobs.lifecycle import JobError
 from annotation.models import CheckerRun, ItemUnit, Job, Project, Score, Suggestion, User
 from annotation.task_types import Dimension
@@ -43,12 +45,14 @@ def bring_in(
     checkers: Mapping[str, Mapping] | None = None,
 ) -> OutsideDone:
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
-    that the project does not have and for labels that its questions do not have, unless these are left out."""
+    that the project does not have, for labels that its questions do not have and for spans that are not in its texts,
+    unless these are left out."""
     said: dict[tuple[str, str], dict] = defaultdict(dict)  # (checker, what it gives) -> place -> value
-    # Checker -> place -> probability of its label, and of each label; and its explanation
+    # Checker -> place -> probability of its label, and of each label; its explanation, and its spans
     sure: dict[str, dict] = defaultdict(dict)
     spread: dict[str, dict] = defaultdict(dict)
     reasons: dict[str, dict] = defaultdict(dict)
+    marked: dict[str, dict] = defaultdict(dict)
     for record in records:
         if isinstance(record, ScoreRecord):
             said[record.checker, "scores"][record.unit, ""] = record.value
@@ -60,6 +64,8 @@ def bring_in(
                 spread[record.checker][record.unit, record.dimension] = record.probabilities
             if record.explanation:
                 reasons[record.checker][record.unit, record.dimension] = record.explanation
+            if record.spans:
+                marked[record.checker][record.unit, record.dimension] = record.spans
     if not said:
         return OutsideDone()
     units = units_by_key(project)
@@ -74,17 +80,41 @@ def bring_in(
         for place, value in values.items():
             if problem := _problem(place, value, units, known):
                 raise JobError(f"{checker} says {value} of {place[0]}: {problem}")
+    for checker, spans in marked.items():
+        _hold_against_texts(project, checker, said[checker, "labels"], spans, leaves_out)
     done = OutsideDone()
     for (checker, gives), values in sorted(said.items()):
         beat()
         with transaction.atomic():
             guard()
-            beside = (sure[checker], spread[checker], reasons[checker]) if gives == "labels" else ({}, {}, {})
+            beside = (sure[checker], spread[checker], reasons[checker], _cells(marked[checker]))
+            beside = beside if gives == "labels" else ({}, {}, {}, {})
             if _store(project, user, checker, gives, values, units, *beside, **(checkers or {}).get(checker, {})):
                 done.runs += 1
             else:
                 done.runs_unchanged += 1
     return done
+
+
+def _hold_against_texts(
+    project: Project, checker: str, labels: dict, spans: Mapping[tuple, tuple[SpanRecord, ...]], leaves_out: bool
+) -> None:
+    """The spans are held against the texts as those of decisions are. Where they are not there, the label goes too."""
+    check = LabelCheck(project.type, piece_set=project.piece_set)
+    records = [DecisionRecord(*place, labels[place], spans=own) for place, own in spans.items() if place in labels]
+    if leaves_out:
+        kept = {(one.unit, one.dimension) for one in check.sound(records, project.dataset)}
+        for record in records:
+            if (record.unit, record.dimension) not in kept:
+                del labels[record.unit, record.dimension]
+        return
+    for part in batches(records, PART):
+        for column, value, reason in check.problems(part, project.dataset, None):
+            raise JobError(f"{checker}, {column} {value}: {reason}")
+
+
+def _cells(spans: Mapping[tuple, tuple[SpanRecord, ...]]) -> dict:
+    return {place: [cells_of_span(span) for span in own] for place, own in spans.items()}
 
 
 def units_by_key(project: Project) -> dict[str, int]:
@@ -120,12 +150,13 @@ def _store(
     sure: dict,
     spread: dict,
     reasons: dict,
+    spans: dict,
     version: str = "",
     parameters: Mapping | None = None,
 ) -> bool:
     told = sorted(
         (
-            [*place, value, *filter(None, [sure.get(place), spread.get(place), reasons.get(place)])]
+            [*place, value, *filter(None, [said.get(place) for said in (sure, spread, reasons, spans)])]
             for place, value in values.items()
         ),
         key=lambda one: one[:2],
@@ -154,19 +185,22 @@ def _store(
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,
     )
-    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, sure, spread, reasons)]
+    told = _columns(checker, gives, values, sure, spread, reasons, spans)
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in told]
     model, columns = Score, ["name", "value"]
     if gives == "labels":
-        model, columns = Suggestion, ["dimension", "label", "probability", "probabilities", "explanation"]
+        model, columns = Suggestion, ["dimension", "label", "probability", "probabilities", "explanation", "spans"]
     for start in range(0, len(rows), BATCH):
         bulk_insert(model, rows[start : start + BATCH], ["run_id", "unit_id", *columns])
     return True
 
 
-def _columns(checker: str, gives: str, values: dict, sure: dict, spread: dict, reasons: dict) -> list[tuple]:
+def _columns(
+    checker: str, gives: str, values: dict, sure: dict, spread: dict, reasons: dict, spans: dict
+) -> list[tuple]:
     if gives == "scores":
         return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
     return [
-        (*place, label, sure.get(place), spread.get(place, {}), reasons.get(place, ""))
+        (*place, label, sure.get(place), spread.get(place, {}), reasons.get(place, ""), spans.get(place, []))
         for place, label in sorted(values.items())
     ]

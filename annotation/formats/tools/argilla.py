@@ -24,10 +24,16 @@ from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import marked_place
-from annotation.formats.tools.tasks import RATING, SEVERAL, WORDS, Said, Task, ToolQuestion, ToolSpan, shown
+from annotation.formats.tools.tasks import PASSAGES, RATING, SEVERAL, WORDS, Said, Task, ToolQuestion, ToolSpan, shown
 
 SETTINGS, DATASET = "settings.json", "dataset.json"
-KINDS = {"label_selection": RATING, "multi_label_selection": SEVERAL, "rating": RATING, "text": WORDS}
+KINDS = {
+    "label_selection": RATING,
+    "multi_label_selection": SEVERAL,
+    "rating": RATING,
+    "text": WORDS,
+    "span": PASSAGES,
+}
 READ = {"id", "fields", "metadata", "suggestions", "responses"}
 NOBODY = "suggestions"
 
@@ -135,6 +141,8 @@ def _say(said: Said, task: Task, name: str, value: object, asked: Mapping, raw: 
         said.words[name] = required_text(value, column)
     elif isinstance(value, str | int | float):
         said.labels[name] = [required_text(value, column)]
+    elif value == [] and question is not None and question.kind == PASSAGES:
+        said.spans[name] = []  # there is none
     elif isinstance(value, list) and all(isinstance(one, str) for one in value):
         said.labels[name] = [one for one in value if one.strip()]
     elif isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):

@@ -86,7 +86,7 @@ class Task:
     metadata: dict = field(default_factory=dict)
     people: list[Said] = field(default_factory=list)
     models: list[Said] = field(default_factory=list)
-    decided: list[Said] = field(default_factory=list)  # what stands, such as a curation; without passages
+    decided: list[Said] = field(default_factory=list)  # what stands, such as a curation
     lost: Counter[str] = field(default_factory=Counter)
 
 
@@ -211,9 +211,6 @@ class _Records:
             )
         for said in task.models:
             for slug, answer, spans, name in self._answers(task, said):
-                if spans:
-                    task.lost[f"Labelled passages of models ({shown(name)})"] += len(spans)
-                    continue
                 place = digest(task.key, said.who, slug)
                 if place in self.suggested:
                     task.lost[f"Further predictions of one model for one text ({shown(name)})"] += 1
@@ -223,12 +220,12 @@ class _Records:
                 if len(explanation) > EXPLANATION_CHARS:
                     task.lost[f"Explanations of more than {EXPLANATION_CHARS:,} characters ({shown(name)})"] += 1
                     explanation = ""
-                yield SuggestionRecord(task.key, said.who, slug, answer, said.probability, explanation=explanation)
-
+                yield SuggestionRecord(
+                    task.key, said.who, slug, answer, said.probability, explanation=explanation, spans=spans
+                )
         for said in task.decided:
-            for slug, answer, spans, name in self._answers(task, said):
-                task.lost[f"Labelled passages of decisions ({shown(name)})"] += len(spans)
-                yield DecisionRecord(task.key, slug, answer)
+            for slug, answer, spans, _ in self._answers(task, said):
+                yield DecisionRecord(task.key, slug, answer, spans=spans)
 
     def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
         """Question's slug, the answer as it is stored with its passages, and the question's name."""

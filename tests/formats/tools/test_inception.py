@@ -126,11 +126,13 @@ def test_a_project_with_two_annotators_and_a_curation(tmp_path, kind):
         if each.dimension == "tone"
     }
     assert tones == {("a.txt", "ada"): "kind", ("a.txt", "ben"): "cold"}
-    decisions = {(one.unit, one.dimension): one.label for one in of(found, DecisionRecord)}
-    assert decisions["a.txt", "tone"] == "kind" and decisions["a.txt", "namedentity"] == "marked"
+    decisions = {(one.unit, one.dimension): one for one in of(found, DecisionRecord)}
+    assert decisions["a.txt", "tone"].label == "kind" and decisions["a.txt", "namedentity"].label == "marked"
+    assert [(span.quote, span.label) for span in decisions["a.txt", "namedentity"].spans] == [
+        ("Ada 👩🏽‍🔬", "per"), ("Köln", "loc"),
+    ]  # fmt: skip
     lost = {one.what: one.number for one in of(found, LostRecord)}
     assert lost == {
-        "Labelled passages of decisions (NamedEntity)": 2,
         "Links and other features that are no word (Role.links)": 1,
         "Passages without a label (NamedEntity)": 1,
         "Relations (Knows)": 1,

@@ -85,8 +85,16 @@ def test_a_real_export_with_two_annotators_and_a_model():
     first = of(found, AnnotationRecord)[0]
     assert (first.rater_kind, first.active_ms, first.submitted_at.minute) == ("person", 12_500, 1)
     models = [(one.unit, one.checker, one.label, one.probability) for one in of(found, SuggestionRecord)]
-    assert models == [("101", "stars-v2", "very_good", 0.875), ("102", "stars-v2", "so_so", 0.5)]
-    assert [one.explanation for one in of(found, SuggestionRecord)] == ["It names\na harbour 😀.", ""]
+    assert models == [
+        ("101", "stars-v2", "marked", 0.875),
+        ("101", "stars-v2", "very_good", 0.875),
+        ("102", "stars-v2", "so_so", 0.5),
+    ]
+    marked, *others = of(found, SuggestionRecord)
+    assert [one.explanation for one in others] == ["It names\na harbour 😀.", ""]
+    assert [(texts["101"][one.start : one.end], one.quote, one.label) for one in marked.spans] == [
+        ("1963", "1963", "time")
+    ]
     lost = {one.what: one.number for one in of(found, LostRecord)}
     assert lost["Relations between regions"] == 1 and lost["Cancelled annotations"] == 1
     assert lost["Fields of tasks: inner_id"] == 3 and not errors(found)

@@ -389,6 +389,26 @@ def test_argilla_records_with_their_settings(tmp_path):
     assert [(one.column, one.line) for one in errors(found)] == [("responses.tone", 1)]
 
 
+def test_spans_of_argilla_by_people_and_models_and_that_there_is_none(tmp_path):
+    options = [{"value": "PER"}, {"value": "LOC"}]
+    asked = {"name": "entity", "settings": {"type": "span", "field": "text", "options": options}}
+    settings = put(tmp_path, "settings.json", json.dumps(SETTINGS | {"questions": [asked]}))
+    mark = {"start": 3, "end": 6, "label": "PER"}
+    said = {"value": [mark, mark | {"start": 0, "label": "LOC"}], "user_id": "u1"}
+    record = {
+        "id": "r1",
+        "fields": {"text": "😀 Ada came."},
+        "suggestions": {"entity": {"value": [mark | {"start": 2, "end": 5}], "score": None, "agent": "tagger"}},
+        "responses": {"entity": [said, {"value": [], "user_id": "u2"}]},
+    }
+    made, found = read("argilla", settings, put(tmp_path, "records.json", json.dumps([record])))
+    own = made["questions"][0]["spans"]["own_labels"]
+    assert [label["title"] for label in own] == ["PER", "LOC"]
+    assert {one.rater: one.judgements[0].label for one in of(found, AnnotationRecord)} == {"u1": "marked", "u2": "none"}
+    [suggested] = of(found, SuggestionRecord)
+    assert [(span.quote, span.label) for span in suggested.spans] == [("Ada", "per")] and not errors(found)
+
+
 @pytest.mark.parametrize(("name", "texts", "people", "models"), [("wax", 246, 8, 6), ("ten_k_prompts", 1698, 13, 6)])
 def test_the_real_folders_of_the_alternative_annotator_test(name, texts, people, models):
     folder = real(f"alt_test/{name}")

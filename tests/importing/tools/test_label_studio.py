@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from playwright.sync_api import expect
 
-from annotation.models import CheckerRun, Claim, Judgement, LabelSet, Rater, Span, Suggestion
+from annotation.formats.records import SpanRecord, SuggestionRecord
+from annotation.formats.tools.offsets import UTF_16, offset_of
+from annotation.imports import outside_runs
+from annotation.jobs import lifecycle
+from annotation.jobs.lifecycle import JobError
+from annotation.models import CheckerRun, Claim, Job, Judgement, LabelSet, Rater, Span, Suggestion
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.importing.tools.files import export, import_by_command, import_in_browser
 
@@ -29,7 +35,7 @@ def _stripped(task: dict, lost: list[str]) -> dict:
     for kind in ("annotations", "predictions"):
         said = []
         for one in task.get(kind, []):
-            results = [_fields(each, "results", lost) for each in one["result"] if not _is_lost(each, kind, lost)]
+            results = [_fields(each, "results", lost) for each in one["result"] if each["type"] != "relation"]
             said.append(_fields(one, kind, lost) | {"result": sorted(results, key=_in_order)})
             said[-1].pop("completed_by", None)
         found[kind] = sorted((one for one in said if not one.get("was_cancelled")), key=_in_order)
@@ -48,11 +54,6 @@ def _in_order(one: dict) -> str:
     return json.dumps(one, sort_keys=True)
 
 
-def _is_lost(result: dict, kind: str, lost: list[str]) -> bool:
-    name = result.get("from_name")
-    return result["type"] == "relation" or (kind == "predictions" and f"Labelled passages of models ({name})" in lost)
-
-
 def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
     project, dry = import_in_browser(TASKS, CONFIG)
     assert project.task_type == LabelSet.objects.get().identifier
@@ -62,6 +63,7 @@ def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
     assert run.checker == "outside:stars-v2" and run.origin["outside"] == "stars-v2"
     assert Span.objects.filter(label="place").count() == 3 and Span.objects.filter(label="time").count() == 1
     assert sorted(Suggestion.objects.values_list("label", "probability", "explanation")) == [
+        ("marked", 0.875, ""),
         ("so_so", 0.5, ""),
         ("very_good", 0.875, "It names\na harbour 😀."),
     ]
@@ -112,3 +114,130 @@ def test_a_native_project_goes_to_label_studio(tmp_path):
     config = (tmp_path / "out/label-studio.xml").read_text(encoding="utf-8")
     assert '<Text name="claim" value="$claim" />' in config and 'choice="single"' in config
     assert manifest["counts"]["items"] == len(tasks)
+
+
+REVIEWS = (
+    "La paella de la señora Núñez 🥘🔥 llegó fría, pero el postre era magnífico.",
+    "🧑🏽‍🍳👩‍👩‍👧: «¡Qué sabor!»\r\nVolveremos a Zaragoza en e\u0301poca de fiestas 🎉.",
+    "ラーメン🍜は最高でしたが、店員さんは無愛想でした。",
+)
+
+
+def result(text: str, quote: str, *labels: str) -> dict:
+    start = text.index(quote)
+    start, end = (offset_of(text, at, UTF_16) for at in (start, start + len(quote)))
+    value = {"start": start, "end": end, "text": quote, "labels": list(labels)}
+    return {"from_name": "aspect", "to_name": "review", "type": "labels", "origin": "manual", "value": value}
+
+
+def mood(word: str) -> dict:
+    return {"from_name": "mood", "to_name": "review", "type": "choices", "value": {"choices": [word]}}
+
+
+def reviews(texts=REVIEWS) -> list[dict]:
+    """Highlights that overlap, nest and touch, by two people and a tagger."""
+    first, second, third = texts
+    said = (
+        [
+            [
+                result(first, "paella de la señora Núñez 🥘🔥", "Food"),
+                result(first, "Núñez 🥘", "Person"),
+                mood("mixed"),
+            ],
+            [result(first, "🥘🔥 llegó fría", "Service"), mood("bad")],
+        ],
+        [
+            [
+                result(second, "🧑🏽‍🍳👩‍👩‍👧: «¡Qué", "Food"),
+                result(second, "👩‍👩‍👧", "Person"),
+                result(second, "e\u0301poca", "Service"),
+                mood("good"),
+            ]
+        ],
+        [
+            [result(third, "ラーメン🍜", "Food"), result(third, "🍜は最高", "Food"), mood("mixed")],
+            [result(third, "🍜は", "Service"), result(third, "最高", "Food"), mood("good")],
+        ],
+    )
+    guessed = (
+        [result(first, "🔥 llegó", "Food")],
+        [],
+        [result(third, "ン🍜", "Food"), result(third, "🍜は最", "Service")],
+    )
+    return [
+        {
+            "id": number,
+            "data": {"review": text, "stars": "★★★☆☆"},
+            "annotations": [
+                {"id": number * 10 + who, "completed_by": who, "result": results, "lead_time": 4.5}
+                for who, results in enumerate(of_text, 1)
+            ],
+            "predictions": [{"model_version": "tagger-3", "score": 0.5, "result": spans}] if spans else [],
+        }
+        for number, (text, of_text, spans) in enumerate(zip(texts, said, guessed, strict=True), 41)
+    ]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_file_with_emoji_and_overlapping_highlights_goes_in_and_out_in_chromium(open_context, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    file = tmp_path / "project-3-at-2026.json"
+    file.write_text(json.dumps(reviews(), ensure_ascii=False), encoding="utf-8")
+
+    def done() -> Job:
+        job = Job.objects.filter(state=Job.State.QUEUED).get()
+        assert lifecycle.run_here(job).state == Job.State.DONE, job.message
+        page.reload()
+        return Job.objects.get(pk=job.pk)
+
+    page = open_context(make_user("owner", is_staff=True)).new_page()
+    page.goto("/datasets/new/")
+    page.get_by_label("Title").fill("Reviews")
+    page.get_by_label("Address").fill("reviews")
+    page.get_by_role("button", name="Create and choose a file").click()
+    page.get_by_label("Files").set_input_files(file)
+    page.get_by_role("button", name="Dry run").click()
+    expect(page.get_by_role("heading", name="Dry run")).to_be_visible()
+    lost = [one["what"] for one in done().result["lost"]]
+    assert lost == [
+        "Fields of annotations: id",
+        "Fields of results: origin",
+        "Line ends of Windows, which become plain ones",
+    ]
+    for what in lost:
+        expect(page.get_by_role("main")).to_contain_text(what)
+    page.get_by_label("Title").fill("What guests praise")
+    page.get_by_role("button", name="Import now").click()
+    expect(page.get_by_text("Import now")).to_have_count(0)
+    done()
+    page.get_by_role("link", name="Go to the project").click()
+    page.get_by_role("link", name="Exports").click()
+    page.get_by_label("Label Studio JSON").check()
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_role("heading", name="Export of")).to_be_visible()
+    done()
+    with page.expect_download() as started:
+        page.get_by_role("link", name="label-studio.json").click()
+    written = json.loads(Path(started.value.path()).read_text(encoding="utf-8"))
+    given = reviews([text.replace("\r\n", "\n") for text in REVIEWS])
+    ids = ["Fields of results: id", "Fields of annotations: id", "Fields of predictions: id", *lost]
+    assert stripped(written, ids) == stripped(given, ids)
+
+
+def test_highlights_of_a_model_that_are_not_in_the_text_are_refused_or_left_out():
+    project = import_by_command(TASKS, CONFIG, format="label-studio")
+    text, owner = Claim.objects.get(key="101").text, project.created_by
+    good = SuggestionRecord("101", "tagger", "entity", "marked", spans=(SpanRecord("claim", 0, 3, text[:3], "place"),))
+    for wrong in (SpanRecord("claim", 0, 3, "???", "place"), SpanRecord("claim", 0, 3, text[:3], "river")):
+        bad = SuggestionRecord("102", "tagger", "entity", "marked", spans=(wrong,))
+        with pytest.raises(JobError, match="tagger, spans"):
+            outside_runs.bring_in(project, [good, bad], owner)
+        assert not CheckerRun.objects.filter(checker="outside:tagger").exists()
+    outside_runs.bring_in(project, [good, bad], owner, leaves_out=True)
+    [stored] = Suggestion.objects.filter(run__checker="outside:tagger")
+    assert stored.spans == [{"field": "claim", "start": 0, "end": 3, "quote": text[:3], "label": "place"}]
+    # The same again is the same, other spans are another run.
+    assert outside_runs.bring_in(project, [good], owner).runs == 0
+    other = SuggestionRecord("101", "tagger", "entity", "marked", spans=(SpanRecord("claim", 0, 2, text[:2], "place"),))
+    assert outside_runs.bring_in(project, [other], owner).runs == 1

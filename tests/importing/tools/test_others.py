@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from annotation.imports.queries import import_result
-from annotation.models import Job, Judgement, Rater, Span
+from annotation.models import Decision, Job, Judgement, Rater, Span
 from tests.formats.helpers import real
+from tests.formats.tools.test_inception import ADA, PLACE, cas
 from tests.importing.tools.files import export, import_by_command, import_in_browser
 
 pytestmark = pytest.mark.django_db
@@ -133,3 +134,22 @@ def test_inception_in_and_out(tmp_path):
     ):
         parts = [sorted(opened.read(name) for name in opened.namelist()) for opened in (one, two)]
     assert parts[0] == parts[1]
+
+
+def test_highlights_of_a_curation_are_those_of_its_decision(tmp_path):
+    """A curation that was changed comes in as a further decision; the same one changes nothing."""
+
+    def curated(*spans) -> list[Decision]:
+        path = tmp_path / "project.zip"
+        with zipfile.ZipFile(path, "w") as out:
+            out.writestr("exportedproject1.json", "{}")
+            out.writestr("annotation/a.txt/ada.json", cas().to_json())
+            out.writestr("curation/a.txt/CURATION_USER.json", cas(spans=spans).to_json())
+        import_by_command(path, format="inception")
+        return list(Decision.objects.filter(dimension="namedentity").order_by("number"))
+
+    assert len(curated((*ADA, "PER"), (*PLACE, "LOC"))) == 1
+    [stored] = curated((*ADA, "PER"), (*PLACE, "LOC"))
+    assert [(one["quote"], one["label"]) for one in stored.spans] == [("Ada 👩🏽‍🔬", "per"), ("Köln", "loc")]
+    _, changed = curated((*PLACE, "LOC"))
+    assert (changed.label, [one["quote"] for one in changed.spans], changed.is_latest) == ("marked", ["Köln"], True)
