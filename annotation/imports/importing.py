@@ -10,7 +10,7 @@ from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_fo
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
-from annotation.imports import uploads
+from annotation.imports import outside_runs, uploads
 from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import Findings
@@ -325,7 +325,19 @@ def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat
     wanted = wanted_task_type(request, dataset)
     check = LabelCheck(wanted, remembers=True, has_spans=_has_spans(request), piece_set=piece_set_of(request))
     content = ContentPass(dataset, labels=check)
-    return read_all(records_of(request, wanted, progress), content, beat)
+    findings = read_all(records_of(request, wanted, progress), content, beat)
+    refuse_other_runs(request, wanted)
+    return findings
+
+
+def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:
+    """ImportProblem where the project has other scores or labels of a checker under the version that is said of it."""
+    project = Project.objects.filter(slug=request.project.slug).first() if request.project else None
+    if project is not None and request.choices.checkers:
+        try:
+            outside_runs.refuse_others(project, lambda: records_of(request, wanted), request.choices.checkers)
+        except lifecycle.JobError as error:
+            raise ImportProblem(str(error)) from None
 
 
 def _has_spans(request: ImportRequest) -> bool:

@@ -1,7 +1,8 @@
 """Scores and labels that checkers gave elsewhere: each checker of a file becomes a run that never ran here.
 
-Its checker is called `outside:NAME`, which no checker of Assay can be. The same content twice is one run; other content
-under the same name, version and parameters is a new run, with the next version where none is said.
+Its checker is called `outside:NAME`, which no checker of Assay can be. The same content twice is one run. Other content
+is a new run, with the next version where none is said; under a version and parameters that are said it is refused,
+unless it is said to be a new run all the same.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from annotation.models import CheckerRun, ItemUnit, Job, Project, Score, Suggest
 from annotation.task_types import Dimension
 
 OUTSIDE = "outside:"
+REFUSE = "refuse"  # other content under an identity that there is
 BATCH = 5_000
 NAME_CHARS = CheckerRun._meta.get_field("checker").max_length - len(OUTSIDE)
 
@@ -33,6 +35,55 @@ NAME_CHARS = CheckerRun._meta.get_field("checker").max_length - len(OUTSIDE)
 class OutsideDone:
     runs: int = 0  # new
     runs_unchanged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    said: dict[tuple[str, str], dict]  # (checker, what it gives) -> place -> value
+    # Checker -> place -> probability of its label, and of each label; its explanation, and its spans
+    sure: dict[str, dict]
+    spread: dict[str, dict]
+    reasons: dict[str, dict]
+    marked: dict[str, dict]
+
+    @classmethod
+    def of(cls, records: Iterable) -> _Gathered:
+        found = cls(*(defaultdict(dict) for _ in range(5)))
+        for record in records:
+            if isinstance(record, ScoreRecord):
+                found.said[record.checker, "scores"][record.unit, ""] = record.value
+            elif isinstance(record, SuggestionRecord):
+                found.said[record.checker, "labels"][record.unit, record.dimension] = record.label
+                if record.probability is not None:
+                    found.sure[record.checker][record.unit, record.dimension] = record.probability
+                if record.probabilities:
+                    found.spread[record.checker][record.unit, record.dimension] = record.probabilities
+                if record.explanation:
+                    found.reasons[record.checker][record.unit, record.dimension] = record.explanation
+                if record.spans:
+                    found.marked[record.checker][record.unit, record.dimension] = record.spans
+        return found
+
+    def beside(self, checker: str, gives: str) -> tuple[dict, dict, dict, dict]:
+        if gives != "labels":
+            return {}, {}, {}, {}
+        return self.sure[checker], self.spread[checker], self.reasons[checker], _cells(self.marked[checker])
+
+
+def refuse_others(project: Project, records: Callable[[], Iterable], checkers: Mapping[str, Mapping]) -> None:
+    """Before anything is stored: JobError as `bring_in` raises it for other content under a version that is said. The
+    file is read for it only where there is such a run."""
+    known = {
+        checker: said
+        for checker, said in checkers.items()
+        if said.get("version")
+        and project.checker_runs.filter(checker=f"{OUTSIDE}{checker}", version=said["version"]).exists()
+    }
+    if known:
+        gathered = _Gathered.of(one for one in records() if getattr(one, "checker", None) in known)
+        for (checker, gives), values in gathered.said.items():
+            digest = _digest(gives, values, *gathered.beside(checker, gives))
+            _has_run(project, checker, gives, digest, **known[checker])
 
 
 def bring_in(
@@ -47,25 +98,8 @@ def bring_in(
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
     that the project does not have, for labels that its questions do not have and for spans that are not in its texts,
     unless these are left out."""
-    said: dict[tuple[str, str], dict] = defaultdict(dict)  # (checker, what it gives) -> place -> value
-    # Checker -> place -> probability of its label, and of each label; its explanation, and its spans
-    sure: dict[str, dict] = defaultdict(dict)
-    spread: dict[str, dict] = defaultdict(dict)
-    reasons: dict[str, dict] = defaultdict(dict)
-    marked: dict[str, dict] = defaultdict(dict)
-    for record in records:
-        if isinstance(record, ScoreRecord):
-            said[record.checker, "scores"][record.unit, ""] = record.value
-        elif isinstance(record, SuggestionRecord):
-            said[record.checker, "labels"][record.unit, record.dimension] = record.label
-            if record.probability is not None:
-                sure[record.checker][record.unit, record.dimension] = record.probability
-            if record.probabilities:
-                spread[record.checker][record.unit, record.dimension] = record.probabilities
-            if record.explanation:
-                reasons[record.checker][record.unit, record.dimension] = record.explanation
-            if record.spans:
-                marked[record.checker][record.unit, record.dimension] = record.spans
+    gathered = _Gathered.of(records)
+    said = gathered.said
     if not said:
         return OutsideDone()
     units = units_by_key(project)
@@ -80,15 +114,14 @@ def bring_in(
         for place, value in values.items():
             if problem := _problem(place, value, units, known):
                 raise JobError(f"{checker} says {value} of {place[0]}: {problem}")
-    for checker, spans in marked.items():
+    for checker, spans in gathered.marked.items():
         _hold_against_texts(project, checker, said[checker, "labels"], spans, leaves_out)
     done = OutsideDone()
     for (checker, gives), values in sorted(said.items()):
         beat()
         with transaction.atomic():
             guard()
-            beside = (sure[checker], spread[checker], reasons[checker], _cells(marked[checker]))
-            beside = beside if gives == "labels" else ({}, {}, {}, {})
+            beside = gathered.beside(checker, gives)
             if _store(project, user, checker, gives, values, units, *beside, **(checkers or {}).get(checker, {})):
                 done.runs += 1
             else:
@@ -140,6 +173,37 @@ def _problem(place: tuple[str, str], value: object, units: dict[str, int], known
     return "" if is_answer else f"{dimension} has no such label"
 
 
+def _digest(gives: str, values: dict, *beside: dict) -> str:
+    told = sorted(
+        ([*place, value, *filter(None, [said.get(place) for said in beside])] for place, value in values.items()),
+        key=lambda one: one[:2],
+    )
+    return hashlib.sha256(json.dumps([gives, told], sort_keys=True).encode()).hexdigest()
+
+
+def _has_run(
+    project: Project,
+    checker: str,
+    gives: str,
+    digest: str,
+    version: str = "",
+    parameters: Mapping | None = None,
+    existing: str = REFUSE,
+) -> bool:
+    """Whether a run has this content. JobError where one has other content under what is said of the checker."""
+    earlier = project.checker_runs.filter(checker=f"{OUTSIDE}{checker}", **({"version": version} if version else {}))
+    known = earlier.filter(origin__sha256=digest).values_list("parameters", flat=True)
+    if any(parameters is None or before == parameters for before in known):
+        return True
+    others = earlier.filter(origin__gives=gives).values_list("parameters", flat=True)
+    if version and existing == REFUSE and (parameters or {}) in list(others):
+        raise JobError(
+            f"There is a run of {checker} {version} with these parameters and other {gives}; give another version, or "
+            'say "existing": "new" of it under "checkers" in the file of the mapping'
+        )
+    return False
+
+
 def _store(
     project: Project,
     user: User,
@@ -153,20 +217,10 @@ def _store(
     spans: dict,
     version: str = "",
     parameters: Mapping | None = None,
+    existing: str = REFUSE,
 ) -> bool:
-    told = sorted(
-        (
-            [*place, value, *filter(None, [said.get(place) for said in (sure, spread, reasons, spans)])]
-            for place, value in values.items()
-        ),
-        key=lambda one: one[:2],
-    )
-    content = json.dumps([gives, told], sort_keys=True)
-    digest = hashlib.sha256(content.encode()).hexdigest()
-    name = f"{OUTSIDE}{checker}"
-    earlier = project.checker_runs.filter(checker=name, **({"version": version} if version else {}))
-    known = earlier.filter(origin__sha256=digest).values_list("parameters", flat=True)
-    if any(parameters is None or before == parameters for before in known):
+    digest, name = _digest(gives, values, sure, spread, reasons, spans), f"{OUTSIDE}{checker}"
+    if _has_run(project, checker, gives, digest, version, parameters, existing):
         return False
     run = CheckerRun.objects.create(
         project=project,
@@ -179,7 +233,7 @@ def _store(
             finished_at=timezone.now(),
         ),
         checker=name,
-        version=version or str(earlier.count() + 1),
+        version=version or str(project.checker_runs.filter(checker=name).count() + 1),
         parameters=dict(parameters or {}),
         parameters_hash="",  # so that no other run is taken for the same
         origin={"outside": checker, "sha256": digest, "gives": gives},

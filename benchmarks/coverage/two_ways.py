@@ -64,6 +64,20 @@ TRUTH = {
 }
 
 
+def compared(rng: np.random.Generator, n_items: int) -> Ranked:
+    """Six answers to each question, with ratings from 1 to 5, in questions that are hard or easy for all of them."""
+    quality = rng.normal(0, 1, (n_items, 6, 1))
+    values = quality + rng.normal(0, 1, (n_items, 1, 2)) + rng.normal(0, 1, (n_items, 6, 2))
+    values[..., 1] = np.clip(values[..., 1].round() + 3, 1, 5)
+    return Ranked(values, quality)
+
+
+def within_items(data: Ranked) -> Figures:
+    item = np.repeat(np.arange(len(data.values)), 6).tolist()
+    score, label = data.values.reshape(-1, 2).T
+    return bootstrapped(**{f"mean_{name}": stats.item_correlation(score, label, item, name) for name in COEFFICIENTS})
+
+
 @dataclass(frozen=True)
 class Trial:
     """Labels of a trial of suggestions: whether they equal them, who saw them, of whom and of what."""
@@ -97,6 +111,7 @@ def suggestions(data: Trial) -> Figures:
 
 STUDIES = {
     "system level": Study(ranked, system_level, (15, 7), 1, TRUTH),
+    "correlation within items": Study(compared, within_items),
     "seeing suggestions": Study(
         trial, suggestions, (20, 5), 1, {"difference": np.array(HELP), "within_annotators": np.array(HELP)}
     ),

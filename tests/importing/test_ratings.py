@@ -177,6 +177,19 @@ def test_the_same_scores_twice_are_one_run_and_others_a_new_one(tmp_path):
     assert [(run.checker, run.parameters) for run in named] == [
         ("outside:rouge_l", {"stemmer": True}), ("outside:rouge_l", {}),
     ]  # fmt: skip
+    # Other scores of that very version: refused before anything is stored, the dry run included, or a further run.
+    more = summaries(documents=7).splitlines(keepends=True)
+    more = "".join(more[: 2 * 24 + 1] + more[-2:]).replace("d6,shed", "d9,tower").replace("Article 6.", "Article 9.")
+    (tmp_path / "two.csv").write_text(more)
+    for dry in (["--dry-run"], []):
+        with pytest.raises(CommandError, match="rouge_l 1.5.5 with these parameters and other scores; give"):
+            call_command("import_dataset", str(tmp_path / "two.csv"), *chosen, *dry, verbosity=0)
+    assert named.all().count() == 2 and not Response.objects.filter(dataset__slug="named", key="d9/tower").exists()
+    said["checkers"]["rouge_l"]["existing"] = "new"
+    (tmp_path / "m.json").write_text(json.dumps(said))
+    for _ in range(2):
+        call_command("import_dataset", str(tmp_path / "two.csv"), *chosen, verbosity=0)
+    assert named.all().count() == 3 and Response.objects.filter(dataset__slug="named", key="d9/tower").exists()
 
 
 def test_a_bad_score_imports_nothing(tmp_path):

@@ -5,7 +5,8 @@
      "checkers": {"rouge_l": {"version": "1.5.5", "parameters": {"stemmer": true}}}}
 
 `values` says what values of the file mean: a label, or "" for none. `checkers` says of which version, and with which
-parameters, the scores and labels of a checker are.
+parameters, the scores and labels of a checker are; other ones under the same version and parameters are refused, unless
+`"existing": "new"` stands there, too.
 `mapping` alone will do. It is role -> column for texts with labels and scores, target field -> column for the other
 layouts.
 """
@@ -82,12 +83,13 @@ def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
 def check_checkers(checkers: object) -> None:
     """FormatError where it does not say versions and parameters by checker."""
     for said in checkers.values() if isinstance(checkers, dict) else [checkers]:
-        is_object = isinstance(said, dict) and said.keys() <= {"version", "parameters"}
+        is_object = isinstance(said, dict) and said.keys() <= {"version", "parameters", "existing"}
+        is_object = is_object and said.get("existing", "refuse") in ("refuse", "new")
         version, parameters = (said.get("version", ""), said.get("parameters", {})) if is_object else (None, None)
         if not isinstance(version, str) or len(version) > VERSION_CHARS or not isinstance(parameters, dict):
             raise FormatError(
                 "“checkers” is not an object of checkers, each with “version”, a text of at most "
-                f"{VERSION_CHARS} characters, “parameters”, an object, or both"
+                f"{VERSION_CHARS} characters, “parameters”, an object, or both, and “existing”, refuse or new"
             )
 
 
