@@ -22,7 +22,7 @@ class CheckerRun(MachineRun):
 
 
 class Suggestion(models.Model):
-    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="suggestions")
+    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="suggestions", db_index=False)
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="suggestions")
     dimension = models.CharField(max_length=40)
     label = models.TextField()
@@ -36,6 +36,8 @@ class Suggestion(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "unit", "dimension"], name="one_suggestion_per_run")]
+        # Pages of the API: a run's rows in their order, however many other runs have rows before them.
+        indexes = [models.Index(fields=["run", "id"], name="suggestions_of_run")]
 
     def __str__(self) -> str:
         return f"{self.dimension}: {self.label}"
@@ -44,13 +46,14 @@ class Suggestion(models.Model):
 class Score(models.Model):
     """A number behind a suggestion, or beside it: similarity, overlap, perplexity. Null where undefined."""
 
-    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="scores")
+    run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="scores", db_index=False)
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="scores")
     name = models.CharField(max_length=80)
     value = models.FloatField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "unit", "name"], name="one_score_per_run_and_name")]
+        indexes = [models.Index(fields=["run", "id"], name="scores_of_run")]
 
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
