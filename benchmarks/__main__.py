@@ -25,6 +25,7 @@ MODULES = (
     "api.lists",
     "api.answers",
     "files.ratings",
+    "files.judge",
     "coefficients.alpha",
     "coefficients.packages",
     "files.export",
