@@ -88,10 +88,11 @@ def as_file(format: str, choices: FileChoices) -> str:
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
 
-def take_file(user: User, columns: Sequence[str], raw: bytes) -> str:
+def take_file(user: User, seen: Preview, raw: bytes) -> str:
     """Remember a mapping as if this person had chosen it for such columns. Returns its layout; FormatError says what is
     wrong with it."""
     said = read_mapping(raw)
+    columns = unfolded_preview(seen).columns if said.layout == RATINGS else seen.columns
     said.check(columns)
     more = {"ranges": dict(said.ranges), "checkers": dict(said.checkers)}
     remember(user, columns, said.layout, dict(said.mapping), dict(said.values), **more)

@@ -156,7 +156,7 @@ def _mapping_from(request, given, stored: list[Upload], seen: Preview):
     query = [("file", upload.uuid) for upload in stored]
     try:
         raw = given.read(incoming.JSON_BYTES + 1)
-        query.append(("layout", column_mappings.take_file(request.user, seen.columns, raw)))
+        query.append(("layout", column_mappings.take_file(request.user, seen, raw)))
     except FormatError as error:
         messages.error(request, str(error))
     return redirect(f"{request.path}?{urlencode(query)}")

@@ -17,6 +17,7 @@ from analysis.sources.database import DatabaseSource
 from annotation.jobs import lifecycle
 from annotation.models import (
     CheckerRun,
+    ColumnMapping,
     Dataset,
     Job,
     Judgement,
@@ -222,7 +223,26 @@ def test_what_stands_inside_columns_of_json_is_columns_too():
             }
         )
     text = "\n".join(map(json.dumps, lines))
-    project = imported(client_of(rosa), text, "model_annotations.jsonl")
+    client = client_of(rosa)
+    project = imported(client, text, "model_annotations.jsonl")
+    # The mapping is remembered, and leaves as a file that another Assay's page takes.
+    kept = client.get(f"/imports/{Job.objects.filter(kind='import').latest('pk').uuid}/columns.json").content
+    assert json.loads(kept)["mapping"]["label/fluency/expert_annotations/2"] == "expert_annotations.2.fluency"
+    for given in (None, kept):
+        file = SimpleUploadedFile("model_annotations.jsonl", text.encode())
+        columns = client.post("/datasets/summaries/import/", {"files": file}, follow=True)
+        if given:
+            ColumnMapping.objects.all().delete()
+            address = columns.redirect_chain[-1][0]
+            columns = client.post(address, {"mapping": SimpleUploadedFile("m.json", given)}, follow=True)
+        page = columns.content.decode()
+        assert "Filled in from your earlier mapping" in page and "Summary of 0" in page
+        wrong = client.post(
+            columns.request["PATH_INFO"] + "?" + columns.request["QUERY_STRING"],
+            {"mapping": SimpleUploadedFile("m.json", kept.replace(b"model_id", b"modelled"))},
+            follow=True,
+        )
+        assert "does not have these columns of the mapping: modelled" in wrong.content.decode()
     assert sorted(project.raters.values_list("name", flat=True)) == [
         "expert_annotations/1", "expert_annotations/2", "turker_annotations/1",
     ]  # fmt: skip
