@@ -64,14 +64,15 @@ def test_a_label_may_be_called_as_everything_but_another_is(tmp_path):
     }  # fmt: skip
 
 
-def test_numbers_are_ordered_as_numbers_and_may_be_an_interval_scale(tmp_path):
+@pytest.mark.parametrize("level", ["interval", "ratio"])
+def test_numbers_are_ordered_as_numbers_and_may_be_an_interval_scale(tmp_path, level):
     rows = [("a", "x", 10), ("a", "y", 9), ("b", "x", 2), ("b", "y", 2), ("c", "x", 10), ("c", "y", 2)]
-    dimension = agreement(source_of_files(written(tmp_path / "n.csv", rows), "interval"))
+    dimension = agreement(source_of_files(written(tmp_path / "n.csv", rows), level))
     assert [label["label"] for label in dimension["labels"]] == ["2", "9", "10"]
     table = [[10, 2, 10], [9, 2, 2]]
-    for level in ("ordinal", "interval"):
-        alpha = krippendorff.alpha(table, level_of_measurement=level)
-        assert estimates(dimension)[f"krippendorff_alpha_{level}"] == pytest.approx(alpha)
+    for one in ("ordinal", level):
+        alpha = krippendorff.alpha(table, level_of_measurement=one)
+        assert estimates(dimension)[f"krippendorff_alpha_{one}"] == pytest.approx(alpha)
 
 
 @pytest.mark.django_db
@@ -113,7 +114,12 @@ def test_models_are_runs_that_are_compared_with_people(tmp_path):
         ([("a", "x")], ("item", "rater"), "line 2: label is missing; the columns are item, rater"),
         ([("a", "x", "yes"), ("a", "x", "no")], ("item", "rater", "label"), "has labelled 'a' before, in line 2"),
         ([("a", "", "yes")], ("item", "rater", "label"), "line 2: rater is empty"),
-        ([("a", "x", "1", "ratio")], ("item", "rater", "label", "level"), "level is one of nominal, ordinal, interval"),
+        ([("a", "x", "1", "cubic")], ("item", "rater", "label", "level"), "level is one of nominal, ordinal, interval"),
+        (
+            [("a", "x", "-1", "ratio")],
+            ("item", "rater", "label", "level"),
+            "line 2: label is ratio, which needs ",
+        ),
         ([("a", "x", "1", "robot")], ("item", "rater", "label", "rater_kind"), "rater_kind is one of person, model"),
         ([("a", "x", "1", "noon")], ("item", "rater", "label", "time"), "time is an instant"),
         ([("a", "x", "low", "ordinal")], ("item", "rater", "label", "level"), "say their order, lowest first"),
@@ -184,6 +190,15 @@ def test_a_stray_label_counts_against_a_model_in_the_alternative_annotator_test(
     assert "10 of the checkers' labels were given by no person" in capsys.readouterr().out
     call_command("report", str(path), "alternative-annotator", from_files=True, format="md")
     assert "Labels that nobody gave" in capsys.readouterr().out
+
+
+def test_distances_of_ratios_are_those_of_their_numbers(tmp_path, capsys):
+    rows = [(f"i{n}", who, (0, 1, 10)[(n + place * (n % 5 == 0)) % 3], "person") for n in range(40)
+            for place, who in enumerate(("anna", "ben", "cleo"))]  # fmt: skip
+    path = written(tmp_path / "t.csv", [*rows, *((f"i{n}", "judge", 1, "model") for n in range(40))], NAMES)
+    found = [of_command(capsys, path, "alternative-annotator", "--level", level)["dimensions"][0]["checkers"][0]
+             for level in ("interval", "ratio", "ordinal")]  # fmt: skip
+    assert found[0]["advantage"] == found[1]["advantage"] != found[2]["advantage"]
 
 
 @pytest.mark.parametrize("labels", [(), ("low,middle,high",)])

@@ -23,7 +23,7 @@ ROLES = {
 LONG = """item,by,doc,words,who,said,chars,verdict
 1,a,d,T1,ann,1,4.5,1
 1,a,d,T1,ben,2,4.5,1
-2,b,d,T2,ann,2,3,3
+2,b,d,T2,ann,2,3,3.0
 2,b,d,T2,ben,3,3,3
 3,c,d,T3,ann,1,9,
 3,c,d,T3,ben,3,9,

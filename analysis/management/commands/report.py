@@ -24,6 +24,7 @@ from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping import LAYOUT_TITLES
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.models import Project
+from annotation.task_types.label_sets import LEVELS
 
 TYPES = {"count": int, "number": float}
 WORDS = {
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             metavar="FILES",
             help="with --from-files: a release of another project on the same data set, for reports that join two",
         )
-        parser.add_argument("--level", choices=["nominal", "ordinal", "interval"], help="tables: of the labels' scale")
+        parser.add_argument("--level", choices=LEVELS, help="tables: of the labels' scale")
         parser.add_argument(
             "--labels",
             action="append",

@@ -25,6 +25,7 @@ from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.task_types import Dimension, Label, TaskType
+from annotation.task_types.label_sets import LEVELS, fits_level
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
@@ -36,7 +37,7 @@ OTHER_NAMES = {
 }
 # What may be the item where nothing else is: pandas' index has no name; such a column is called by its place.
 LAST_NAMES = ("id", "index", "unnamed: 0", "column 1")
-LEVELS = ("nominal", "ordinal", "interval")
+NEEDED = {"interval": "labels that are numbers", "ratio": "labels that are numbers of at least 0"}
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL, SLOT)
 FLOAT = re.compile(r"(-?\d+)\.0+")
@@ -121,13 +122,13 @@ class LongTableSource(Source):
                 f"{self.path}: line {stray['line']}: {stray['rater']!r} gives {name} the label {stray['label']!r}, "
                 f"which has no place among {', '.join(ordered)}; list the whole scale with --labels {name}=a,b,c"
             )
-        if level == "interval" and (words := [row for row in rows if number_in(row["label"]) is None]):
+        if wrong := next((row for row in rows if not fits_level(row["label"], level)), None):
             raise ValueError(
-                f"{self.path}: line {words[0]['line']}: {name} is interval, which needs labels that are numbers, not "
-                f"{words[0]['label']!r}"
+                f"{self.path}: line {wrong['line']}: {name} is {level}, which needs {NEEDED[level]}, not "
+                f"{wrong['label']!r}"
             )
-        if level == "interval" and any(number_in(value) is None for value in ordered):
-            raise ValueError(f"{self.path}: {name} is interval, which needs labels that are numbers")
+        if not all(fits_level(value, level) for value in ordered):
+            raise ValueError(f"{self.path}: {name} is {level}, which needs {NEEDED[level]}")
         return Dimension(name, name.replace("_", " ").capitalize(), tuple(Label(one, one) for one in ordered), level)
 
     def _refuse_alike(self, name: str, rows: list[dict], order: tuple[str, ...]) -> None:

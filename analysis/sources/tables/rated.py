@@ -16,7 +16,7 @@ from analysis.sources import base
 from analysis.sources.content_rows import content_columns
 from analysis.sources.outline import Run, groups_in
 from analysis.sources.splits import source_name
-from analysis.sources.tables.long_table import MODEL, PERSON, LongTableSource, orders_of
+from analysis.sources.tables.long_table import MODEL, NEEDED, PERSON, LongTableSource, orders_of
 from annotation.datasets.kinds import KIND_OF_RECORD
 from annotation.formats.names import label_value
 from annotation.formats.records import (
@@ -35,7 +35,7 @@ from annotation.formats.tables.oddities import IDENTICAL
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.roles import check_roles, guess_roles
 from annotation.task_types import Dimension, Label, TaskType
-from annotation.task_types.label_sets import task_type_of
+from annotation.task_types.label_sets import fits_level, task_type_of
 
 # Nobody can be asked here: rows that are the same are of people who agree.
 AS_THEY_STAND = {IDENTICAL: "places"}
@@ -97,6 +97,8 @@ class RatedTableSource(LongTableSource):
             raise ValueError(
                 f"{self.path}: {dimension.slug} has the label {lacking[0]!r}, which the order of labels lacks"
             )
+        if wrong := next((value for value in values if not fits_level(value, level)), None):
+            raise ValueError(f"{self.path}: {dimension.slug} is {level}, which needs {NEEDED[level]}, not {wrong!r}")
         titles = {label.value: label for label in dimension.labels}
         labels = tuple(
             titles.get(value) or Label(value, title) for value, title in zip(values, order or values, strict=True)

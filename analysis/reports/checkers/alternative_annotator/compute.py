@@ -18,6 +18,7 @@ from analysis.reports.checkers.alternative_annotator.result import (
     ToPass,
 )
 from analysis.reports.checkers.alternative_annotator.show import EPSILON, MIN_UNITS, SIDES
+from analysis.reports.common import NUMERIC
 from analysis.reports.estimates import RESAMPLES, coded_labels, plain_figure, to_figure
 from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
@@ -127,8 +128,8 @@ def _by_people(labels: pd.DataFrame, dimension: Dimension) -> pd.DataFrame:
 
 
 def _places(dimension: Dimension) -> list[float]:
-    """Labels of an interval scale are numbers; of any other, their places count."""
-    if dimension.level == "interval":
+    """Labels of an interval or ratio scale are numbers; of any other, their places count."""
+    if dimension.level in NUMERIC:
         return [float(value) for value in dimension.values]
     return [float(place) for place in range(len(dimension.values))]
 
