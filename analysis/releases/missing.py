@@ -36,7 +36,7 @@ def _counted(project: Project) -> dict[str, int]:
         "silent": n_items - answers.order_by().values("item").distinct().count(),
         "units": ItemUnit.objects.filter(item__in=items).count(),
         "answers": answers.count(),
-        "labellers": answers.exclude(rater__kind=Rater.Kind.SLOT).values("rater").distinct().count(),
+        "raters": answers.exclude(rater__kind=Rater.Kind.SLOT).values("rater").distinct().count(),
         "decisions": Decision.objects.in_force().filter(project=project).count(),
     }
 
@@ -48,10 +48,10 @@ def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
     if counts["silent"]:
         found.append(Lack(f"{n_of(counts['silent'], 'items')} without an answer", items, "Items"))
     for title, n in undecided(project):
-        found.append(Lack(f"{title}: {n_of(n, 'units')} tied and undecided", items, "Items"))
+        found.append(Lack(f"{title}: {n_of(n, 'units')} tied and undecided", f"{items}?filter=undecided", "Items"))
     slots = project.raters.filter(kind=Rater.Kind.SLOT, annotations__isnull=False).exists()
-    if counts["labellers"] < 2 and not slots:
-        who = "one person" if counts["labellers"] else "nobody"
+    if counts["raters"] < 2 and not slots:
+        who = "one person" if counts["raters"] else "nobody"
         members = reverse("project_members", args=[project.slug])
         found.append(Lack(f"{who.capitalize()} labelled, so agreement is not known", members, "Members"))
     guideline = project.guidelines.order_by("-version").values_list("markdown", flat=True).first()
