@@ -193,12 +193,13 @@ def test_a_stray_label_counts_against_a_model_in_the_alternative_annotator_test(
 
 
 def test_distances_of_ratios_are_those_of_their_numbers(tmp_path, capsys):
-    rows = [(f"i{n}", who, (0, 1, 10)[(n + place * (n % 5 == 0)) % 3], "person") for n in range(40)
-            for place, who in enumerate(("anna", "ben", "cleo"))]  # fmt: skip
+    # Cleo's 2 is nearer to 0 and 10 than the judge's 1 is; by their places both are as near.
+    people = zip(("anna", "ben", "cleo"), (0, 10, 2), strict=True)
+    rows = [(f"i{n}", who, said, "person") for who, said in people for n in range(40)]
     path = written(tmp_path / "t.csv", [*rows, *((f"i{n}", "judge", 1, "model") for n in range(40))], NAMES)
     found = [of_command(capsys, path, "alternative-annotator", "--level", level)["dimensions"][0]["checkers"][0]
              for level in ("interval", "ratio", "ordinal")]  # fmt: skip
-    assert found[0]["advantage"] == found[1]["advantage"] != found[2]["advantage"]
+    assert [one["advantage"]["estimate"] for one in found] == pytest.approx([2 / 3, 2 / 3, 1])
 
 
 @pytest.mark.parametrize("labels", [(), ("low,middle,high",)])
