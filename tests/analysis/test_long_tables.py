@@ -197,9 +197,10 @@ def test_distances_of_ratios_are_those_of_their_numbers(tmp_path, capsys):
     people = zip(("anna", "ben", "cleo"), (0, 10, 2), strict=True)
     rows = [(f"i{n}", who, said, "person") for who, said in people for n in range(40)]
     path = written(tmp_path / "t.csv", [*rows, *((f"i{n}", "judge", 1, "model") for n in range(40))], NAMES)
-    found = [of_command(capsys, path, "alternative-annotator", "--level", level)["dimensions"][0]["checkers"][0]
+    found = [of_command(capsys, path, "alternative-annotator", "--labels", "0,1,2,10", "--level", level)
              for level in ("interval", "ratio", "ordinal")]  # fmt: skip
-    assert [one["advantage"]["estimate"] for one in found] == pytest.approx([2 / 3, 2 / 3, 1])
+    shares = [one["dimensions"][0]["checkers"][0]["advantage"]["estimate"] for one in found]
+    assert shares == pytest.approx([2 / 3, 2 / 3, 1])
 
 
 @pytest.mark.parametrize("labels", [(), ("low,middle,high",)])
