@@ -1,15 +1,21 @@
 """The Python client against the application in this process, and the example of docs/api.md as it stands there."""
 
+import ast
 import csv
 import hashlib
 import io
 import json
+import re
+import sys
 import zipfile
+from pathlib import Path
 
 import httpx
 import pandas
 import pytest
 from assay_client import Assay, AssayError, JobFailed
+from setuptools import Distribution
+from setuptools.config.pyprojecttoml import apply_configuration
 
 from analysis.judge.command import main as judge
 from annotation.jobs import lifecycle
@@ -79,7 +85,7 @@ def test_the_documented_model_prefills_a_project_and_is_compared_with_people(ros
     compared, agreement = printed
     assert len(compared) == 6 and {"refutes", "supports"} <= set(compared.iloc[:, 0].str.lower())
     alpha = agreement[agreement.coefficient.str.contains("alpha") & (agreement.question == "stance")]
-    assert len(alpha) and set(alpha.units) == {3}
+    assert len(alpha) and set(alpha.units) == set(alpha.pairable) == {3}
     assert "manifest.json" in zipfile.ZipFile(tmp_path / "harbours.zip").namelist()
 
 
@@ -229,6 +235,22 @@ def test_a_judged_file_is_saved_as_a_project(rosa, connect, tmp_path, monkeypatc
     assert (run.checker, run.suggestions.count()) == ("outside:gpt-4", 3)
     assert judge([*asked, "--text", "claim"]) == 0  # twice is once
     assert (Judgement.objects.count(), project.checker_runs.count()) == (8, 1)
+
+
+def test_it_is_a_typed_package_of_its_own():
+    folder = Path(__file__).resolve().parents[2] / "clients/python"
+    found = apply_configuration(Distribution(), str(folder / "pyproject.toml"))
+    assert (found.packages, found.package_data) == (["assay_client"], {"assay_client": ["py.typed"]})
+    needed = {re.match(r"\w+", one)[0] for one in found.install_requires}
+    trees = [ast.parse(path.read_text("utf-8")) for path in (folder / "assay_client").glob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    outside = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"assay_client"}
+    assert needed == {"httpx", "tqdm"} and outside == needed | {"pandas"}  # which is imported where it is used
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    given = [one for node in functions for one in (*node.args.args, *node.args.kwonlyargs) if one.arg != "self"]
+    assert len(functions) > 30 and all(node.returns for node in functions) and all(one.annotation for one in given)
 
 
 def test_what_is_no_answer_of_assay_is_told_and_leaves_no_file(tmp_path):

@@ -232,11 +232,12 @@ class Project:
         return Report(found)
 
     def agreement(self, **options: Any) -> pandas.DataFrame:
-        """Every coefficient of every question, with its interval; needs pandas. `undefined` says why there is none."""
+        """Every coefficient of every question, with its interval; needs pandas. `pairable` counts the units with labels
+        of two raters or more; `undefined` says why there is no estimate."""
         import pandas
 
         names = {"name": "coefficient", "estimate": "estimate", "low": "low", "high": "high"}
-        names |= {"n_units": "units", "n_labels": "labels", "undefined": "undefined"}
+        names |= {"n_units": "units", "n_pairable": "pairable", "n_labels": "labels", "undefined": "undefined"}
         rows = [
             {"question": one["dimension"]} | {title: figure.get(name) for name, title in names.items()}
             for one in self.report("agreement", **options).result["dimensions"]
