@@ -266,7 +266,7 @@ class ReportsRoute(Route):
 class ReportDetailRoute(Route):
     """One report. Its options, and which labels it is made of, stand in the address, as on its page."""
 
-    shape, status = ReportShape, 202
+    shape, status, is_done_at_once = ReportShape, 202, True
     keeps_answers = False  # a repeated request gets the report as it is by then, and starts nothing twice
 
     def get(self, request, slug, name):
@@ -395,7 +395,7 @@ class ReleaseWithdrawRoute(Route):
 class ReleasePublicRoute(Route):
     """Whether anybody may read the release without an account."""
 
-    shape, takes, status = PublicPageShape, NewPublicPage, 202
+    shape, takes, status, is_done_at_once = PublicPageShape, NewPublicPage, 202, True
 
     def get(self, request, slug, number):
         return Response(self._shown(request, release_for(request.user, slug, number)))
@@ -423,6 +423,7 @@ class ReleaseHubRoute(Route):
     """The release in repositories of a hub, and sending it there."""
 
     shape, takes, gives, status = HubPublicationsShape, HubRequest, HubPublicationShape, 202
+    is_done_at_once = True
 
     def get(self, request, slug, number):
         release = release_for(request.user, slug, number, as_researcher=True)
@@ -448,7 +449,7 @@ class ReleaseHubRoute(Route):
 class ReleaseChangesRoute(Route):
     """What changed between two releases of the project: texts, units, labels, agreement."""
 
-    shape, status = ChangesShape, 202
+    shape, status, is_done_at_once = ChangesShape, 202, True
 
     def get(self, request, slug, number, before):
         """As far as the comparison is; 404 where nobody asked for it."""

@@ -109,6 +109,7 @@ class Route(APIView):
     takes: ClassVar[type[Serializer] | None] = None  # the body of POST
     gives: ClassVar[type[Serializer] | None] = None  # what POST answers; as GET where it is not said
     status: ClassVar[int] = 200  # of an answer to POST
+    is_done_at_once: ClassVar[bool] = False  # also 200, where a POST leaves nothing for a job
     answers_with: ClassVar[str] = "application/octet-stream"  # where GET gives a file
     keeps_answers: ClassVar[bool] = (
         True  # to POST, for requests that are repeated; False: it does so itself, or need not

@@ -78,7 +78,8 @@ class RouteSchema(AutoSchema):
         view = self.view
         found: dict = {("default", PROBLEM): ProblemShape}
         if self.method == "POST":
-            return found | {view.status: view.gives or view.shape or OpenApiTypes.OBJECT}
+            given = view.gives or view.shape or OpenApiTypes.OBJECT
+            return found | {view.status: given} | ({200: given} if view.is_done_at_once else {})
         if hasattr(view, "filters"):
             name = f"{view.shape.__name__.removesuffix('Shape')}Page"
             return found | {200: inline_serializer(name, PAGE | {"results": view.shape(many=True)})}

@@ -37,6 +37,10 @@ def test_every_route_is_described():
             assert operation["description"] and "Scope: `" in operation["description"], (verb, path)
             repeats = "Idempotency-Key" in str(operation.get("parameters"))
             assert operation["summary"] and repeats == (verb == "post"), (verb, path)
+    at_once = {path.rpartition("{slug}/")[2] for path, found in paths.items()
+               if {"200", "202"} <= {*found.get("post", {}).get("responses", ())}}  # fmt: skip
+    of_release = {f"releases/{{number}}/{what}/" for what in ("public", "hub", "changes/{before}")}
+    assert at_once == {"reports/{name}/"} | of_release
 
 
 def test_every_post_may_be_repeated():
