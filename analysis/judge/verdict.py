@@ -243,6 +243,32 @@ def share_changed(columns: Columns, judge: str, other: str) -> Rate:
     return rate_of(a != b, columns.cluster, (a >= 0) & (b >= 0))
 
 
+@dataclass(frozen=True)
+class Shift:
+    """How often a label is given in either order of the answers, on rows with labels in both. Of noise alone a label
+    would be lost about as often as gained: `p` is McNemar's, exact, rows being independent."""
+
+    label: str
+    share: float
+    share_swapped: float
+    n_lost: int
+    n_gained: int
+    p: float
+
+
+def shifts(columns: Columns, judge: str, swapped: str) -> tuple[Shift, ...]:
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    both = (columns.codes[judge] >= 0) & (columns.codes[swapped] >= 0)
+    a, b = columns.codes[judge][both], columns.codes[swapped][both]
+    found = []
+    for code, label in enumerate(columns.labels) if len(a) else ():
+        lost, gained = int(((a == code) & (b != code)).sum()), int(((a != code) & (b == code)).sum())
+        p = float(mcnemar([[0, lost], [gained, 0]], exact=True).pvalue) if lost + gained else math.nan
+        found.append(Shift(label, float((a == code).mean()), float((b == code).mean()), lost, gained, p))
+    return tuple(found)
+
+
 def compared(judgements: Sequence[JudgedColumn]) -> list[tuple[JudgedColumn, JudgedColumn, object, float]]:
     """Each pair of judges on the rows that both labelled and people did: the difference, and McNemar's p adjusted by
     Holm."""

@@ -130,6 +130,8 @@ def tables(answered: Answered) -> Iterator[TextTable]:
         yield _changes(f"{one.judge}: repeated runs", "Run", answered.repeats)
     if answered.swaps:
         yield _changes(f"{one.judge}: order swapped", "Column", answered.swaps)
+    for column in answered.swaps:
+        yield _shifts(one, column)
     if (test := verdict.stands_in(one, answered.humans)) is not None:
         yield _alternative(one, test)
 
@@ -153,6 +155,20 @@ def _corrected(one: verdict.CorrectedPrevalence) -> str:
 def _changes(title: str, name: str, shares: dict[str, Rate]) -> TextTable:
     rows = [(column, rate(share), f"{share.n:,}") for column, share in shares.items()]
     return TextTable(title, (name, "Share of rows with another label", "n"), rows)
+
+
+def _shifts(one: JudgedColumn, column: str) -> TextTable:
+    rows = [
+        (each.label, number(each.share), number(each.share_swapped), f"{each.n_lost:,}", f"{each.n_gained:,}")
+        + (_p_value(each.p, "no row changes"),)
+        for each in verdict.shifts(one.columns, one.judge, column)
+    ]
+    return TextTable(
+        f"{one.judge}: does the order favour a label? ({column})",
+        ("Label", "Share", "Share, swapped", "Rows that lose it", "Rows that gain it", "p (McNemar)"),
+        rows,
+        "Noise loses and gains a label about as often. p takes rows as independent.",
+    )
 
 
 def _alternative(one: JudgedColumn, test) -> TextTable:
@@ -220,6 +236,8 @@ def as_json(answered: Answered) -> dict:
     for name, shares in (("repeats", answered.repeats), ("swapped", answered.swaps)):
         if shares:
             fields[name] = {column: _valued(asdict(share)) for column, share in shares.items()}
+    for column in answered.swaps:
+        fields["swapped"][column]["labels"] = [asdict(each) for each in verdict.shifts(one.columns, one.judge, column)]
     return _without_nan(fields)
 
 

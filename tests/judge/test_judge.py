@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from setuptools import Distribution
 from setuptools.config.pyprojecttoml import apply_configuration
 from sklearn.metrics import cohen_kappa_score, recall_score
 from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from analysis.judge import verdict
@@ -106,11 +108,22 @@ def test_the_sentence_comes_first_and_names_what_decides(tmp_path, capsys):
     assert code == 0
     assert first == "judge is usable for “no”, “unsure” and “yes”."
     assert second.startswith("rival is not usable for “no” (sensitivity 0.7") and rule.startswith("Rule: usable for")
-    rows = rows_of(900, right=0.97)
-    right = np.array([[row[name] == row["p0"] for name in ("judge", "rival")] for row in rows])
-    table = [[(right[:, 0] & right[:, 1]).sum(), (right[:, 0] & ~right[:, 1]).sum()]]
-    table.append([(~right[:, 0] & right[:, 1]).sum(), (~right[:, 0] & ~right[:, 1]).sum()])
-    assert mcnemar(table, exact=True).pvalue < 0.001 and "< 0.001" in out
+    assert "< 0.001" in out and "judge − rival" in out
+
+
+def test_several_judges_are_compared_in_pairs(tmp_path):
+    rows = rows_of(300, people=2, right=0.93)
+    names = ("judge", "rival", "p1")  # as if the second person was a third judge
+    columns = read_columns(written(tmp_path / "a.csv", rows), [*names, "p0"])
+    found = verdict.compared([JudgedColumn(columns, name, columns.codes["p0"]) for name in names])
+    right = {name: np.array([row[name] == row["p0"] for row in rows]) for name in names}
+    p = []
+    for a, b, one, _ in found:
+        mine, other = right[a.judge], right[b.judge]
+        assert one.accuracy.estimate == pytest.approx(mine.mean() - other.mean())
+        p.append(mcnemar([[0, (mine & ~other).sum()], [(~mine & other).sum(), 0]], exact=True).pvalue)
+    assert [(a.judge, b.judge) for a, b, *_ in found] == [("judge", "rival"), ("judge", "p1"), ("rival", "p1")]
+    assert [adjusted for *_, adjusted in found] == pytest.approx(multipletests(p, method="holm")[1])
 
 
 def test_a_judge_that_guesses_is_usable_for_nothing(tmp_path, capsys):
@@ -185,15 +198,37 @@ def test_several_people_vote_and_may_be_replaced(tmp_path, capsys):
 
 
 def test_noise_and_order(tmp_path, capsys):
-    rows = [row | {"again": row["judge"], "swapped": "yes"} for row in rows_of(90)]
+    """Every third "no" is a "yes" when the answers are swapped, and one "yes" is lost: the order favours "no"."""
+    rows = rows_of(90)
+    said_no = [place for place, row in enumerate(rows) if row["judge"] == "no"][::3]
+    said_yes = next(place for place, row in enumerate(rows) if row["judge"] == "yes")
+    rows = [row | {"again": row["judge"], "swapped": row["judge"]} for row in rows]
     rows[0]["again"] = "no" if rows[0]["judge"] != "no" else "yes"
+    for place in said_no:
+        rows[place]["swapped"] = "yes"
+    rows[said_yes]["swapped"] = "unsure"
+    unasked = next(place for place, row in enumerate(rows) if row["judge"] == "unsure")
+    rows[unasked]["swapped"] = ""
     file = written(tmp_path / "a.csv", rows)
-    code, out, _ = said(
-        capsys, file, "--judge", "judge", "--human", "p0", "--repeat", "again", "--swapped", "swapped", "--json"
-    )
+    asked = [file, "--judge", "judge", "--human", "p0", "--repeat", "again", "--swapped", "swapped"]
+    code, out, _ = said(capsys, *asked, "--json")
     [found] = json.loads(out)
-    assert code == 0 and found["repeats"]["again"]["n_cases"] == 1 and found["repeats"]["again"]["n"] == 90
-    assert found["swapped"]["swapped"]["n_cases"] == sum(row["judge"] != "yes" for row in rows)
+    assert code == 0
+    for given, n, changed in (
+        (found["repeats"]["again"], 90, 1),
+        (found["swapped"]["swapped"], 89, len(said_no) + 1),
+    ):
+        assert (given["n"], given["n_cases"]) == (n, changed)
+        assert (given["low"], given["high"]) == pytest.approx(proportion_confint(changed, n, method="wilson"))
+    no, unsure, yes = found["swapped"]["swapped"]["labels"]
+    n_no = sum(row["judge"] == "no" for row in rows)
+    assert (no["label"], no["n_lost"], no["n_gained"]) == ("no", len(said_no), 0)
+    assert (no["share"], no["share_swapped"]) == pytest.approx((n_no / 89, (n_no - len(said_no)) / 89))
+    assert (yes["n_lost"], yes["n_gained"]) == (1, len(said_no))
+    for each in (no, unsure, yes):
+        assert each["p"] == pytest.approx(binomtest(each["n_lost"], each["n_lost"] + each["n_gained"]).pvalue)
+    out = said(capsys, *asked)[1]
+    assert "judge: repeated runs" in out and "judge: does the order favour a label? (swapped)" in out
 
 
 def test_rows_of_one_cluster_are_not_independent(tmp_path):
