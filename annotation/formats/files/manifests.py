@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from zipfile import is_zipfile
 
 from annotation import incoming
 from annotation.formats.files.containers import entries_of, open_blobs
@@ -72,8 +73,8 @@ def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:
     if source.entry:
         return None, []
     entries = {entry.filename: entry.file_size for entry in entries_of(source)}
-    if not entries:
-        return _manifest_in(source), []
+    if not entries:  # an archive in which nothing is read has no manifest either, such as a tool's
+        return None if is_zipfile(source.path) else _manifest_in(source), []
     # As Assay packs it, or packed again together with its folder.
     name = min((name for name in entries if name.rsplit("/", 1)[-1] == MANIFEST), key=len, default=None)
     manifest = _manifest_in(SourceFile(source.path, source.name, name)) if name else None
