@@ -117,6 +117,8 @@ def write_export(
         raise JobError(f"{project.title} is exported as {known}, not as {', '.join(unknown)}")
     open_units = OpenUnits(folder, without_label)
     tools, kinds = [name for name in kinds if name in TOOLS], [name for name in kinds if name in layout.kinds]
+    for name in tools:
+        TOOLS[name].check(project)
     folder.mkdir(parents=True, exist_ok=True)
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
 

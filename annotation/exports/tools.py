@@ -14,6 +14,7 @@ from annotation.decisions.moments import Moment
 from annotation.exports.queries import ExportedItem, exported_items
 from annotation.formats.records import AnnotationRecord, SpanRecord
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
+from annotation.jobs.lifecycle import JobError
 from annotation.models import Decision, Project, Revision, Score, Span, Suggestion, Unit
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, unit_text
 
@@ -24,12 +25,19 @@ UNIT = "unit"
 
 @dataclass(frozen=True, slots=True)
 class ToolExport:
-    """`module` has `function`, called as `write(tasks, questions, folder)`, and `LOSES`, what its files never hold."""
+    """`module` has `function`, called as `write(tasks, questions, folder)`, and `LOSES`, what its files never hold; and
+    `holds(question)`, where they do not hold every question."""
 
     title: str
     module: str
     has_suggestions: bool = True
     function: str = "write"
+
+    def check(self, project: Project) -> None:
+        """JobError where the tool's files have no room for any question of the project."""
+        holds = getattr(import_module(self.module), "holds", None)
+        if holds is not None and not any(map(holds, _questions(project))):
+            raise JobError(f"{self.title}: its files can hold no question of {project.title}")
 
     def write(self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None]) -> None:
         write = getattr(import_module(self.module), self.function)
@@ -51,6 +59,9 @@ TOOLS: dict[str, ToolExport] = {
         has_suggestions=False,
         function="write_xmi",
     ),
+    "prodigy": ToolExport("Prodigy (zip)", "annotation.formats.tools.prodigy", has_suggestions=False),
+    "argilla": ToolExport("Argilla (zip)", "annotation.formats.tools.argilla"),
+    "alt-test": ToolExport("The alternative annotator test (zip)", "annotation.formats.tools.alt_test"),
 }
 
 

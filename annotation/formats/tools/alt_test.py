@@ -6,10 +6,12 @@ They hold no texts: a table with `id` and `text`, given along, does. Without it 
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, row_error, to_key, to_text
 from annotation.formats.files.containers import entries_of
@@ -19,10 +21,23 @@ from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.potato import NO_TEXT, texts_in
 from annotation.formats.tools.tasks import Said, Task
+from annotation.formats.tools.tool_tasks import (
+    WrittenQuestion,
+    WrittenTask,
+    append_line,
+    number_or_text,
+    zip_folder,
+)
 
 PEOPLE, MODELS = "human_annotations.json", "llm_annotations.json"
-QUESTION = "label"
+QUESTION, TEXTS = "label", "items.jsonl"
 FILE_BYTES = 128 * MIB  # a file is one value
+LOSES = (
+    "Names: annotators are called by their pseudonyms",
+    "Answers of raters without a name",
+    "Questions that take several labels, words or highlights, and the titles of the others, which have a file each",
+    "Texts other than the judged one, metadata, times, and probabilities of suggestions",
+)
 
 
 def is_annotations(name: str) -> bool:
@@ -78,3 +93,47 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
         task.people = list(by_place[False, key].values())
         task.models = list(by_place[True, key].values())
         yield task
+
+
+def holds(question: WrittenQuestion) -> bool:
+    return not (question.takes_several or question.takes_text or question.is_of_passages)
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """A zip for each question with the two files and the texts, `items.jsonl`."""
+    held = [question for question in questions if holds(question)]
+    names = {each.slug: "alt-test.zip" if len(held) == 1 else f"alt-test-{each.slug}.zip" for each in held}
+    raters: dict[tuple[str, str], int] = {}  # (file, rater) -> number
+    with TemporaryDirectory() as name:
+        spool, made = Path(name, "lines"), Path(name, "made")
+        for task in tasks:
+            for question in held:
+                append_line(made / names[question.slug] / TEXTS, {"id": task.key, "text": task.judged})
+                for file, everybody in ((PEOPLE, task.people), (MODELS, task.models)):
+                    for said in everybody:
+                        if said.who and (labels := said.labels.get(question.slug)):
+                            label = number_or_text(labels[0]) if question.is_of_numbers else labels[0]
+                            rater = raters.setdefault((file, said.who), len(raters))
+                            append_line(spool / question.slug / str(rater), [task.key, label])
+        for question in held:
+            here = made / names[question.slug]
+            for file in (PEOPLE, MODELS) if here.exists() else ():
+                own = {who: spool / question.slug / str(number) for (of, who), number in raters.items() if of == file}
+                _join({who: path for who, path in own.items() if path.exists()}, here / file)
+            if here.exists():
+                zip_folder(here, folder / here.name)
+
+
+def _join(of_raters: dict[str, Path], target: Path) -> None:
+    """`{rater: {item: label}}`, read line by line."""
+    with open(target, "w", encoding="utf-8", newline="") as out:
+        out.write("{")
+        for place, (who, path) in enumerate(sorted(of_raters.items())):
+            out.write(f"{',' if place else ''}\n{json.dumps(who, ensure_ascii=False)}: {{")
+            with open(path, encoding="utf-8") as lines:
+                for at, line in enumerate(lines):
+                    item, label = json.loads(line)
+                    said = f"{json.dumps(item, ensure_ascii=False)}: {json.dumps(label, ensure_ascii=False)}"
+                    out.write(f"{',' if at else ''}\n  {said}")
+            out.write("\n}")
+        out.write("\n}\n")

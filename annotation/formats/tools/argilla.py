@@ -10,10 +10,13 @@ words, and the labels that nobody chose. Two fields are a pair, the second of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, required_text, to_key, to_object, to_objects, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
@@ -25,8 +28,15 @@ from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import marked_place
 from annotation.formats.tools.tasks import PASSAGES, RATING, SEVERAL, WORDS, Said, Task, ToolQuestion, ToolSpan, shown
+from annotation.formats.tools.tool_tasks import (
+    WrittenAnswers,
+    WrittenQuestion,
+    WrittenTask,
+    number_or_text,
+    zip_folder,
+)
 
-SETTINGS, DATASET = "settings.json", "dataset.json"
+SETTINGS, DATASET, RECORDS = "settings.json", "dataset.json", "records.json"
 KINDS = {
     "label_selection": RATING,
     "multi_label_selection": SEVERAL,
@@ -36,6 +46,15 @@ KINDS = {
 }
 READ = {"id", "fields", "metadata", "suggestions", "responses"}
 NOBODY = "suggestions"
+NAME = re.compile(r"[a-z0-9_-]*[a-z0-9][a-z0-9_-]*")
+MOST_STARS = 10
+LOSES = (
+    "Names: annotators are called by numbers (UUIDs) that follow from their pseudonyms",
+    "Answers of raters without a name",
+    "Suggestions of further models for a question of a text, which has one; explanations",
+    "Numbers, which become texts; scales beyond 0 to 10, which become labels",
+    "Metadata other than texts and numbers, names of imported fields, and times",
+)
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -154,3 +173,115 @@ def _say(said: Said, task: Task, name: str, value: object, asked: Mapping, raw: 
 def _span(span: dict, raw: str, column: str) -> ToolSpan:
     found = marked_place(raw, span.get("start"), span.get("end"), column)
     return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found)
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """A zip of the folder that `Dataset.to_disk` writes and `Dataset.from_disk` reads."""
+    with TemporaryDirectory() as name:
+        spool, names, fields, judged = Path(name), _names(questions), {}, "text"
+        (spool / ".argilla").mkdir()
+        with open(spool / RECORDS, "w", encoding="utf-8", newline="") as out:
+            mark = "[\n"
+            for task in tasks:
+                fields |= dict.fromkeys(task.texts)
+                *_, judged = task.texts
+                record = _record(task, questions, names)
+                out.write(mark + json.dumps(record, ensure_ascii=False, allow_nan=False))
+                mark = ",\n"
+            out.write("[]\n" if mark == "[\n" else "\n]\n")
+        for file, content in (
+            (DATASET, {"name": "assay"}),
+            (SETTINGS, _written_settings(questions, names, list(fields), judged)),
+        ):
+            text = json.dumps(content, indent=1, ensure_ascii=False)
+            (spool / ".argilla" / file).write_text(text + "\n", encoding="utf-8")
+        zip_folder(spool, folder / "argilla.zip")
+
+
+def _names(questions: list[WrittenQuestion]) -> dict[str, str]:
+    """Slug -> name: the question's title where Argilla can have it, as of imported ones."""
+    titles = [one.title for one in questions]
+    return {one.slug: one.title if NAME.fullmatch(one.title) and titles.count(one.title) == 1 else one.slug
+            for one in questions}  # fmt: skip
+
+
+def _name_of_spans(question: WrittenQuestion, name: str) -> str:
+    return name if question.is_of_passages else f"{name}-spans"
+
+
+def _is_rating(question: WrittenQuestion) -> bool:
+    stars = [number_or_text(label) for label in question.labels.values()]
+    is_whole = all(type(star) is int and 0 <= star <= MOST_STARS for star in stars)
+    return bool(stars) and is_whole and not question.takes_several
+
+
+def _written_settings(
+    questions: list[WrittenQuestion], names: Mapping[str, str], fields: list[str], judged: str
+) -> dict:
+    def described(name: str, title: str, required: bool, kind: str, **more) -> dict:
+        return {"name": name, "title": title, "required": required, "settings": {"type": kind, **more}}
+
+    found = []
+    for one in questions:
+        name = names[one.slug]
+        options = [{"value": title, "text": title} for title in one.labels.values()]
+        if one.is_of_passages:
+            pass
+        elif one.takes_text or one.takes_number:
+            found.append(described(name, one.title, False, "text", use_markdown=False))
+        elif _is_rating(one):
+            stars = [{"value": number_or_text(title)} for title in one.labels.values()]
+            found.append(described(name, one.title, False, "rating", options=stars))
+        else:
+            kind = "multi_label_selection" if one.takes_several else "label_selection"
+            found.append(described(name, one.title, False, kind, options=options))
+        if one.passages:
+            more = {"field": judged, "allow_overlapping": True}
+            labels = [{"value": title, "text": title} for title in one.passages.values()]
+            title = one.title if one.is_of_passages else one.passages_title
+            found.append(described(_name_of_spans(one, name), title, False, "span", options=labels, **more))
+    shown_fields = [described(name, name, name == judged, "text", use_markdown=False) for name in fields]
+    more = {"vectors": [], "metadata": [], "distribution": {"strategy": "overlap", "min_submitted": 1}}
+    return {"guidelines": None, "questions": found, "fields": shown_fields, "allow_extra_metadata": True, **more}
+
+
+def _record(task: WrittenTask, questions: list[WrittenQuestion], names: Mapping[str, str]) -> dict:
+    responses: dict[str, list] = {}
+    for said in task.people:
+        user = str(uuid.uuid5(uuid.NAMESPACE_URL, said.who))
+        for name, value in _values(task, said, questions, names) if said.who else ():
+            responses.setdefault(name, []).append({"value": value, "user_id": user})
+    suggestions: dict[str, dict] = {}
+    for said in task.models:
+        for name, value in _values(task, said, questions, names):
+            suggestions.setdefault(name, {"value": value, "score": said.probability, "agent": said.who})
+    metadata = {
+        name: value
+        for name, value in task.metadata.items()
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    }
+    record = {"id": task.key, "fields": task.texts, "metadata": metadata, "suggestions": suggestions}
+    return record | {"responses": responses, "vectors": {}, "status": "completed" if responses else "pending"}
+
+
+def _values(
+    task: WrittenTask, said: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str]
+) -> Iterator[tuple[str, object]]:
+    *_, judged = task.texts
+    for one in questions:
+        if one.slug not in said.labels:
+            continue
+        labels = said.labels[one.slug]
+        if one.takes_several:
+            yield names[one.slug], labels
+        elif not one.is_of_passages:
+            yield names[one.slug], number_or_text(labels[0]) if _is_rating(one) else labels[0]
+        if one.passages:
+            spans = [span for span in said.spans.get(one.slug, ()) if span.field == judged]
+            yield (
+                _name_of_spans(one, names[one.slug]),
+                [{"start": span.start, "end": span.end, "label": span.label} for span in spans],
+            )

@@ -13,14 +13,11 @@ everybody's annotations by the numbers of user and label.
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from annotation.formats.cells import BadCell, required_text, to_key, to_list, to_object, to_text
 from annotation.formats.files.containers import entries_of
@@ -31,7 +28,7 @@ from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import marked_place
 from annotation.formats.tools.tasks import Said, Task, ToolSpan
-from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
+from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask, append_line, zip_folder
 
 QUESTION, CATEGORY = "label", "category"
 NOBODY = {"all", "unknown", "train", "dev", "test", "data", "dataset"}
@@ -153,7 +150,7 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
             for archive in filter(None, (of_texts and LABELS, of_passages and PASSAGES)) if not task.people else ():
                 _append(spool / archive, "unknown", task, [])
         for lines in sorted(spool.iterdir()):
-            _zip(lines, folder / lines.name)
+            zip_folder(lines, folder / lines.name)
 
 
 def _labels(said: WrittenAnswers, questions: list[WrittenQuestion]) -> list[str]:
@@ -175,18 +172,6 @@ def _passages(said: WrittenAnswers, questions: list[WrittenQuestion], task: Writ
 
 
 def _append(folder: Path, who: str, task: WrittenTask, labels: list) -> None:
-    *_, text = task.texts.values()
     is_number = task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 and str(int(task.key)) == task.key
-    row = task.metadata | {"id": int(task.key) if is_number else task.key, "text": text, "label": labels}
-    folder.mkdir(exist_ok=True)
-    with open(folder / f"{who}.jsonl", "a", encoding="utf-8", newline="") as out:
-        out.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _zip(folder: Path, target: Path) -> None:
-    with ZipFile(target, "w") as archive:
-        for path in sorted(folder.iterdir()):
-            entry = ZipInfo(path.name)  # without the time, so that the same labels give the same bytes
-            entry.compress_type = ZIP_DEFLATED
-            with archive.open(entry, "w") as out, open(path, "rb") as lines:
-                shutil.copyfileobj(lines, out)
+    key = int(task.key) if is_number else task.key
+    append_line(folder / f"{who}.jsonl", task.metadata | {"id": key, "text": task.judged, "label": labels})

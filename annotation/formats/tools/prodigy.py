@@ -11,8 +11,10 @@ accepted or rejected is a question of its own. Offsets are code points.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, required_text, to_list, to_objects, to_text
 from annotation.formats.files.tables import open_tables
@@ -22,9 +24,17 @@ from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import marked_place
 from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant
+from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask, append_line, zip_folder
 
 CHOICE, SPANS = "choice", "spans"
 ANSWERS = ("accept", "reject", "ignore")
+FILE = "prodigy.zip"
+LOSES = (
+    "Names: annotators are called by their pseudonyms",
+    "Questions that are answered in words or by a number",
+    "Titles of questions that take labels: each question has a file",
+    "Keys of texts; texts that nobody labelled; time spent",
+)
 FIELDS = {"text", "label", "answer", "options", "accept", "spans", "meta", "_annotator_id", "_session_id", "_timestamp"}
 # What Prodigy writes for its own use: tokens can be made again, hashes follow from the texts, the rest is of its pages.
 OWN = {"tokens", "_input_hash", "_task_hash", "_view_id", "config", "_is_binary"}
@@ -35,7 +45,11 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    return common.label_set_of(tasks_of(sources, options), name)
+    made = common.label_set_of(tasks_of(sources, options), name)
+    for question in made.get("questions", ()):  # a label that nobody accepted, or nobody rejected
+        if question["slug"] not in (CHOICE, SPANS):
+            question["labels"] = [{"value": one, "title": one} for one in ANSWERS[:2]]
+    return made
 
 
 def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
@@ -108,3 +122,48 @@ def _choices(cells: dict) -> list[str]:
 def _span(span: dict, raw: str, column: str) -> ToolSpan:
     found = marked_place(raw, span.get("start"), span.get("end"), column, span.get("text"))
     return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found)
+
+
+def holds(question: WrittenQuestion) -> bool:
+    return bool(question.labels)
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """A zip with a file for each question, as `prodigy db-in` takes it into a data set of its own."""
+    with TemporaryDirectory() as name:
+        spool = Path(name)
+        for task in tasks:
+            for question in filter(holds, questions):
+                for said in task.people:
+                    if question.slug in said.labels:
+                        append_line(spool / f"{question.slug}.jsonl", _line(task, question, said))
+        zip_folder(spool, folder / FILE)
+
+
+def _line(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers) -> dict:
+    labels, (*_, judged) = said.labels[question.slug], task.texts
+    line: dict = {"text": task.judged}
+    if question.is_of_passages:
+        line |= {"answer": "accept", "_view_id": "spans_manual"}
+    elif tuple(question.labels) == ANSWERS[:2]:  # a label that was accepted or rejected
+        line |= {"label": question.title, "answer": labels[0], "_view_id": "classification"}
+    else:
+        options = [{"id": value, "text": title} for value, title in question.labels.items()]
+        ids = {title: value for value, title in question.labels.items()}
+        line |= {"options": options, "accept": [ids.get(label, label) for label in labels], "answer": "accept"}
+        line["_view_id"] = "choice"
+    if question.passages:
+        line["spans"] = [
+            {"start": span.start, "end": span.end, "label": span.label}
+            for span in said.spans.get(question.slug, ())
+            if span.field == judged
+        ]
+    others = {name: text for name, text in task.texts.items() if name != judged and text}
+    if meta := task.metadata.get("prodigy") or others:
+        line["meta"] = meta
+    if said.who:
+        line |= {"_annotator_id": said.who, "_session_id": said.who}
+    if said.submitted_at:
+        moment = said.submitted_at.timestamp()
+        line["_timestamp"] = int(moment) if moment.is_integer() else moment
+    return line

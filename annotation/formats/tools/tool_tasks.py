@@ -1,10 +1,15 @@
-"""What an export gives to a tool's writer: one text with everything that was said of it."""
+"""What an export gives to a tool's writer: one text with everything that was said of it; and zips of lines."""
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from annotation.formats.cells import number_in
 from annotation.formats.records import SpanRecord
 from annotation.formats.tools.tasks import MARKED, NONE
 
@@ -24,6 +29,12 @@ class WrittenQuestion:
     def is_of_passages(self) -> bool:
         """Whether the question asks for nothing but passages."""
         return bool(self.passages) and tuple(self.labels) == (MARKED, NONE)
+
+    @property
+    def is_of_numbers(self) -> bool:
+        """Whether every answer is a number: typed, or a label of a scale."""
+        labels = self.labels.values()
+        return self.takes_number or (bool(labels) and all(number_in(label) is not None for label in labels))
 
 
 @dataclass(slots=True)
@@ -47,3 +58,30 @@ class WrittenTask:
     metadata: dict
     people: list[WrittenAnswers] = field(default_factory=list)
     models: list[WrittenAnswers] = field(default_factory=list)
+
+    @property
+    def judged(self) -> str:
+        """The text that the labels are about."""
+        return list(self.texts.values())[-1]
+
+
+def number_or_text(label: str) -> int | float | str:
+    number = number_in(label)
+    if number is None:
+        return label
+    return int(number) if number.is_integer() else number
+
+
+def append_line(path: Path, line: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8", newline="") as out:
+        out.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def zip_folder(folder: Path, target: Path) -> None:
+    with ZipFile(target, "w") as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = ZipInfo(path.relative_to(folder).as_posix())  # without the time: the same labels, the same bytes
+            entry.compress_type = ZIP_DEFLATED
+            with archive.open(entry, "w") as out, open(path, "rb") as lines:
+                shutil.copyfileobj(lines, out)

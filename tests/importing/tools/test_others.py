@@ -1,10 +1,12 @@
-"""Files of doccano and Potato become projects, and doccano's come out again."""
+"""Files of doccano, Prodigy, Potato, Argilla and others become projects, and come out again."""
 
 import json
+import uuid
 import zipfile
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError
 
 from annotation.imports.queries import import_result
 from annotation.models import Decision, Job, Judgement, Rater, Span
@@ -13,6 +15,8 @@ from tests.formats.tools.test_inception import ADA, PLACE, cas
 from tests.importing.tools.files import export, import_by_command, import_in_browser
 
 pytestmark = pytest.mark.django_db
+
+SAMPLES = Path(__file__).parents[2] / "formats/tools/samples"
 
 ANN = [
     {"id": 7, "text": "Snow 😀 fell.", "label": ["Cold!"], "Comments": [], "source": "log"},
@@ -153,3 +157,116 @@ def test_highlights_of_a_curation_are_those_of_its_decision(tmp_path):
     assert [(one["quote"], one["label"]) for one in stored.spans] == [("Ada 👩🏽‍🔬", "per"), ("Köln", "loc")]
     _, changed = curated((*PLACE, "LOC"))
     assert (changed.label, [one["quote"] for one in changed.spans], changed.is_latest) == ("marked", ["Köln"], True)
+
+
+def test_a_folder_that_argilla_wrote_in_and_out(tmp_path):
+    """Equal but for what the export lists: whose answers they are, the state of records, one suggestion a question."""
+    project, dry = import_in_browser(packed(tmp_path / "argilla.zip", SAMPLES / "argilla"))
+    assert [one["what"] for one in dry["lost"]] == ["Fields of records: status"]
+    manifest = export(project, "argilla", tmp_path / "out")
+    assert any(what.startswith("Suggestions of further models") for what, _ in manifest["lost"]["argilla"])
+    given, written = [], []
+    for found, archive_of in ((given, tmp_path / "argilla.zip"), (written, tmp_path / "out/argilla.zip")):
+        with zipfile.ZipFile(archive_of) as opened:
+            found += [json.loads(opened.read(name)) for name in ("records.json", ".argilla/settings.json")]
+    users = {
+        user: str(uuid.uuid5(uuid.NAMESPACE_URL, pseudonym))
+        for user, pseudonym in project.raters.values_list("name", "pseudonym")
+    }
+    for record, other in zip(given[0], written[0], strict=True):
+        for name in ("id", "metadata", "suggestions"):
+            assert record[name] == other[name]
+        assert list(record["fields"].values()) == list(other["fields"].values())
+        for name, responses in record["responses"].items():
+            said = {users[one["user_id"]]: in_any_order(one["value"]) for one in responses}
+            assert said == {one["user_id"]: in_any_order(one["value"]) for one in other["responses"][name]}
+        assert record["responses"].keys() == other["responses"].keys()
+    for one, other in zip(given[1]["questions"], written[1]["questions"], strict=True):
+        values = [[option["value"] for option in each["settings"].get("options", [])] for each in (one, other)]
+        assert (one["name"], one["settings"]["type"], values[0]) == (
+            other["name"],
+            other["settings"]["type"],
+            values[1],
+        )
+    again = import_by_command(tmp_path / "out/argilla.zip", format="argilla", slug="again")
+    export(again, "argilla", tmp_path / "more")
+    assert sorted(map(str, again.raters.values_list("name", flat=True))) == sorted(users.values())
+
+
+def in_any_order(value):
+    return sorted(value, key=str) if isinstance(value, list) else value
+
+
+def packed(path: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as out:
+        for file in folder.rglob("*.json"):
+            out.write(file, file.relative_to(folder).as_posix())
+    return path
+
+
+def test_prodigy_in_and_out(tmp_path):
+    """A file for each question: choices, a label that was accepted or rejected, and highlights that overlap."""
+    text, other = "Ada 👩🏽‍🔬 met Bo in Köln 😀.", "It rained."
+    who = {"_annotator_id": "db-ada", "_session_id": "db-ada", "_timestamp": 1717156800}
+    options = [{"id": "bad", "text": "Bad"}, {"id": "good", "text": "Good"}]
+    choices = [
+        {"text": text, "options": options, "accept": ["good"], "answer": "accept", "meta": {"page": 3}} | who,
+        {"text": other, "options": options, "accept": ["bad"], "answer": "accept"} | who,
+        {"text": other, "options": options, "accept": ["good"], "answer": "accept"},  # of nobody in particular
+    ]
+    accepted = [{"text": other, "label": "WEATHER", "answer": "reject"} | who]
+    ada, koeln = text.index(" met"), text.index("Köln")
+    marked = [
+        {"start": 0, "end": ada, "label": "PER"},
+        {"start": 4, "end": ada + 4, "label": "ACT"},
+        {"start": koeln, "end": koeln + 4, "label": "LOC"},
+    ]
+    spans = [{"text": text, "spans": marked, "answer": "accept", "meta": {"page": 3}} | who]
+    spans.append({"text": other, "spans": [], "answer": "accept"} | who)
+    files = {"choice.jsonl": choices, "weather.jsonl": accepted, "spans.jsonl": spans}
+    project, dry = import_in_browser(archive(tmp_path / "prodigy.zip", files))
+    assert dry["lost"] == []
+    export(project, "prodigy", tmp_path / "out")
+    [name] = project.raters.exclude(kind=Rater.Kind.SLOT).values_list("pseudonym", flat=True)
+    written = rows_of(tmp_path / "out/prodigy.zip")
+    assert written.keys() == files.keys()
+    views = {"choice.jsonl": "choice", "weather.jsonl": "classification", "spans.jsonl": "spans_manual"}
+    for file, rows in files.items():
+        expected = [row | {"_view_id": views[file]} for row in rows]
+        for row in expected:
+            row |= {"_annotator_id": name, "_session_id": name} if "_annotator_id" in row else {}
+        assert sorted(written[file], key=str_of) == sorted(expected, key=str_of)
+    again = import_by_command(tmp_path / "out/prodigy.zip", format="prodigy", slug="again")
+    export(again, "prodigy", tmp_path / "more")
+    assert [*map(len, rows_of(tmp_path / "more/prodigy.zip").values())] == [*map(len, written.values())]
+
+
+def str_of(row: dict) -> str:
+    return json.dumps(row, sort_keys=True)
+
+
+def test_the_alternative_annotator_test_in_and_out(tmp_path):
+    people = {"ann": {"1": "good", "2": "so so 😀"}, "ben": {"1": "bad"}}
+    models = {"gpt-4": {"1": "good", "2": "bad"}, "llama": {"2": "good"}}
+    path = tmp_path / "set.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("set/human_annotations.json", json.dumps(people))
+        out.writestr("set/llm_annotations.json", json.dumps(models))
+        out.writestr("set/items.csv", "id,text\n1,Snow fell.\n2,It rained.\n")
+    project = import_by_command(path, format="alt-test")
+    export(project, "alt-test", tmp_path / "out")
+    names = dict(project.raters.values_list("name", "pseudonym"))
+    with zipfile.ZipFile(tmp_path / "out/alt-test.zip") as opened:
+        said, guessed = (json.loads(opened.read(f"{who}_annotations.json")) for who in ("human", "llm"))
+        texts = [json.loads(line) for line in opened.read("items.jsonl").splitlines()]
+    assert said == {names[who]: labels for who, labels in people.items()} and guessed == models
+    assert texts == [{"id": "1", "text": "Snow fell."}, {"id": "2", "text": "It rained."}]
+    again = import_by_command(tmp_path / "out/alt-test.zip", format="alt-test", slug="again")
+    assert set(again.raters.values_list("name", flat=True)) == set(names.values())
+    assert Judgement.objects.filter(revision__annotation__item__project=again).count() == 3
+    # A project of which the files could hold nothing is told so, and nothing is written.
+    rows = [{"id": 1, "text": "Snow.", "label": ["cold", "wet"]}]
+    several, _ = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
+    with pytest.raises(CommandError, match="its files can hold no question of"):
+        export(several, "alt-test", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
