@@ -262,7 +262,7 @@ class ImportsRoute(UploadRoute):
 
 
 class IntoProject(UploadRoute):
-    """What goes into a project's own data set."""
+    """What goes into a project's own data set: also while something else does, since streams come when they come."""
 
     asks = AskedOfContent
     format: ClassVar[str]
@@ -279,6 +279,7 @@ class IntoProject(UploadRoute):
                 on_judged=asked["on_judged"],
                 project=ProjectWish(slug, task_type=project.task_type),
                 leaves_out=asked["on_error"] == SKIP,
+                waits=True,
             )
             return importing.start(request.user, dataset, wanted, is_dry_run=False)
 

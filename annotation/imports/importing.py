@@ -37,6 +37,10 @@ class ImportProblem(Exception):
     """What was asked for cannot be done; the message says why and what to do."""
 
 
+class ImportUnderWay(ImportProblem):
+    """Another job is bringing content into the data set."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileChoices:
     """What the user said about the files, as `formats.Options` takes it; can be stored as JSON."""
@@ -74,6 +78,7 @@ class ImportRequest:
     on_judged: str = REFUSE
     project: ProjectWish | None = None
     leaves_out: bool = False  # bad rows, instead of refusing the file for them
+    waits: bool = False  # for another import into the data set, instead of being refused
 
     def as_json(self) -> dict:
         return asdict(self)
@@ -88,6 +93,7 @@ class ImportRequest:
             on_judged=stored.get("on_judged", REFUSE),
             project=ProjectWish(**wish) if wish else None,
             leaves_out=bool(stored.get("leaves_out")),
+            waits=bool(stored.get("waits")),
         )
 
 
@@ -347,7 +353,7 @@ def _has_spans(request: ImportRequest) -> bool:
 def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: bool, wake_workers: bool = True) -> Job:
     """Store the job. ImportProblem where it cannot be done, or another import into the data set is under way."""
     check(request, dataset)
-    if not is_dry_run:
+    if not is_dry_run and not request.waits:
         refuse_second(dataset)
     return lifecycle.create_job(
         Job.Kind.IMPORT,
@@ -362,7 +368,7 @@ def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: b
 def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
     batch = unfinished_batch(dataset)
     if batch is not None and (but is None or batch.job_id != but.pk):
-        raise ImportProblem(
+        raise ImportUnderWay(
             f"{UNDER_WAY[batch.job.kind]} {dataset.title} is being prepared, started by {batch.job.created_by} at "
             f"{batch.job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
         )

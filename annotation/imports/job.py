@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotation.formats import FormatError
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames
-from annotation.imports.importing import ImportProblem, ImportRequest
+from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
 from annotation.imports.staged_job import (
     close_staging,
@@ -31,6 +31,7 @@ from annotation.projects.label_sets import save_label_set
 from annotation.projects.removal import remove_project
 from annotation.task_types import TaskType
 from annotation.task_types.label_sets import identifier_of
+from models_runtime.contracts import UnavailableError
 
 
 class ImportHandler:
@@ -45,6 +46,8 @@ class ImportHandler:
             else:
                 result = _stage(job, request, lease)
         except (FormatError, ImportProblem) as error:
+            if request.waits and isinstance(error, ImportUnderWay):
+                raise UnavailableError(str(error)) from error
             raise JobError(str(error)) from error
         close_staging(job, result, lease)
 

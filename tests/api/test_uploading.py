@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError
 from django.utils import timezone
 
-from annotation.imports import importing
+from annotation.imports import importing, staging
 from annotation.jobs import lifecycle
 from annotation.models import (
     Annotation,
@@ -269,7 +269,7 @@ def test_a_key_gives_the_same_answer_and_no_second_effect(project, program):
     problem_of(other.send("datasets/", asked, **{"Idempotency-Key": "a"}), 422)  # theirs, and the address is taken
 
 
-def test_content_is_appended_by_key(project, program):
+def test_content_is_appended_by_key(project, program, monkeypatch):
     trace = {
         "claim": {"id": "c8", "text": "The river froze over."},
         "passages": [{"id": "c8/e1", "text": "It did not."}],
@@ -279,6 +279,25 @@ def test_content_is_appended_by_key(project, program):
         assert job.state == "done", job.message
         assert (Evidence.objects.count(), project.items.count(), job.result["is_unchanged"]) == (8, 8, bool(number))
     assert "c8/e1" in [one["unit"] for one in program.read("projects/frost/units/")["results"]]
+    # Of two streams at once the second waits for the first.
+    other = {"claim": {"id": "c9", "text": "The lake froze."}, "passages": [{"id": "c9/e1", "text": "It thawed."}]}
+    waiting = []
+
+    def meanwhile(*args):
+        if not waiting:
+            sent = post(program, "projects/frost/items/", lines([other]))
+            waiting.append(Job.objects.get(uuid=sent.json()["uuid"]))
+            lifecycle.work_on(waiting[0].pk)
+            waiting[0].refresh_from_db()
+        return real(*args)
+
+    real = staging.insert_units
+    monkeypatch.setattr(staging, "insert_units", meanwhile)
+    more = trace | {"passages": [{"id": "c8/e2", "text": "It froze twice."}]}
+    assert done(post(program, "projects/frost/items/", lines([more]))).state == "done"
+    assert not waiting[0].is_finished and "Another import" in waiting[0].waits_for, waiting[0].message
+    waiting[0].chunks.update(not_before=None)
+    assert lifecycle.run_here(waiting[0]).state == "done" and Evidence.objects.count() == 10
     bad = done(post(program, "projects/frost/items/", lines([trace, b'{"claim": 7}\n'])))
     assert bad.state == "failed" and bad.result["errors"][0]["line"] == 2
 
