@@ -378,6 +378,35 @@ def test_highlights_that_are_not_there_are_bad_rows(tmp_path, cells, reason):
     assert reason in next(one.reason for one in found if isinstance(one, RowError))
 
 
+def test_a_quote_tells_what_its_offsets_count(tmp_path):
+    """Characters, UTF-16 code units, or bytes."""
+    said, quote = "😀é 日本 came.", "日本"
+    places = [(3, 5), (4, 6), (7, 13)]
+    rows = "".join(f"{n},{said},ann,{start},{end},{quote}\n" for n, (start, end) in enumerate(places))
+    roles = {"id": "id", "text": "t", "rater": "who", "start": "s", "end": "e", "quote": "q"}
+    found = records(tmp_path, f"id,t,who,s,e,q\n{rows}", roles)
+    spans = [one.judgements[0].spans[0] for one in found if isinstance(one, AnnotationRecord)]
+    assert [(span.start, span.end, span.quote) for span in spans] == [(3, 5, quote)] * 3
+
+
+def test_a_model_may_highlight_beside_people_and_one_that_does_not_says_nothing(tmp_path):
+    rows = "a b c,ann,,good,0,1,a,PER\na b c,,tagger,,2,3,b,LOC\na b c,,tagger,,0,1,a,PER\na b c,,nli,good,,,,\n"
+    (tmp_path / "t.csv").write_text(f"t,who,model,grade,s,e,q,k\n{rows}", encoding="utf-8")
+    roles = {"text": "t", "rater": "who", "checker": "model", "label/grade": "grade", "start": "s", "end": "e",
+             "quote": "q", "highlight": "k"}  # fmt: skip
+    source = SourceFile(tmp_path / "t.csv")
+    found = list(get_format("ratings").read([source], Options(mapping=roles)))
+    assert [one for one in found if isinstance(one, RowError)] == []
+    said = {(one.checker, one.dimension): one for one in found if isinstance(one, SuggestionRecord)}
+    assert said.keys() == {("tagger", "highlights"), ("nli", "grade")}
+    marked = said["tagger", "highlights"]
+    assert (marked.label, [(one.quote, one.label) for one in marked.spans]) == ("marked", [("a", "per"), ("b", "loc")])
+    [spans] = [
+        one["spans"] for one in label_set_of([source], Options(mapping=roles), "x")["questions"] if "spans" in one
+    ]
+    assert [one["title"] for one in spans["own_labels"]] == ["LOC", "PER"]
+
+
 def test_models_may_stand_in_a_column_and_say_how_sure_they_are(tmp_path):
     text = (
         "id,who,model,grade,sure,score\n1,ann,,good,,\n1,,nli,good,0.9,\n1,,len,,,12.5\n2,ben,,bad,,\n"

@@ -10,7 +10,7 @@ from annotation.formats.cells import BadCell, number_in, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import label_value, shown
 from annotation.formats.records import SpanRecord
-from annotation.formats.tools.offsets import CODE_POINTS, place
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_8, UTF_16, place
 
 ROLES = ("start", "end", "quote", "highlight")
 _KEYS = {
@@ -95,7 +95,8 @@ def _span(values: Mapping[str, object], raw: str, field: str, column: str) -> tu
         numbers = [number_in(one) for one in given]
         if None in numbers or not all(number.is_integer() for number in numbers):
             raise BadCell(column, shown_as, "is not the start and end of a highlight, which are whole numbers")
-        offsets = place(raw, *map(int, numbers), quote, (CODE_POINTS,))
+        encodings = (CODE_POINTS, UTF_16, UTF_8) if quote else (CODE_POINTS,)  # the quote tells what was counted
+        offsets = place(raw, *map(int, numbers), quote, encodings)
         if offsets is None:
             reason = "differs from the text at this position" if quote else "is not a position in the text"
             raise BadCell(column, shown_as, reason)

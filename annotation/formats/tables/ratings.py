@@ -174,6 +174,7 @@ class RatingRows:
         self.noted: list[tuple[str, str, str]] = []  # of the row that is read
         self.scores: dict[tuple[str, str], tuple[float, int]] = {}
         self.predictions: dict[tuple[str, str, str], tuple[str, int]] = {}
+        self.predicted_spans: dict[tuple[str, str, str], dict[SpanRecord, None]] = {}
         self.probabilities: dict[tuple[str, str, str], dict[str, float]] = {}  # "" stands for the label that was given
         parts = [(role.split("/"), column) for role, column in self.mapping.items()]
 
@@ -304,8 +305,8 @@ class RatingRows:
             if label is not None:
                 who = self._rater("" if len(names) == 2 else names[1], names[-1]) if names[1:] else rater
                 found.setdefault(who, _Answer({})).labels[question] = label
-        if self.has_spans and not checker:
-            self._highlight(found, rater, cells, marks)
+        if self.has_spans:
+            self._highlight(found, rater, cells, marks, is_checker=bool(checker))
         comment = self.cell(cells, "comment")
         kept = {names[0]: plain(cells.get(column)) for names, column in self.of_row if cells.get(column)}
         if marks.get("context"):  # no page has highlights there
@@ -369,14 +370,17 @@ class RatingRows:
             return meant
         return self._named(text, label_value)
 
-    def _highlight(self, found: dict[str, _Answer], rater: str, cells: dict, marks: dict[str, list]) -> None:
-        """Whoever labels the row looked for highlights, so that none is an answer, too."""
+    def _highlight(
+        self, found: dict[str, _Answer], rater: str, cells: dict, marks: dict[str, list], is_checker: bool
+    ) -> None:
+        """Whoever labels the row looked for highlights, so that none is an answer, too; not so a checker."""
         raw = cells.get(self.mapping["text"])
         raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
         field = FIELD_OF_PAGE[self.page]
         marked = {(): list(spans_of_row(self.mapping, cells, raw, field))} if self.has_row_spans else {}
         if self.is_marked:
-            found.setdefault(rater, _Answer({}))
+            if not is_checker:
+                found.setdefault(rater, _Answer({}))
             if marks["text"] or not marks.get("context"):
                 marked[()] = list(spans_of_marks(marks["text"], self.mapping, cells, raw, field))
         marked |= {
@@ -384,7 +388,7 @@ class RatingRows:
         }
         for names, spans in marked.items():
             question = names[0] if names else HIGHLIGHTS
-            if not spans and rater not in found:
+            if not spans and (is_checker or rater not in found):
                 continue
             answer = found.setdefault(rater, _Answer({}))
             if question not in self.labelled:
@@ -478,6 +482,9 @@ class RatingRows:
                 raise BadCell(column, label, f"differs from the label on line {before} for the same text")
             predictions[key, name, question] = label, before
         probabilities = self._probabilities(key, cells, checker, said)
+        for answer in answers.values() if checker else ():
+            for question, spans in answer.spans.items():
+                self.predicted_spans.setdefault((key, checker, question), {}).update(spans)
         self.scores.update(scores)
         self.predictions.update(predictions)
         for place, found in probabilities.items():
@@ -540,7 +547,8 @@ class RatingRows:
         for place, (label, _) in self.predictions.items():
             given = dict(self.probabilities.get(place, ()))
             sure = given.pop("", None)
-            yield SuggestionRecord(*place, label, given.get(label, sure), given)
+            marked = sorted(self.predicted_spans.get(place, ()), key=lambda one: (one.start, one.end, one.label))
+            yield SuggestionRecord(*place, label, given.get(label, sure), given, spans=tuple(marked))
         yield from self._odd_records()
 
     def _odd_records(self) -> Iterator[OddRecord]:
@@ -565,6 +573,8 @@ class RatingRows:
             return {}
         for (_, _, question), (label, _) in self.predictions.items():
             values.setdefault(question, {})[label] = None
+        for (_, _, question), spans in self.predicted_spans.items():
+            own.setdefault(question, {}).update((span.label, None) for span in spans)
         questions = [self._question(question, list(found), own) for question, found in values.items()]
         return {"name": name[:150], "version": 1, "page": self.page, "summary": "", "questions": questions}
 
