@@ -1,5 +1,6 @@
 """Django settings, from the environment (docs/settings.md lists the variables)."""
 
+import os
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +18,9 @@ from models_runtime.evidence import providers
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
 from models_runtime.loading import allowed_models
+
+# Arrow's own allocator keeps tens of megabytes that it needed once. Read when pandas or pyarrow is first imported.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment(file=BASE_DIR / "assay.env")

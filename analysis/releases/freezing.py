@@ -16,10 +16,20 @@ from analysis.models import Release
 from analysis.releases.cards.several import ReleasePart
 from analysis.releases.cards.writing import write_beside, write_manifest
 from analysis.releases.chosen import ChosenSource
-from analysis.releases.files import ANNOTATIONS, MANIFEST, VERSION, ZIP, combined, digest_of, names_of, terms_of, zipped
+from analysis.releases.files import (
+    ANNOTATIONS,
+    MANIFEST,
+    VERSION,
+    ZIP,
+    combined,
+    digest_of,
+    names_of,
+    terms_of,
+    zipped,
+)
 from analysis.releases.kept import file_stem, keep_file
 from analysis.releases.several import folder_of, write_whole
-from analysis.releases.writing import write_frames
+from analysis.releases.writing import release_memory, write_frames
 from analysis.sources.database import DatabaseSource
 from analysis.sources.wrong import WrongChoice
 from annotation import __version__
@@ -52,6 +62,7 @@ def one_moment() -> Iterator[None]:
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("ROLLBACK")
+            connection.close()  # which frees its cache: what follows is made from files
 
 
 def write_release(
@@ -85,10 +96,12 @@ def write_release(
                 (name, one, releasing.write_export(one, folder / name, None, part=part, decisions=decisions))
             )
             beat()
+            release_memory()
             write_frames(source, folder / name)
             del source  # it keeps what it has read
             beat()
         changes = changes_of(project, number, version, note, moment)
+    release_memory()
     parts = []
     for name, one, said in exported:
         manifest = finished_manifest(one, folder / name, said, number, note, moment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from analysis.sources.base import Source
 from annotation.datasets.kinds import KIND_NAMED
 
 FRAMES = "frames"
+# Of columns that are read as objects of Python, which take much more room than a frame does.
+ROWS_AT_ONCE = 5_000
+PLAIN = {str, int, bool}
 
 
 def write_frames(source: Source, folder: Path) -> None:
@@ -24,6 +27,13 @@ def write_frames(source: Source, folder: Path) -> None:
     for kind in KIND_NAMED:
         rows = (row for part in source.content_parts(kind) for row in records(part))
         write_rows(folder / FRAMES / "content" / f"{kind}.jsonl", rows)
+
+
+def release_memory() -> None:
+    """Give the system back what was freed, between steps that each need much of it."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()  # of the allocator `system`, this is malloc_trim
 
 
 def write_rows(path: Path, rows: Iterable[dict]) -> int:
@@ -41,8 +51,22 @@ def write_rows(path: Path, rows: Iterable[dict]) -> int:
 def records(frame: pd.DataFrame) -> Iterator[dict]:
     """Rows as plain data, values that are missing left out."""
     columns = list(frame.columns)
-    for row in frame.itertuples(index=False, name=None):
-        yield {name: plain(value) for name, value in zip(columns, row, strict=True) if not is_missing(value)}
+    for row in rows_of(frame, columns):
+        yield {
+            name: value if type(value) in PLAIN else plain(value)
+            for name, value in zip(columns, row, strict=True)
+            if type(value) in PLAIN or not is_missing(value)
+        }
+
+
+def rows_of(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple]:
+    for here in slices(len(frame)):
+        part = frame.iloc[here]
+        yield from zip(*(part[name].tolist() for name in columns), strict=True)
+
+
+def slices(n: int) -> Iterator[slice]:
+    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
 
 
 def is_missing(value: object) -> bool:

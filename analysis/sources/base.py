@@ -265,7 +265,8 @@ def unanswered(kind: TaskType, labels: pd.DataFrame) -> list[str]:
 def in_order(labels: pd.DataFrame, units: pd.DataFrame, kind: TaskType) -> pd.DataFrame:
     """Rows about `units` only, by unit, dimension (as asked), rater and, where there is one, revision or place."""
     place = pd.Series(np.arange(len(units)), index=units["unit"].to_numpy())
-    labels = labels[labels["unit"].isin(place.index)]
+    is_about = labels["unit"].isin(place.index)
+    labels = labels if is_about.all() else labels[is_about]
     if not len(labels):
         return labels.reset_index(drop=True)
     asked = {dimension.slug: index for index, dimension in enumerate(kind.dimensions)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from sys import intern
@@ -26,6 +26,8 @@ from annotation.task_types import LabelSetError, configured, learn, task_type
 WHOLE = ("guideline_version", "rank", *NUMBERS)
 # What a canonical line has where its author had been served others' labels.
 MARKED = re.compile('"labels_seen":true')
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NO_TIME = np.iinfo(np.int64).min  # numpy's NaT
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class ReleaseSource(Source):
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
         if unit_kind != self.type.unit_kind:
             raise ReleaseError(f"{self.slug} judges {self.type.unit_kind}, and its release holds no {unit_kind}")
-        return self._units.copy()
+        return self._units.copy(deep=False)
 
     @cached_property
     def _units(self) -> pd.DataFrame:
@@ -93,7 +95,7 @@ class ReleaseSource(Source):
         return {key: place for place, key in enumerate(self._units["unit_key"].tolist())}
 
     def item_frame(self) -> pd.DataFrame:
-        return self._items.copy()
+        return self._items.copy(deep=False)
 
     @cached_property
     def _items(self) -> pd.DataFrame:
@@ -107,99 +109,92 @@ class ReleaseSource(Source):
 
     @cached_property
     def _stored(self) -> _Stored:
-        """All read in one go."""
+        """All read in one go, by column and without texts of single lines: there may be millions."""
         everybody = self.everybody()
         kinds = dict(zip(everybody["rater"], everybody["kind"], strict=True))
         annotators: set[str] = set()
         groups: dict[str, str] = {}
-        # By column, and without texts of single lines: there may be millions.
-        labels = {name: [] for name in ("dimension", "label", "suggestion_shown", "rater", "rater_kind")}
-        labels |= {name: array("q") for name in ("unit", "annotation", "number")}
-        revisions = {"annotation": array("q"), "number": array("q"), "submitted_at": [], "guideline_version": []}
-        spans: list[tuple] = []
-        latest: dict[tuple[int, str], tuple] = {}
+        labels = _columns("unit annotation number", "dimension label suggestion_shown rater rater_kind")
+        lines = _columns("annotation number shown_at submitted_at", "seconds guideline_version suggestion_shown")
+        spans = _columns("annotation number unit start end", "rater dimension label field own_label")
+        places: dict[tuple[int, str], int] = {}
         for line in self.files.rows(ANNOTATIONS):
             annotators.add(line["annotator"])
             if "annotator_group" in line:
                 groups[line["annotator"]] = line["annotator_group"]
             if line["surplus"]:
                 continue
-            answer, revision = (self._item_numbers[line["item"]], intern(line["annotator"])), line["revision"]
-            annotation = latest[answer][0] if answer in latest else len(latest)
-            shown, submitted = instant(line["shown_at"]), instant(line["submitted_at"])
-            more = line["guideline_version"], line["suggestion_shown"]
-            # Lines of one answer stand in the order of revisions.
-            latest[answer] = (annotation, revision, line["active_ms"], shown, submitted, *more)
-            for name, value in zip(revisions, (annotation, revision, submitted, more[0]), strict=True):
-                revisions[name].append(value)
+            rater, seconds = intern(line["annotator"]), line["active_ms"]
+            place = places.setdefault((self._item_numbers[line["item"]], rater), len(places))
+            revision, shown = line["revision"], line["suggestion_shown"]
+            lines["annotation"].append(place)
+            lines["number"].append(revision)
+            lines["shown_at"].append(_microseconds(line["shown_at"]))
+            lines["submitted_at"].append(_microseconds(line["submitted_at"]))
+            lines["seconds"].append(None if seconds is None else seconds / 1000)
+            lines["guideline_version"].append(line["guideline_version"])
+            lines["suggestion_shown"].append(shown)
             for judgement in line["judgements"]:
                 unit, dimension, label = (
                     self._unit_numbers[judgement["unit"]],
                     intern(judgement["dimension"]),
                     intern(judgement["label"]),
                 )
-                said = dimension, label, line["suggestion_shown"], answer[1], kinds[answer[1]]
-                for name, value in zip(labels, (*said, unit, annotation, revision), strict=True):
-                    labels[name].append(value)
+                said = unit, place, revision, dimension, label, shown, rater, kinds[rater]
+                for column, value in zip(labels.values(), said, strict=True):
+                    column.append(value)
                 for span in judgement["spans"]:
-                    where = (intern(span["field"]), span["start"], span["end"], span.get("label", ""))
-                    spans.append((annotation, revision, (unit, answer[1], dimension, label, *where)))
-        newest = np.array([one[1] for one in latest.values()], dtype=np.int64)
+                    where = span["start"], span["end"], rater, dimension, label, intern(span["field"])
+                    for column, value in zip(
+                        spans.values(), (place, revision, unit, *where, span.get("label", "")), strict=True
+                    ):
+                        column.append(value)
+        newest = np.zeros(len(places), dtype=np.int64)
+        np.maximum.at(newest, np.asarray(lines["annotation"]), np.asarray(lines["number"]))
+
+        def is_latest(columns: dict) -> np.ndarray:
+            return np.asarray(columns["number"]) == newest[np.asarray(columns["annotation"])]
+
         frame = pd.DataFrame({name: labels[name] for name in base.LABEL_COLUMNS if name in labels})
-        is_latest = frame["number"].to_numpy() == newest[frame["annotation"].to_numpy(dtype=np.int64)]
-        frame.insert(base.LABEL_COLUMNS.index("is_latest"), "is_latest", is_latest)
-        marked = [row for annotation, revision, row in spans if revision == newest[annotation]]
+        frame.insert(base.LABEL_COLUMNS.index("is_latest"), "is_latest", is_latest(labels))
+        marked = pd.DataFrame({name: spans[name] for name in base.SPAN_COLUMNS})[is_latest(spans)]
+        every = {name: lines[name] for name in base.REVISION_COLUMNS}
         return _Stored(
             frame,
-            self._answers_of(latest),
-            _table(marked, base.SPAN_COLUMNS),
-            pd.DataFrame(revisions)[list(base.REVISION_COLUMNS)],
+            self._answers_of(lines, np.flatnonzero(is_latest(lines)), list(places)),
+            marked.reset_index(drop=True) if len(marked) else _table([], base.SPAN_COLUMNS),
+            pd.DataFrame(every | {"submitted_at": _moments(lines["submitted_at"])}),
             annotators,
             groups,
         )
 
-    def _answers_of(self, latest: dict[tuple[int, str], tuple]) -> pd.DataFrame:
+    def _answers_of(self, lines: dict, latest: np.ndarray, places: list[tuple[int, str]]) -> pd.DataFrame:
+        """By item and rater; `latest` are the lines of the latest revisions."""
         arms = {
             (self._item_numbers[row["item"]], row["rater"]): row.get("arm")
             for row in self.files.rows("frames/answers.jsonl")
         }
         planned = self._items["n_planned"].tolist()
-        rows = [
-            (
-                annotation,
-                item,
-                rater,
-                arms.get((item, rater)),
-                active_ms / 1000 if active_ms is not None else None,
-                shown_at,
-                submitted_at,
-                guideline_version,
-                suggestion_shown,
-                planned[item],
-            )
-            for (item, rater), (
-                annotation,
-                _,
-                active_ms,
-                shown_at,
-                submitted_at,
-                guideline_version,
-                suggestion_shown,
-            ) in sorted(latest.items(), key=lambda one: one[0])
-        ]
-        return _table(rows, base.ANSWER_COLUMNS).astype({"seconds": float})
+        annotations = lines["annotation"]
+        latest = np.array(sorted(latest.tolist(), key=lambda line: places[annotations[line]]), dtype=np.int64)
+        who = [places[annotations[line]] for line in latest]
+        values = {name: [lines[name][line] for line in latest] for name in base.ANSWER_COLUMNS if name in lines}
+        values |= {name: _moments(values[name]) for name in ("shown_at", "submitted_at")}
+        values |= {"item": [item for item, _ in who], "rater": [rater for _, rater in who]}
+        values |= {"arm": [arms.get(place) for place in who], "n_planned": [planned[item] for item, _ in who]}
+        return pd.DataFrame(values, columns=list(base.ANSWER_COLUMNS)).astype({"seconds": float})
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
         labels = self._stored.labels
-        if not every_revision:
+        if not every_revision and not labels["is_latest"].all():
             labels = labels[labels["is_latest"].astype(bool)]
         return base.in_order(labels, units, self.type)
 
     def revision_frame(self) -> pd.DataFrame:
-        return self._stored.revisions.copy()
+        return self._stored.revisions.copy(deep=False)
 
     def answer_frame(self) -> pd.DataFrame:
-        return self._stored.answers.copy()
+        return self._stored.answers.copy(deep=False)
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         return base.in_order(self._stored.spans, units, self.type)
@@ -248,7 +243,7 @@ class ReleaseSource(Source):
         )
 
     def decision_history(self) -> pd.DataFrame:
-        return self._decisions.copy()
+        return self._decisions.copy(deep=False)
 
     @cached_property
     def _decisions(self) -> pd.DataFrame:
@@ -385,10 +380,34 @@ def instant(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
+def _columns(numbers: str, objects: str) -> dict[str, array | list]:
+    """Empty columns by name; whole numbers take the least room."""
+    return {name: array("q") for name in numbers.split()} | {name: [] for name in objects.split()}
+
+
+def _microseconds(text: str | None) -> int:
+    """Since 1970, as numpy counts them."""
+    if not text:
+        return NO_TIME
+    passed = datetime.fromisoformat(text) - EPOCH
+    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+
+
+def _moments(microseconds: Iterable[int]) -> pd.DatetimeIndex:
+    return pd.DatetimeIndex(np.array(microseconds, dtype=np.int64).view("M8[us]")).tz_localize("UTC")
+
+
 def _table(rows: list[tuple], columns: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame.from_records(rows, columns=list(columns))
 
 
-def frame_of(rows, columns: tuple[str, ...]) -> pd.DataFrame:
-    """A frame of objects; what an object does not name is None."""
-    return _table([tuple(row.get(name) for name in columns) for row in rows], columns)
+def frame_of(rows: Iterable[dict], columns: tuple[str, ...]) -> pd.DataFrame:
+    """A frame of objects; what an object does not name is None. By column, with one object per text: there may be many
+    rows, and keys stand in several columns."""
+    values: dict[str, list] = {name: [] for name in columns}
+    texts: dict[str, str] = {}
+    for row in rows:
+        for name, column in values.items():
+            value = row.get(name)
+            column.append(texts.setdefault(value, value) if type(value) is str else value)
+    return pd.DataFrame(values) if values[columns[0]] else _table([], columns)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from analysis.releases.writing import rows_of
 from analysis.sources.base import ADJUDICATED
 from analysis.sources.release import ReleaseSource
 from annotation.decisions.moments import DECISION_ORDER
@@ -28,7 +29,7 @@ def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
     """By unit and dimension, of every unit under judgement and dimension that is asked or answered."""
     units = source.unit_frame(source.type.unit_kind)
     labels = source.label_frame(units)
-    rows = zip(*(labels[name].tolist() for name in ("unit", "dimension", "label")), strict=True)
+    rows = rows_of(labels, ("unit", "dimension", "label"))
     of_units = groupby(rows, key=itemgetter(0))  # they stand in the order of units
     next_unit, said = next(of_units, (None, ()))
     decided: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)

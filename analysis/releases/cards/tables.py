@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from analysis.releases.cards.settled import Settled
 from analysis.releases.files import line_of
-from analysis.releases.writing import is_missing, plain
+from analysis.releases.writing import ROWS_AT_ONCE, is_missing, plain, release_memory, slices
 from analysis.sources.base import Source
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.formats.studies import druid
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 TABLES = "data"
 LABELS, JUDGEMENTS = "labels", "judgements"
-ROWS_AT_ONCE = 5_000
 OF_JUDGEMENTS = dict.fromkeys(("unit", "annotator", "annotator_kind", "dimension", "label", "submitted_at"), "text")
 OF_JUDGEMENTS |= {"seconds": "number", "guideline_version": "integer"}
 OF_JUDGEMENTS |= {"suggestion_shown": "boolean", "labels_seen": "boolean", "spans": "text"}
@@ -114,9 +113,11 @@ def _write(folder: Path, table: str, rows: TableParts, of_unit: dict[int, str]) 
                 arrays.append(pa.array(column, types[kind]))
             part = pa.Table.from_arrays(arrays, schema=schema)
             for split in sorted(set(places)):
-                write(split, part.filter(pa.array([place == split for place in places])))
+                is_all = places.count(split) == len(places)
+                write(split, part if is_all else part.filter(pa.array([place == split for place in places])))
         if not writers:
             write(SPLIT_NAMES[0], schema.empty_table())
+    release_memory()
     written = [split for split in SPLIT_NAMES if split in writers]
     return {
         "columns": [[name, *said] for name, said in rows.columns.items()],
@@ -136,10 +137,6 @@ def _kind_of(values: list) -> str:
         if known and known <= types:
             return kind
     return "text"
-
-
-def _slices(n: int) -> Iterator[slice]:
-    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
 
 
 def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str], found: dict) -> TableParts:
@@ -199,7 +196,7 @@ def _druid_rows(folder: Path, units: pd.DataFrame) -> TableParts | None:
 
     def parts() -> Iterator[tuple[list[int], dict[str, list]]]:
         with open(path, encoding="utf-8") as lines:
-            for here in _slices(len(numbers)):
+            for here in slices(len(numbers)):
                 rows = [json.loads(line) for line in islice(lines, ROWS_AT_ONCE)]
                 yield numbers[here], {name: [row.get(name) for row in rows] for name in druid.COLUMNS}
 
@@ -228,7 +225,7 @@ def _content_rows(source: Source, units: pd.DataFrame, groups: list[str]) -> Tab
                 words = f"{name.replace('_', ' ').capitalize()} of the {kind.replace('_', ' ')}"
                 columns[f"{kind}_{name}"] = (_kind_of(column), words)
     numbers = units["unit"].tolist()
-    parts = ((numbers[here], {name: column[here] for name, column in values.items()}) for here in _slices(len(numbers)))
+    parts = ((numbers[here], {name: column[here] for name, column in values.items()}) for here in slices(len(numbers)))
     return TableParts(columns, parts)
 
 
@@ -237,10 +234,11 @@ def _judgements(source: Source, units: pd.DataFrame) -> TableParts:
     labels = source.with_moments(source.label_frame(units))
     keys = dict(zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True))
     seconds, seen = source.active_seconds(), source.labels_seen()
-    spans = _spans(source, units)
+    every_span = source.span_frame(units)
 
     def values(rows: pd.DataFrame) -> tuple[list[int], dict[str, list]]:
         here, annotations = rows["unit"].tolist(), rows["annotation"].tolist()
+        spans = _spans(every_span[every_span["unit"].isin(here)])
         who, dimensions = rows["rater"].tolist(), rows["dimension"].tolist()
         shown, versions = rows["suggestion_shown"].tolist(), rows["guideline_version"].tolist()
         return here, {
@@ -259,13 +257,12 @@ def _judgements(source: Source, units: pd.DataFrame) -> TableParts:
 
     return TableParts(
         {name: (kind, DESCRIBED[name]) for name, kind in OF_JUDGEMENTS.items()},
-        (values(labels.iloc[here]) for here in _slices(len(labels))),
+        (values(labels.iloc[here]) for here in slices(len(labels))),
     )
 
 
-def _spans(source: Source, units: pd.DataFrame) -> dict[tuple[int, str, str], str]:
+def _spans(frame: pd.DataFrame) -> dict[tuple[int, str, str], str]:
     found: dict[tuple[int, str, str], list[str]] = {}
-    frame = source.span_frame(units)
     columns = (frame[name].tolist() for name in ("unit", "rater", "dimension", "field", "start", "end", "own_label"))
     for unit, rater, dimension, field, start, end, label in zip(*columns, strict=True):
         said = {"field": field, "start": int(start), "end": int(end)} | ({"label": label} if label else {})

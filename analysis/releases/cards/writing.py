@@ -15,6 +15,7 @@ from analysis.releases.cards.settled import settled
 from analysis.releases.cards.tables import write_tables
 from analysis.releases.cards.zenodo import zenodo_of
 from analysis.releases.files import MANIFEST, digest_of, names_of
+from analysis.releases.writing import release_memory
 from analysis.sources.release import ReleaseSource
 
 CARD, CROISSANT, CITATION, ZENODO = "README.md", "croissant.json", "CITATION.cff", ".zenodo.json"
@@ -39,7 +40,9 @@ def write_beside(folder: Path, changes: list[dict]) -> WrittenCard:
     source = ReleaseSource(folder)
     manifest = source.files.manifest
     found = settled(source)
+    release_memory()
     facts = facts_of(source, found)
+    release_memory()
     card = manifest["settings"].get("card", {})
     tables = write_tables(source, folder, found, card.get("splits", ""))
     has_spans = bool(len(source.span_frame(source.unit_frame(source.type.unit_kind))))

@@ -99,6 +99,7 @@ def write_parquet(path: str | Path, types: dict[str, str], rows: Iterable[dict])
             columns = [_array(pa, [row.get(column) for row in group], schema.field(column).type) for column in types]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
             count += len(group)
+    pa.default_memory_pool().release_unused()  # else it keeps tens of megabytes
     return count
 
 
