@@ -23,6 +23,7 @@ from annotation.formats.files.manifests import MANIFEST, digest_of
 
 ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"
+TERMS = "frames/terms.json"
 VERSION = 1
 # Zip knows no time before; every file gets this one, so that the same files make the same zip.
 ZIP = "application/zip"
@@ -71,12 +72,12 @@ def unpacked(archive: Path, folder: Path) -> None:
             shutil.copyfileobj(source, out, AT_ONCE)
 
 
-def terms_of(manifest: dict) -> str:
-    """The hash of what people were asked and told: label set, what the project changed about it, and every version of
-    the guidelines. Of its own, since these stand in the manifest, and what files hash to does not change with them."""
+def terms_of(manifest: dict) -> bytes:
+    """What people were asked and told: label set, what the project changed about it, and every version of the
+    guidelines. A file of its own, since these are read from the manifest, which no hash covers."""
     said = {name: manifest.get(name) for name in ("labels", "label_set", "options", "options_versions")}
     said["guidelines"] = manifest.get("settings", {}).get("guidelines", [])
-    return hashlib.sha256(line_of(said).encode()).hexdigest()
+    return line_of(said).encode()
 
 
 def labels_in(names: Iterable[str]) -> list[str]:
@@ -162,8 +163,9 @@ class Files:
                 raise ReleaseError(f"{self.path}: {name} is not the file that was frozen; its SHA-256 differs")
         if combined(self.manifest["files"], self.manifest["files"]) != self.manifest["release"]["sha256"]:
             raise ReleaseError(f"{self.path}: the manifest's list of files is not the one that was frozen")
-        terms = self.manifest["release"].get("terms_sha256")
-        if terms is not None and terms != terms_of(self.manifest):
+        # Releases of earlier versions have the hash alone, or neither.
+        terms = self.manifest["files"].get(TERMS, {}).get("sha256", self.manifest["release"].get("terms_sha256"))
+        if terms is not None and terms != hashlib.sha256(terms_of(self.manifest)).hexdigest():
             raise ReleaseError(f"{self.path}: the manifest's label set or guidelines are not those that were frozen")
 
     def _sha256(self, name: str) -> str:

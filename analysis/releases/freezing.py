@@ -19,6 +19,7 @@ from analysis.releases.chosen import ChosenSource
 from analysis.releases.files import (
     ANNOTATIONS,
     MANIFEST,
+    TERMS,
     VERSION,
     ZIP,
     combined,
@@ -136,6 +137,7 @@ def changes_of(project: Project, number: int, version: str, note: str, moment: d
 
 
 def finished_manifest(project: Project, folder: Path, exported: dict, number: int, note: str, moment: datetime) -> dict:
+    (folder / TERMS).write_bytes(terms_of(exported))
     files = {name: digest_of(folder / name) for name in names_of(folder)}
     labels = [name for name in (ANNOTATIONS, f"{layout_of(project).stem}.jsonl") if name in files]
     return exported | {
@@ -153,7 +155,6 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             # Of all files; and of the labels alone, which do not depend on runs, arms or who is a member.
             "sha256": combined(files, files),
             "labels_sha256": combined(files, labels),
-            "terms_sha256": terms_of(exported),
         },
     }
 

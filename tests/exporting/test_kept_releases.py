@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from analysis.models import Release
 from analysis.releases import freezing
-from analysis.releases.files import Files
+from analysis.releases.files import TERMS, Files
 from analysis.releases.kept import archive_path, start_freezing, withdraw
 from analysis.releases.public import write_public
 from analysis.reports.metrics import get_report
@@ -137,7 +137,6 @@ def test_a_withdrawn_release_says_so_everywhere_and_keeps_its_files(two):
         assert getattr(researcher, verb)(f"{api}1/").status_code == 405
 
 
-HASHES = ("labels_sha256", "terms_sha256")
 SECRET, NOTE = "Anna told me so", "I asked Ben"
 
 
@@ -180,6 +179,12 @@ def test_anybody_reads_the_public_page_and_downloads_it_without_comments(opened,
     assert frozen["without_comments_of"] == opened.sha256 != frozen["sha256"]
     for said in (frozen["sha256"], opened.sha256, "Okafor, Ada", "Frozen &lt;i&gt;ports&lt;/i&gt;", "[data set]"):
         assert said in html, said
+    # Of four units both said relevant and supports, and one was decided to refute.
+    card = source.files.text("README.md")
+    for said in ("| `supports` | 3 | 75.0 % |", "| `refutes` | 1 | 25.0 % |", "| `relevant` | 4 | 100.0 % |",
+                 "1 label by `adjudicated`", "7 labels by `majority`", "2 people gave 8 answers", "1.000 |",
+                 "**1.0.0**"):  # fmt: skip
+        assert said in card, said
     with zipfile.ZipFile(path) as archive:
         every = b"".join(map(archive.read, archive.namelist()))
     assert SECRET.encode() not in every and NOTE.encode() not in every and b'"reason"' not in every
@@ -321,13 +326,19 @@ def test_a_part_of_the_labels_is_frozen_as_if_there_were_no_others(tmp_path, set
     chosen = {"format": "assay", "dataset": "again", "project": "again", "with_settings": True, "verbosity": 0}
     call_command("import_dataset", str(path), owner=project.created_by.email, **chosen)
     copy = Project.objects.get(slug="again")
-    again = freezing.write_release(copy, tmp_path / "again")["release"]
-    frozen = release.manifest["release"]
-    assert [again[name] for name in HASHES] == [frozen[name] for name in HASHES] and copy.card == project.card
+    again = freezing.write_release(copy, tmp_path / "again")
+    assert again["release"]["labels_sha256"] == release.labels_sha256 and copy.card == project.card
+    assert again["files"][TERMS] == release.manifest["files"][TERMS]
+    # What people were asked is part of the hash, and the manifest, from which it is read, must say the same.
     manifest = tmp_path / "again" / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"guidelines": [', '"guidelines": ["Other", ', 1))
     with pytest.raises(CommandError, match="label set or guidelines are not those that were frozen"):
         call_command("release", check=tmp_path / "again")
+    guidelines.publish(copy, copy.created_by, "Read it three times.")
+    changed = freezing.write_release(copy, tmp_path / "changed")
+    assert {name for name in changed["files"] if changed["files"][name] != again["files"].get(name)} == {TERMS}
+    assert changed["release"]["sha256"] != again["release"]["sha256"]
+    assert "Read it three times." in (tmp_path / "changed" / TERMS).read_text()
 
 
 @pytest.mark.on_postgresql
