@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
 import yaml
 from django.core.management import call_command
@@ -17,6 +18,7 @@ from analysis.releases.cards.tables import split_of
 from analysis.releases.cards.writing import figures_again
 from analysis.releases.files import Files
 from annotation.models import Revision
+from annotation.projects import cases
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.carried_settings import SettingsProblem, parse
 from tests import factories
@@ -111,6 +113,10 @@ def test_the_card_stands_beside_the_hash_and_its_numbers_come_from_the_files(tmp
     assert deposit["creators"] == [{"name": "Okafor, Ada"}, {"name": "Harbour Institute"}]
     assert manifest["release"]["sha256"] in deposit["description"] and deposit["version"] == "1.2.0"
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=tmp_path / "with", check=True)
+    # No claim is cut between splits, and both of those with a share hold some.
+    tables = [pandas.read_parquet(path) for path in sorted((tmp_path / "with" / "data" / "labels").iterdir())]
+    claims = [set(table["group"]) for table in tables]
+    assert len(claims) == 2 and all(claims) and not claims[0] & claims[1]
     assert Files(tmp_path / "with").changed_beside() == []
     (tmp_path / "with" / "README.md").write_text("Mine")
     assert Files(tmp_path / "with").changed_beside() == ["README.md"]
@@ -142,6 +148,12 @@ def test_the_card_is_asked_for_in_the_browser_and_what_is_missing_is_said_before
     say(alone.items.first(), make_rater(alone), "relevant")
     said = client_of(alone.created_by).get(reverse("project_releases", args=["alone"])).content
     assert b"One person labelled, so agreement is not known" in said
+    say(alone.items.first(), make_rater(alone, "Ben"), "not_relevant")
+    cases.recount(alone)
+    said = client_of(alone.created_by).get(reverse("project_releases", args=["alone"])).content.decode()
+    n_items = alone.items.count()
+    assert "labelled, so" not in said and "Relevance: 1 unit tied and undecided" in said and n_items > 2
+    assert f"{n_items - 1} items without an answer" in said
     said = client.get(page).content
     assert b"No licence" not in said and b"No contact" not in said and b"Ethics and personal data are missing" in said
 

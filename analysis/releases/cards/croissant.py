@@ -7,6 +7,7 @@ import json
 from analysis.releases.cards.citation import authors_of, citation_words, title_of, version_of
 from analysis.releases.cards.facts import is_slot
 from analysis.releases.cards.readme import PREFILL, written
+from analysis.reports.words.numbers import n_of
 
 CONTEXT = {
     "@language": "en",
@@ -151,5 +152,5 @@ def _responsible(manifest: dict, card: dict, facts: dict) -> dict:
         "rai:machineAnnotationTools": sorted({f"{one['checker']} {one['version']}" for one in facts["checkers"]}),
         "rai:dataReleaseMaintenancePlan": f"Contact: {card['contact']}" if card.get("contact") else None,
     }
-    found["rai:dataAnnotationProtocol"] += f" {len(people)} people labelled."
+    found["rai:dataAnnotationProtocol"] += f" {n_of(len(people), 'people')} labelled."
     return {name: value for name, value in found.items() if value}

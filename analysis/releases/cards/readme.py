@@ -7,6 +7,7 @@ import yaml
 from analysis.releases.cards.citation import authors_of, title_of
 from analysis.releases.cards.facts import is_slot
 from analysis.releases.cards.tables import LABELS
+from analysis.reports.words.numbers import n_of
 from analysis.rules.kinds import KINDS
 from analysis.sources.outline import RULE_SET
 
@@ -168,11 +169,11 @@ def written(figure: dict) -> str:
 def _people(facts: dict) -> str:
     raters = facts["raters"]
     slots = sum(map(is_slot, raters))
-    said = f"{len(raters) - slots:,} people" + (f" and {slots:,} exchangeable places" if slots else "")
+    said = n_of(len(raters) - slots, "people") + (f" and {n_of(slots, 'exchangeable places')}" if slots else "")
     span = (
         "" if facts["first_answer"] is None else f", from {facts['first_answer'][:10]} to {facts['last_answer'][:10]}"
     )
-    words = f"{said} gave {facts['answers']:,} answers in {facts['hours']:,.2f} hours of activity{span}."
+    words = f"{said} gave {n_of(facts['answers'], 'answers')} in {facts['hours']:,.2f} hours of activity{span}."
     if facts["answers_without_time"]:
         words += f" Of {facts['answers_without_time']:,} answers the time is not known."
     rows = [(f"`{one['rater']}`", one["kind"], f"{one['answers']:,}", f"{one['hours']:.2f}") for one in raters[:50]]
@@ -193,14 +194,14 @@ def _labelling(manifest: dict, facts: dict) -> str:
         lines.append(f"{facts['labels_seen']:,} answers were given after their author had been served others' labels.")
     texts = [text for text in settings.get("guidelines", []) if text]
     lines.append(
-        f"Guidelines: {len(texts)} version{'' if len(texts) == 1 else 's'}, in `manifest.json`."
+        f"Guidelines: {n_of(len(texts), 'versions')}, in `manifest.json`."
         if texts
         else "There were no written guidelines."
     )
     if chosen := manifest.get("decisions"):
         lines.append(f"The label of a unit comes from the decisions `{chosen}`.")
     for method, n in facts["decided_by"].items():
-        lines.append(f"{n:,} labels by `{method}`: {METHODS.get(method) or _of_rule(method, settings)}.")
+        lines.append(f"{n_of(n, 'labels')} by `{method}`: {METHODS.get(method) or _of_rule(method, settings)}.")
     if facts["checkers"]:
         named = ", ".join(sorted({f"{one['checker']} {one['version']}" for one in facts["checkers"]}))
         lines.append(f"Automatic checkers whose answers are in the files: {named}.")
