@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from django.http import Http404, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, NotAuthenticated
 
 from annotation import access, incoming
 from annotation.api.problems import problem_response, refused
@@ -57,6 +57,8 @@ def json_view(view):
 
     def of_page(request, *args, **kwargs):
         said = request.headers.get("X-Assay-User")
+        if said is None and not request.user.is_authenticated:  # no page
+            return refused(NotAuthenticated())
         if not request.user.is_authenticated or said not in (None, str(request.user.pk)):
             return JsonResponse({"status": "signed-out", "message": "Please sign in."}, status=401)
         try:

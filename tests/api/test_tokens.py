@@ -63,6 +63,9 @@ def test_tokens_that_do_not_work_are_refused_with_the_reason(project):
     unknown = Program(res, text="assay_" + "x" * 43)
     assert problem_of(unknown.get("/api/v1/projects/frost/"), 401)["detail"] == "There is no such token"
     assert problem_of(unknown.get("/api/v1/projects/frost/work/next"), 401)
+    for path in ("projects/", "projects/frost/work/next"):
+        nobody = Client().get(f"/api/v1/{path}")
+        assert problem_of(nobody, 401) and nobody["WWW-Authenticate"].startswith("Bearer")
     working = Program(res)
     res.is_active = False
     res.save()

@@ -4,7 +4,7 @@ import json
 from io import BytesIO
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from annotation.imports import importing, staging
@@ -176,10 +176,12 @@ def test_many_lines_are_stored_in_steps_or_not_at_all(project, program, monkeypa
 def test_a_worker_that_died_leaves_nothing_twice_and_a_cancelled_one_nothing(project, program, monkeypatch):
     from annotation.machines.runs import uploading
 
-    real, calls = uploading.bulk_insert, []
+    real, calls, depths = uploading.bulk_insert, [], set()
+    depth = len(connection.savepoint_ids)  # of the test's own transaction
 
     def dies(*args):
         calls.append(args)
+        depths.add(len(connection.savepoint_ids) - depth)
         if len(calls) == 2:
             raise OSError("the disk is away")
         return real(*args)
@@ -188,7 +190,8 @@ def test_a_worker_that_died_leaves_nothing_twice_and_a_cancelled_one_nothing(pro
     monkeypatch.setattr(uploading, "bulk_insert", dies)
     job = done(post(program, "projects/frost/suggestions/?checker=nli", lines(stances())))
     assert job.state == "done" and Suggestion.objects.count() == 7 and len(calls) == 5
-    assert all(len(rows) <= 3 for _, rows, *_ in calls)  # so that annotators submit in between, on SQLite too
+    # Each step is a transaction, so that annotators submit in between, on SQLite too.
+    assert all(len(rows) <= 3 for _, rows, *_ in calls) and depths == {1}
     monkeypatch.setattr(uploading, "bulk_insert", lambda *args: lifecycle.request_cancel(Job.objects.latest("pk")))
     job = done(post(program, "projects/frost/suggestions/?checker=other", lines(stances())))
     assert job.state == "cancelled" and CheckerRun.objects.count() == 1

@@ -13,6 +13,7 @@ from analysis.sources.database import DatabaseSource
 from analysis.sources.release import ReleaseSource
 from annotation.models import Claim, Job, Judgement, LabelSet, Project, Unit
 from annotation.projects import label_sets, managing
+from annotation.projects.options import set_options
 from annotation.task_types import LabelSetError, asked_alike, current_task_types, task_type
 from annotation.task_types.label_sets import (
     PAGES,
@@ -200,9 +201,12 @@ def test_figures_follow_from_the_description_and_interval_levels_count_distances
 @pytest.mark.django_db(transaction=True)
 def test_a_release_brings_its_label_set_along(tmp_path):
     project = toned(make_user("rosa", is_staff=True))
+    set_options(project, project.created_by, {"captions": {"tone": {"title": "Attitude"}}, "hidden": ["strength"]})
+    assert [one.title for one in project.type.asked_dimensions] == ["Attitude"]
     call_command("release", project.slug, str(tmp_path / "release"), verbosity=0)
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
     assert manifest["label_set"] == TONE and manifest["task_type"] == identifier_of(TONE)
+    assert manifest["options"]["hidden"] == ["strength"] and manifest["labels"][0]["title"] == "Tone"
     source = ReleaseSource(tmp_path / "release")
     assert source.type.dimension("strength").level == "interval"
     zipped(tmp_path / "release", tmp_path / "release.zip")
