@@ -11,6 +11,9 @@ from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.release import ReleaseSource
+from annotation.jobs import lifecycle
+from annotation.machines.runs import suggesting
+from annotation.machines.runs.starting import RunError
 from annotation.models import Claim, Job, Judgement, LabelSet, Project, Unit
 from annotation.projects import label_sets, managing
 from annotation.projects.options import set_options
@@ -28,7 +31,7 @@ from annotation.work.queries.contents import CONTENTS
 from config import task_type_checks
 from tests.exporting.test_release_round_trip import through_an_empty_assay
 from tests.factories import LABEL_SET as TONE
-from tests.factories import make_batch, make_claim_evidence, make_dataset, make_items, make_user
+from tests.factories import make_batch, make_claim_evidence, make_dataset, make_items, make_project, make_user
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, say
 
@@ -276,16 +279,44 @@ def test_the_form_keeps_what_was_said_and_says_what_is_wrong():
     assert moved.index('value="Bad"') < moved.index('value="Very good"')
     for button in ("remove-label.9.9", "up.1.1", "down.7", "remove-question.1", "nonsense", "up", "up." + "9" * 5000):
         assert client.post("/label-sets/new/", said | {"do": button}).status_code in (200, 422)
-    client.post("/label-sets/new/", said | {"questions.1.labels.2.title": "Bad"})
+    told = {"questions.1.labels.1.hint": "Praise", "questions.1.labels.1.polarity": "0.5"}
+    client.post("/label-sets/new/", said | told | {"questions.1.labels.2.title": "Bad", "questions.1.role": "stance"})
     row = LabelSet.objects.get()
-    assert [label["value"] for label in row.description["questions"][0]["labels"]] == ["very_good", "bad"]
+    [question] = row.description["questions"]
+    good = {"value": "very_good", "title": "Very good", "hint": "Praise", "polarity": 0.5}
+    assert question["labels"] == [good, {"value": "bad", "title": "Bad"}] and question["role"] == "stance"
+    assert '<span class="choice-hint">Praise</span>' in client.get(f"/label-sets/{row.pk}/").content.decode()
     # The next version: the first one stays, and saving without a change makes none.
-    data = {**said, "questions.1.labels.1.value": "very_good", "questions.1.labels.2.title": "Bad"}
+    data = {**said, **told, "questions.1.labels.1.value": "very_good", "questions.1.labels.2.title": "Bad"}
+    data["questions.1.role"] = "stance"
     client.post(f"/label-sets/{row.pk}/next/", data)
     assert LabelSet.objects.count() == 1
     client.post(f"/label-sets/{row.pk}/next/", data | {"questions.1.labels.3.title": "So so"})
     assert [one.description["version"] for one in LabelSet.objects.order_by("pk")] == [1, 2]
     assert len(task_type(row.identifier).dimensions[0].labels) == 2
+
+
+@pytest.mark.django_db
+def test_a_checker_answers_with_the_labels_of_a_role_by_their_polarity():
+    rosa = make_user("rosa", is_staff=True)
+    dataset = make_dataset(rosa, slug="ice")
+    make_claim_evidence(dataset, 4)
+
+    def answers(role: str, **polarities: float | None) -> list[str]:
+        labels = [{"value": name, "title": name, "polarity": polarity} for name, polarity in polarities.items()]
+        bearing = {"slug": "bearing", "title": "Bearing", "labels": labels, "role": role}
+        description = {"name": "Bearing", "version": 1, "page": "evidence", "questions": [bearing]}
+        project = make_project(dataset, label_sets.save_label_set(rosa, description).identifier)
+        run = suggesting.start_run(project, rosa, "lexical")
+        assert lifecycle.run_here(run.job).state == "done"
+        return list(run.suggestions.order_by("unit__key").values_list("label", flat=True))
+
+    found = answers("stance", yes=1.0, no=-1.0, maybe=0.0, unsure=None)
+    other = {"yes": "no", "no": "yes", "maybe": "maybe"}
+    assert len(found) == 4 and {"yes", "no"} & {*found} <= {*other}
+    assert answers("stance", yes=-1.0, no=1.0, maybe=0.0, unsure=None) == [other[label] for label in found]
+    with pytest.raises(RunError):
+        answers("", yes=1.0, no=-1.0)
 
 
 @pytest.mark.django_db
