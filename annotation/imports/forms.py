@@ -131,7 +131,7 @@ class RatingsForm(forms.Form):
         for number, column in enumerate(columns):
             role, *names = role_of.get(column, [""])
             names += [""] * (2 - len(names))
-            if role in ("probability", "label"):
+            if role in ("probability", "label", "labels"):
                 names[1] = "/".join(names[1:]).strip("/")
             self.fields[f"role-{number}"] = forms.ChoiceField(
                 label=f"Role of {column}", choices=list(ROLE_TITLES.items()), required=False, initial=role
@@ -184,10 +184,10 @@ class RatingsForm(forms.Form):
             version, checker = said.get(f"scale-{number}", "").strip(), names[0] or column.replace("/", "-")
             if role in OF_CHECKERS and (version or checker in self.checkers):
                 self.checkers[checker] = {**self.checkers.get(checker, {}), "version": version}
-            if role == "label" and not names_questions:
+            if role == "labels" or (role == "label" and not names_questions):
                 question, scale = name_of(names[0] or column), said.get(f"scale-{number}", "").strip()
                 group, slash, one = rater.partition("/")
-                role = "/".join(filter(None, ["label", question, group, one.replace("/", "-")]))
+                role = "/".join(filter(None, [role, question, group, one.replace("/", "-")]))
                 self.ranges |= {question: scale} if scale else {}
             elif role == "row":
                 role = f"row/{names[0] or column.replace('/', '-')}"

@@ -6,6 +6,8 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from nltk.metrics.agreement import AnnotationTask
+from nltk.metrics.distance import jaccard_distance
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from analysis.reports.metrics import get_report
@@ -64,6 +66,33 @@ def test_figures_from_the_file_are_those_of_the_project(long, capsys):
         there = json.loads(json.dumps(there))
         for part in parts:
             assert found[part] == there[part] and found[part], part
+
+
+@pytest.mark.django_db
+def test_several_labels_at_once_come_in_and_are_measured(tmp_path, capsys):
+    topics = ("health", "money", "sport")
+    says = {
+        "ann": lambda n: {n % 3, n % 2},
+        "ben": lambda n: {n % 3},
+        "cy": lambda n: {n % 3, (n + 1) % 3} if n % 4 else (),
+    }
+    lines = ["text,who,topics", *(f"Text {n}.,{who},{'; '.join(topics[one] for one in sorted(chosen(n))) or '(none)'}"
+                                  for n in range(24) for who, chosen in says.items())]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    (tmp_path / "m.json").write_text(json.dumps({"text": "text", "rater": "who", "labels/topics": "topics"}))
+    rosa, mapping = make_user("rosa", is_staff=True), str(tmp_path / "m.json")
+    chosen = ["--format", "ratings", "--dataset", "t", "--project", "t", "--owner", rosa.email, "--mapping", mapping]
+    call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, verbosity=0)
+    project = Project.objects.get()
+    assert project.type.dimensions[0].takes_several
+    there = json.loads(json.dumps(get_report("agreement").compute(DatabaseSource(project))))["dimensions"]
+    capsys.readouterr()
+    found = of_command(capsys, tmp_path / "t.csv", "agreement", "--mapping", mapping)["dimensions"]
+    assert [one["figures"] for one in found] == [one["figures"] for one in there]
+    figures = {one["name"]: one["estimate"] for one in found[0]["figures"]}
+    rows = [(who, str(n), frozenset(chosen(n))) for who, chosen in says.items() for n in range(24)]
+    task = AnnotationTask(rows, distance=lambda one, other: jaccard_distance(one, other) if one != other else 0)
+    assert figures["alpha_jaccard"] == pytest.approx(task.alpha())
 
 
 def test_wide_tables_need_no_mapping(capsys):

@@ -124,6 +124,34 @@ def test_one_row_per_question(tmp_path):
     }
 
 
+def test_several_labels_stand_in_a_cell_or_on_a_row_each(tmp_path):
+    text = (
+        "id,who,topics,at,gpt\n1,ann,Money; Health,,health\n1,ben,Health,,\n1,ben,Sport,,\n"
+        "2,ann,(none),,\n2,ben,,,(none)\n"
+        '3,ann,"[""Sport""]",2024-06-01,"sport, money"\n3,ann,"Money, Sport",2024-06-02,\n'
+    )
+    roles = {"id": "id", "rater": "who", "labels/topics": "topics", "time": "at", "prediction/gpt/topics": "gpt"}
+    assert said(records(tmp_path, text, roles)) == {
+        ("1", "ann", 1): {"topics": "health|money"},
+        ("1", "ben", 1): {"topics": "health|sport"},
+        ("2", "ann", 1): {"topics": "(none)"},
+        ("3", "ann", 1): {"topics": "sport"},
+        ("3", "ann", 2): {"topics": "money|sport"},  # of another day: a revision
+    }
+    found = [one for one in records(tmp_path, text, roles) if isinstance(one, SuggestionRecord)]
+    assert [(one.unit, one.label) for one in found] == [("1", "health"), ("2", "(none)"), ("3", "money|sport")]
+    made = label_set_of([table(tmp_path, text)], Options(mapping=roles), "x")
+    [question] = made["questions"]
+    assert problems_of(made) == [] and question["answer"] == "labels"
+    assert [one["title"] for one in question["labels"]] == ["Health", "Money", "Sport"]
+    # The order of a label set that there is, and a value that it lacks.
+    options = Options(mapping=roles, labels={"topics": ("sport", "money")}, values={"topics": {"Health": "money"}})
+    answers = said(list(get_format("ratings").read([table(tmp_path, text)], options)))
+    assert answers["1", "ann", 1] == {"topics": "money"} and answers["1", "ben", 1] == {"topics": "sport|money"}
+    with pytest.raises(FormatError, match="topics has columns of one label and of several"):
+        records(tmp_path, text, {"id": "id", "labels/topics": "topics", "label/topics": "gpt"})
+
+
 def test_rows_of_nobody_are_places_or_decisions(tmp_path):
     twice = "text,label\nSnow fell.,good\nSnow fell.,bad\nIt rained.,good\n"
     found = [one for one in records(tmp_path, twice) if isinstance(one, AnnotationRecord)]

@@ -155,6 +155,15 @@ def test_odd_rows_are_sorted_and_asked_about_in_the_browser():
     assert client_of(make_user("stranger")).get(f"/imports/{job.uuid}/left-out.csv").status_code == 404
 
 
+def test_columns_of_several_labels_are_chosen_in_the_browser():
+    owner = make_user("owner", is_staff=True)
+    make_dataset(owner, slug="t")
+    text = "text,who,topics\nA b.,ann,Money|Health\nC d.,ann,(none)\n"
+    dry = dry_run_of(client_of(owner), text, {"text": "text", "rater": "who", "labels/topics": "topics"})
+    assert dry.parameters["choices"]["mapping"]["labels/topics"] == "topics"
+    assert dry.result["labels"] == {"topics": {"health|money": 1, "(none)": 1}} and not dry.result["odd"]
+
+
 def test_odd_rows_are_treated_as_the_command_says(tmp_path):
     owner = make_user("owner", is_staff=True)
     (tmp_path / "t.csv").write_text(ODD)

@@ -26,9 +26,15 @@ def title_of(slug: str, titles: Mapping[str, str]) -> str:
     return shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
 
 
-def question_of(slug: str, values: list[str], titles: Mapping[str, str], ends: tuple[float, float] | None) -> dict:
+def question_of(
+    slug: str,
+    values: list[str],
+    titles: Mapping[str, str],
+    ends: tuple[float, float] | None,
+    takes_several: bool = False,
+) -> dict:
     numbers = [number_in(value) for value in values]
-    are_numbers = None not in numbers
+    are_numbers = None not in numbers and not takes_several
     title = title_of(slug, titles)
     if ends is not None:  # the scale has labels that nobody gave
         least, most = ends
@@ -52,4 +58,5 @@ def question_of(slug: str, values: list[str], titles: Mapping[str, str], ends: t
         found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
     labels = [{"value": value, "title": label} for value, label in found.items()]
     level = "interval" if are_numbers and len(values) > 2 else "nominal"
-    return {"slug": slug, "title": title, "level": level, "labels": labels}
+    several = {"answer": "labels"} if takes_several else {}
+    return {"slug": slug, "title": title, "level": level, "labels": labels} | several

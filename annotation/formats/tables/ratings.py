@@ -10,7 +10,7 @@ decisions where every text has one. Empty cells are missing labels. Numbers are 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -63,7 +63,7 @@ from annotation.formats.tables.oddities import (
 from annotation.formats.tables.questions import question_of, range_in, title_of
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
-from annotation.task_types.base import number_text
+from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
 MISSING_NUMBERS = ("nan", "na", "none", "null")
 # A question about highlights alone is answered whether there are any; they have labels of their own.
@@ -181,7 +181,8 @@ class RatingRows:
         def of(kind: str) -> list[tuple[list[str], str]]:
             return [(names, column) for (name, *names), column in parts if name == kind]
 
-        self.of_label, self.of_score, self.of_prediction = of("label"), of("score"), of("prediction")
+        self.of_label, self.of_score, self.of_prediction = of("label") + of("labels"), of("score"), of("prediction")
+        self.several = {names[0] for names, _ in of("labels")}  # questions
         self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
         self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
@@ -222,7 +223,7 @@ class RatingRows:
         checker = self.cell(cells, "checker")
         answers = self._answers(key, cells, file, line, checker, marks)
         self._check_repeat(key, row, answers, file, line)
-        self._checked(key, line, cells, checker, answers)
+        self._checked(key, file, line, cells, checker, answers)
         if not checker:
             self._say(key, cells, answers, file, line)
         for kind, what, place in self.noted:
@@ -297,11 +298,13 @@ class RatingRows:
         rater = "" if checker else self._rater(self.cell(cells, "group"), self.cell(cells, "rater"))
         scale = self._scale(cells)
         for names, column in self.of_label:
-            text = to_text(cells.get(column), column).strip()
-            if not text:
+            if names and names[0] in self.several:
+                question, label = names[0], self._several(names[0], cells.get(column), column, file, line)
+            elif text := to_text(cells.get(column), column).strip():
+                question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
+                label = self._label(question, text, column, file, line, scale)
+            else:
                 continue
-            question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
-            label = self._label(question, text, column, file, line, scale)
             if label is not None:
                 who = self._rater("" if len(names) == 2 else names[1], names[-1]) if names[1:] else rater
                 found.setdefault(who, _Answer({})).labels[question] = label
@@ -369,6 +372,19 @@ class RatingRows:
         if meant is not None:
             return meant
         return self._named(text, label_value)
+
+    def _several(self, question: str, cell: object, column: str, file: str, line: int) -> str | None:
+        """The labels in a cell as one answer; None where it is empty, or holds none that means anything."""
+        parts = _parts_of(cell, column)
+        if parts is None:
+            return None
+        labels = {self._label(question, part, column, file, line, None) for part in parts} - {None}
+        return self._together(question, labels) if labels or not parts else None
+
+    def _together(self, question: str, labels: set[str]) -> str:
+        """As `Dimension.answer_of` writes it; a label set of the file has its labels in the order of the alphabet."""
+        order = self.accepted.get(question) or sorted(labels)
+        return SEPARATOR.join(label for label in order if label in labels) or NONE_CHOSEN
 
     def _highlight(
         self, found: dict[str, _Answer], rater: str, cells: dict, marks: dict[str, list], is_checker: bool
@@ -441,6 +457,11 @@ class RatingRows:
             said = newest.labels
             for earlier in revisions[-2::-1]:
                 said = earlier.labels | said
+            for question in self.several & said.keys() & answer.labels.keys() if answer.at == newest.at else ():
+                # A row for each label of one answer.
+                labels = {*_chosen(said[question]), *_chosen(answer.labels[question])}
+                newest.labels[question] = answer.labels[question] = self._together(question, labels)
+                said = said | newest.labels
             if _contradict(said, answer.labels):
                 if self.treat[REVISIONS] == LEAVE_OUT:
                     raise _LeftOut("", who, "has other labels than an earlier row by the same rater")
@@ -454,7 +475,7 @@ class RatingRows:
             for name, values in answer.kept.items():
                 newest.kept.setdefault(name, []).extend(values)
 
-    def _checked(self, key: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
+    def _checked(self, key: str, file: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
         """What checkers say on the row, stored where nothing on it is wrong."""
         scores, predictions = {}, {}
         for names, column in self.of_score:
@@ -474,7 +495,10 @@ class RatingRows:
         said = {(checker, question): label for answer in answers.values() for question, label in answer.labels.items()}
         said = {place: (label, self.mapping["checker"]) for place, label in said.items()} if checker else {}
         for (name, question), column in self.of_prediction:
-            if text := to_text(cells.get(column), column).strip():
+            if question in self.several:
+                label = self._several(question, cells.get(column), column, file, line)
+                said |= {(name, question): (label, column)} if label is not None else {}
+            elif text := to_text(cells.get(column), column).strip():
                 said[name, question] = self._named(text, label_value), column
         for (name, question), (said_here, column) in said.items():
             label, before = self.predictions.get((key, name, question), (said_here, line))
@@ -566,17 +590,20 @@ class RatingRows:
         for revisions in self.labels.values():
             for answer in revisions:
                 for question, label in answer.labels.items():
-                    values.setdefault(question, {})[label] = None
+                    values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
                 for question, spans in answer.spans.items():
                     own.setdefault(question, {}).update((span.label, None) for span in spans)
         if not values:
             return {}
         for (_, _, question), (label, _) in self.predictions.items():
-            values.setdefault(question, {})[label] = None
+            values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
         for (_, _, question), spans in self.predicted_spans.items():
             own.setdefault(question, {}).update((span.label, None) for span in spans)
         questions = [self._question(question, list(found), own) for question, found in values.items()]
         return {"name": name[:150], "version": 1, "page": self.page, "summary": "", "questions": questions}
+
+    def _values_of(self, question: str, answer: str) -> Iterable[str]:
+        return _chosen(answer) if question in self.several else (answer,)
 
     def _question(self, slug: str, values: list[str], own: dict[str, dict[str, None]]) -> dict:
         is_marked = slug not in self.labelled and set(values) <= {MARKED, NOTHING} and self.has_spans
@@ -584,7 +611,7 @@ class RatingRows:
             labels = [{"value": MARKED, "title": "Highlights"}, {"value": NOTHING, "title": "None"}]
             found = {"slug": slug, "title": title_of(slug, self.titles), "level": "nominal", "labels": labels}
         else:
-            found = question_of(slug, values, self.titles, self.ranges.get(slug))
+            found = question_of(slug, values, self.titles, self.ranges.get(slug), slug in self.several)
         if not is_marked and slug not in own:
             return found
         spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[self.page]], "required": is_marked}
@@ -594,6 +621,32 @@ class RatingRows:
                 raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
             spans["own_labels"] = [{"value": one, "title": self.titles.get(one, one)} for one in names]
         return found | {"spans": spans}
+
+
+def _chosen(answer: str) -> list[str]:
+    return [] if answer == NONE_CHOSEN else answer.split(SEPARATOR)
+
+
+def _parts_of(cell: object, column: str) -> list[str] | None:
+    """The labels in a cell: a list of JSON, or text with |, ; or , between them; None where it is empty."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        if not text:
+            return None
+        if text == NONE_CHOSEN:
+            return []
+        if text[0] == "[":
+            try:
+                cell = decode_json(text)
+            except ValueError:
+                raise BadCell(column, text, "is not JSON: a list of labels") from None
+        else:
+            mark = next((mark for mark in "|;," if mark in text), None)
+            cell = text.split(mark) if mark else [text]
+    if cell is None:
+        return None
+    parts = [to_text(part, column).strip() for part in (cell if isinstance(cell, list) else [cell])]
+    return [part for part in parts if part]
 
 
 def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:

@@ -9,6 +9,7 @@
     label/QUESTION        labels of a question, by the row's rater; `label` alone where the row names the question
     label/QUESTION/RATER  labels of a question by one rater, where each rater has a column
     label/QUESTION/GROUP/RATER  the same of one rater of a group
+    labels/QUESTION, with RATER or GROUP/RATER likewise: several labels of it at once
     score/NAME            a number that a checker elsewhere gave
     prediction/NAME/QUESTION   a label that a checker elsewhere gave
     probability/NAME/QUESTION  how probable that label is to it, or an object in JSON: label -> probability
@@ -39,7 +40,7 @@ from annotation.task_types.base import number_text
 
 # How many names follow a role, at least and at most; none follow others.
 _NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
-_NAMES_AFTER |= {"row": (1, 1)}
+_NAMES_AFTER |= {"row": (1, 1), "labels": (1, 3)}
 OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
     "": "Keep with the text",
@@ -53,6 +54,7 @@ ROLE_TITLES = {
     "group": "Group of the rater",
     "question": "Name of the question",
     "label": "Label or rating",
+    "labels": "Several labels at once",
     "score": "Score of a checker",
     "prediction": "Label of a checker",
     "probability": "Probability of a checker's label",
@@ -335,7 +337,11 @@ def check_roles(mapping: Mapping[str, str]) -> None:
                 f"{column}: there is no role {role!r}; the roles are {', '.join(filter(None, ROLE_TITLES))}"
                 + (", and a score or probability has the checker's name" if kind in ("score", "probability") else "")
             )
-    labels = [role for role in mapping if role.split("/")[0] == "label"]
+    labels = [role for role in mapping if role.split("/")[0] in ("label", "labels")]
+    if both := {role.split("/")[1] for role in labels if role[:7] == "labels/"} & {
+        role.split("/")[1] for role in labels if role[:6] == "label/"
+    }:
+        raise FormatError(f"The question {min(both)} has columns of one label and of several; it takes either")
     if {"text", "marked"} <= mapping.keys():
         raise FormatError("The judged text must be in one column, with marks or without")
     has_text = bool({"text", "marked"} & mapping.keys())
