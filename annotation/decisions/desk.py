@@ -242,10 +242,12 @@ def parts(project: Project, user: User, item: Item) -> dict:
 
 def _differing(page: pages.LabellingPage, said) -> set[tuple[str, str]]:
     votes: dict[tuple[int, str], set[str]] = {}
+    marking = cases.compares_highlights(page.type)
     for _, revision in said:
         if not revision.annotation.is_surplus:
             for one in revision.judgements.all():
-                votes.setdefault((one.unit_id, one.dimension), set()).add(one.label)
+                answer = cases.judgement_as_compared(one, marking)
+                votes.setdefault((one.unit_id, one.dimension), set()).add(answer)
     words = {dimension.slug for dimension in page.type.dimensions if dimension.takes_text}
     ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
     return {

@@ -19,6 +19,7 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
+from annotation.projects import cases
 from annotation.task_types import Dimension, TaskType
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.contents import UNIT_TEXTS
@@ -214,15 +215,15 @@ def item_view(project: Project, item: Item) -> ItemView:
     # What the project hides is shown where somebody said or decided something about it.
     known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}
     dimensions = [one for one in kind.dimensions if not one.is_hidden or one.slug in known]
-    questions = []
+    questions, marking = [], cases.compares_highlights(kind)
     for unit in units:
         for dimension in dimensions:
             place = (unit.pk, dimension.slug)
             answers = [_answer(dimension, by_field, said.get((revision.pk, *place))) for revision in revisions]
             counted = {
-                answer.label
-                for answer, revision in zip(answers, revisions, strict=True)
-                if answer and not revision.annotation.is_surplus
+                cases.judgement_as_compared(judgement, marking)
+                for revision in revisions
+                if not revision.annotation.is_surplus and (judgement := said.get((revision.pk, *place)))
             }
             of_unit = decisions[place]
             questions.append(

@@ -7,9 +7,10 @@ item at the same moment the second sees what the first one said. Rows are writte
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db import connection, transaction
@@ -26,6 +27,7 @@ from annotation.models import (
     Judgement,
     Project,
     Revision,
+    Span,
 )
 from annotation.task_types import Dimension, TaskType
 
@@ -111,9 +113,27 @@ WHERE project_id = %s AND unit_id IN ({}) AND is_latest AND NOT is_withdrawn ORD
 """
 
 
+def compares_highlights(kind: TaskType) -> list[str]:
+    """Questions of which the labelled highlights are a part of the answer."""
+    return [one.slug for one in kind.asked_dimensions if one.spans and one.spans.own_labels]
+
+
+def as_compared(label: str, highlights: Iterable[tuple]) -> str:
+    """A label with its highlights, as (field, start, end, label): answers are the same where both are."""
+    marked = sorted(highlights)
+    return label + (f"\n{json.dumps(marked)}" if marked else "")
+
+
+def judgement_as_compared(judgement: Judgement, slugs: Collection[str]) -> str:
+    """Of the questions of `compares_highlights` with its highlights, which have been fetched."""
+    spans = judgement.spans.all() if judgement.dimension in slugs else ()
+    return as_compared(judgement.label, [(one.field, one.start, one.end, one.label) for one in spans])
+
+
 def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[int, str, str]]) -> None:
-    """After somebody's first answer to an item, without a comment, was stored: `own` has units, dimensions and labels.
-    What it adds follows from others' answers: this comes with every answer, and reads no more. The item is locked."""
+    """After somebody's first answer to an item, without a comment and without highlights that are compared, was stored:
+    `own` has units, dimensions and labels. What it adds follows from others' answers: this comes with every answer, and
+    reads no more. The item is locked."""
     with connection.cursor() as cursor:
         cursor.execute(_OTHERS, [item_id, rater_id])
         others = cursor.fetchall()
@@ -156,12 +176,14 @@ def _differences(
                     settled[unit, dimension] = label  # an adjudicator's comes last
     found = {}
     for (*item, unit, slug), labels in differing.items():
-        dimension = kind.dimension(slug)
-        counts = sorted(labels.values())
+        dimension, plain = kind.dimension(slug), Counter()
+        for answer, n in labels.items():
+            plain[answer.partition("\n")[0]] += n
+        counts = sorted(plain.values())
         found[*item, unit, slug] = PlaceState(
             distance(dimension, labels),
             entropy(labels),
-            counts[-1] == counts[-2],
+            counts[-1] in counts[:-1],
             _is_settled(kind, dimension, unit, settled),
             (unit, slug) in decided,
         )
@@ -313,15 +335,20 @@ def _upserts(
 
 
 def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) -> dict[int, CaseState]:
-    """What follows from what is stored about these items: five queries. `seen` has the flags and the newest revision
-    that adjudicators have seen to, by item."""
+    """What follows from what is stored about these items: five queries, and one more where highlights are compared.
+    `seen` has the flags and the newest revision that adjudicators have seen to, by item."""
     live = set(Item.objects.filter(pk__in=ids).exclude(state=Item.State.RETIRED).values_list("pk", flat=True))
     judgements = Judgement.objects.filter(
         revision__is_latest=True, revision__annotation__is_surplus=False, revision__annotation__item__in=live
     )
     votes: dict[tuple[int, int, str], Counter] = defaultdict(Counter)
-    for *place, label in judgements.values_list("revision__annotation__item", "unit", "dimension", "label"):
-        votes[tuple(place)][label] += 1
+    marked: dict[int, list[tuple]] = defaultdict(list)
+    if slugs := compares_highlights(kind):
+        spans = Span.objects.filter(judgement__in=judgements.filter(dimension__in=slugs)).order_by()
+        for judgement, *span in spans.values_list("judgement", "field", "start", "end", "label"):
+            marked[judgement].append(tuple(span))
+    for pk, *place, label in judgements.values_list("pk", "revision__annotation__item", "unit", "dimension", "label"):
+        votes[tuple(place)][as_compared(label, marked.get(pk, ()))] += 1
     differences: dict[int, dict[Place, PlaceState]] = defaultdict(dict)
     for (item, *place), one in _differences(project_id, kind, _differing(kind, votes)).items():
         differences[item][tuple(place)] = one
@@ -349,9 +376,12 @@ def _is_settled(kind: TaskType, dimension: Dimension, unit: int, decided: Mappin
 
 
 def distance(dimension: Dimension, labels: Iterable[str]) -> float:
-    """How far the answers that lie farthest apart are: steps of an ordered scale or of a number's range, labels that
-    one answer of several has and another has not, and 1 where labels have no order."""
+    """How far the answers that lie farthest apart are: steps of an ordered scale or of a number's range, labels or
+    highlights that one answer of several has and another has not, and 1 where labels have no order."""
     answers = sorted(labels)
+    if any("\n" in answer for answer in answers):
+        marked = [{tuple(one) for one in json.loads(answer.partition("\n")[2] or "[]")} for answer in answers]
+        return float(max(1, *(len(a ^ b) for a in marked for b in marked)))
     if dimension.takes_number:
         step = (dimension.number.step if dimension.number else None) or 1
         numbers = [float(answer) for answer in answers if _is_number(answer)]

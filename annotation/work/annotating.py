@@ -274,7 +274,7 @@ def _store_first(
     _store_revision(annotation, 1, answer, was_shown)
     if answer.page.item.state == Item.State.STUCK:
         assigning.settle_stuck(answer.page.item)
-    if answer.submission.comment:
+    if answer.submission.comment or cases.compares_highlights(assignment.project.type):
         cases.count(assignment.project, assignment.project.type, [assignment.item_id])
     else:
         units = {answer.page.unit_ids[unit.key]: unit.pk for unit in answer.page.units}

@@ -2,20 +2,25 @@
 
 import json
 import uuid
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 
 from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.release import ReleaseSource
+from annotation.access import assignment_for
 from annotation.formats.content.assay import line_of
 from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord
 from annotation.imports.labels import LabelCheck
-from annotation.models import Judgement, LabelSet, Span
+from annotation.models import Case, Disagreement, Judgement, LabelSet, Span
+from annotation.projects import cases
 from annotation.task_types.label_sets import problems_of, task_type_of
 from annotation.work import assigning
+from annotation.work.annotating import submit
 from annotation.work.answer_rules import InvalidSubmission, check
 from annotation.work.queries.opaque import unit_id
 from config import task_type_checks
@@ -211,3 +216,60 @@ def test_a_release_is_the_same_again(tmp_path):
     again = through_an_empty_assay(tmp_path / "release.zip", tmp_path / "empty", project.slug)
     second = json.loads((again / "manifest.json").read_text())
     assert second["release"]["sha256"] == manifest["release"]["sha256"]
+
+
+@pytest.mark.django_db
+def test_highlights_that_differ_wait_for_an_adjudicator_though_the_labels_are_the_same():
+    """Of three texts Ann and Ben say of one the same, of one the same label with other highlights, of one another."""
+    project = make_label_set_project(ENTITIES, TEXTS, overlap=2, slug="names")
+    judge = join(project, make_user("judge"), "adjudicator")
+    first, second, third = items_of(project)
+    paris, ada, again = span(TEXTS[0], 0, 5, "place"), span(TEXTS[0], 10, 13), span(TEXTS[0], 17, 22, "place")
+    bo = span(TEXTS[1], 0, 2)
+    said = {
+        "ann": ((first, "yes", [paris, ada]), (second, "yes", [bo]), (third, "no", [])),
+        "ben": ((first, "yes", [ada, again, paris]), (second, "yes", [bo]), (third, "yes", [span(TEXTS[2], 0, 2)])),
+    }
+    held = {}
+    for name, answers in said.items():
+        user = join(project, make_user(name))
+        for item, label, spans in answers:
+            held[name, item.key] = assigning.take(project, user)
+            judgement = {"unit": item.key, "dimension": "named", "label": label, "spans": spans}
+            body = {"client_id": str(uuid.uuid4()), "judgements": [judgement]}
+            submit(assignment_for(user, held[name, item.key].uuid), user, body)
+    found = {one.item_id: (one.undecided, one.distance) for one in Case.objects.all()}
+    assert found == {first.pk: (1, 1.0), third.pk: (1, 1.0)} and list(cases.mismatches(project)) == []
+    assert set(Disagreement.objects.filter(is_tied=True).values_list("case", flat=True)) == {third.pk}
+    Case.objects.all().delete()  # as of before they were compared
+    import_module("annotation.migrations.0041_compared_highlights").fill(apps, None)
+    assert found == {one.item_id: (one.undecided, one.distance) for one in Case.objects.all()}
+
+    client, here = client_of(judge), "/projects/names/adjudication/"
+
+    def post(way: str, body: dict) -> dict:
+        return client.post(f"{here}{way}", json.dumps(body), content_type="application/json").json()
+
+    payload = post(f"items/{first.uuid}/", {})["payload"]
+    [unit] = payload["units"]
+    assert payload["differing"] == [{"unit": unit, "dimension": "named"}] and payload["optional_units"] == []
+    assert "differ</span>" in client.get(f"/projects/names/items/{first.uuid}/").content.decode()
+    assert "differ</span>" not in client.get(f"/projects/names/items/{second.uuid}/").content.decode()
+    taken = next(one["judgements"] for one in payload["said"] if len(one["judgements"][0]["spans"]) == 3)
+    assert "done" in post(f"items/{first.uuid}/decide/", {"basis": payload["basis"], "judgements": taken})
+    assert not Case.objects.filter(pk=first.pk, undecided__gt=0).exists()
+    # Who takes back the highlight in which they differed differs no more.
+    ben = held["ben", third.key]
+    judgement = {"unit": third.key, "dimension": "named", "label": "no"}
+    user = ben.rater.user
+    submit(assignment_for(user, ben.uuid), user, {"client_id": str(uuid.uuid4()), "judgements": [judgement]})
+    assert not Case.objects.filter(undecided__gt=0).exists() and list(cases.mismatches(project)) == []
+
+
+def test_how_far_highlights_differ_is_how_many_one_has_and_another_has_not():
+    named = task_type_of(ENTITIES).dimension("named")
+    one, two, three = (("claim", 0, 5, "place"), ("claim", 3, 9, "place"), ("claim", 3, 9, "person"))
+    answers = [cases.as_compared("yes", spans) for spans in ([one], [two, one], [three], [])]
+    assert cases.as_compared("yes", [one, two]) == answers[1]
+    assert cases.distance(named, answers[:2]) == 1 and cases.distance(named, answers[1:3]) == 3
+    assert cases.distance(named, [*answers[:3], "no"]) == 3 and cases.distance(named, ["yes", "no"]) == 1
