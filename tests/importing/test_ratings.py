@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from scipy.stats import kendalltau, pearsonr, spearmanr
+from scipy.stats import kendalltau, mode, pearsonr, spearmanr
 
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
@@ -141,6 +141,12 @@ def test_a_table_of_ratings_becomes_a_project_with_figures():
     median = get_report("comparison").compute(DatabaseSource(project), run=run, ratings="median")
     [shown] = [one for one in median["dimensions"][0]["correlations"] if one["name"] == "spearman"]
     assert shown["estimate"] == pytest.approx(spearmanr(score, np.median(table, axis=0)).statistic)
+    # The majority's rating, where there is one.
+    major = get_report("comparison").compute(DatabaseSource(project), run=run, ratings="label")
+    [shown] = [one for one in major["dimensions"][0]["correlations"] if one["name"] == "spearman"]
+    voted = np.array([len(set(three)) < 3 for three in table.T])
+    expected = spearmanr(score[voted], mode(table[:, voted], axis=0).mode).statistic
+    assert (shown["estimate"], shown["n_pairable"]) == (pytest.approx(expected), voted.sum()) and not voted.all()
 
 
 def test_the_same_scores_twice_are_one_run_and_others_a_new_one(tmp_path):
