@@ -20,6 +20,7 @@ def source_of_files(
     beside: Sequence[Path] = (),
     shape: TableShape | None = None,
     mapping: SaidMapping | None = None,
+    leaves_out: bool = False,
 ) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
@@ -27,7 +28,7 @@ def source_of_files(
     level of a table's labels where the table does not say it, `labels` their order: `low,high`, or
     `quality=low,high` for each of several dimensions, and `shape` says which columns hold what, or
     `mapping` does as for an import. Without either a table that is not a long one is read with the roles that an import
-    would guess.
+    would guess. With `leaves_out` such a table is read without its bad rows.
     """
     if not path.exists() and not is_release(path):
         raise ValueError(f"{path}: there is no such file or folder")
@@ -36,11 +37,11 @@ def source_of_files(
     if beside:
         raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")
     if mapping is not None:
-        return RatedTableSource(path, mapping, level, labels)
+        return RatedTableSource(path, mapping, level, labels, leaves_out)
     try:
         return LongTableSource(path, level, labels, shape)
     except OtherTable:
         guess = guessed_roles(path) if shape in (None, TableShape()) and path.is_file() else None
         if guess is None:
             raise
-    return RatedTableSource(path, guess, level, labels)
+    return RatedTableSource(path, guess, level, labels, leaves_out)

@@ -234,7 +234,17 @@ def test_a_wrong_mapping_is_refused_by_both_commands(long, said, reason):
         call_command("report", str(long), "agreement", "--from-files", "--rater-columns", "said", *chosen)
 
 
-def test_bad_rows_are_named_with_their_line(long):
+def test_bad_rows_are_named_with_their_line_or_left_out(long, capsys):
+    mapping = str(long.parent / "m.json")
+    without = LONG.replace("2,b,d,T2,ben,3,3,3\n", "")
+    long.write_text(without)
+    expected = of_command(capsys, long, "agreement", "--mapping", mapping)
     long.write_text(LONG.replace("T2,ben", "Another,ben"))
-    with pytest.raises(CommandError, match=r"line 5: item: '2' is the id of another text on line 4"):
-        call_command("report", str(long), "agreement", "--from-files", "--mapping", str(long.parent / "m.json"))
+    wrong = "long.csv: line 5: item: '2' is the id of another text on line 4"
+    with pytest.raises(CommandError, match=wrong):
+        call_command("report", str(long), "agreement", "--from-files", "--mapping", mapping)
+    call_command(
+        "report", str(long), "agreement", "--from-files", "--format", "json", "--mapping", mapping, "--leave-out"
+    )
+    said = capsys.readouterr()
+    assert json.loads(said.out)["dimensions"] == expected["dimensions"] and said.err.strip() == f"Left out:\n{wrong}"

@@ -20,12 +20,14 @@ from analysis.sources.files import source_of_files
 from analysis.sources.scoped import scoped
 from analysis.sources.selection import NAMES, Selection, argument_of
 from analysis.sources.tables.long_table import TableShape
+from analysis.sources.tables.rated import said_of
 from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping import LAYOUT_TITLES
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.models import Project
 from annotation.task_types.label_sets import LEVELS
 
+ERRORS_SHOWN = 10
 TYPES = {"count": int, "number": float}
 WORDS = {
     "split": "instead of the source: a column of the content, such as evidence.article or claim.verdict",
@@ -81,6 +83,9 @@ class Command(BaseCommand):
             metavar="FILE.json",
             help="tables: a mapping of the columns, as the page of an import and import_dataset have it",
         )
+        parser.add_argument(
+            "--leave-out", action="store_true", help="tables of texts with labels and scores: leave bad rows out"
+        )
         for name in NAMES:
             words = WORDS.get(name, "only these labels count")
             parser.add_argument(argument_of(name), dest=f"only_{name}", help=words)
@@ -110,7 +115,8 @@ class Command(BaseCommand):
                 raise CommandError("--beside is for files; projects find each other on their data set")
             shape = shape_of(options["columns"], options["rater_columns"], options["model_columns"])
             mapping = mapping_of(options["mapping"], shape)
-            source = self.source_of(subject, from_files, (level or "", labels, beside, shape, mapping), conditions)
+            how = (level or "", labels, beside, shape, mapping, options["leave_out"])
+            source = self.source_of(subject, from_files, how, conditions)
             if reason := report.fits(source.type):
                 raise CommandError(reason)
             result = report.compute(source, **report.values(source, given))
@@ -142,11 +148,14 @@ class Command(BaseCommand):
         self,
         subject: str,
         from_files: bool,
-        how: tuple[str, list[str], list[Path], TableShape, SaidMapping | None],
+        how: tuple[str, list[str], list[Path], TableShape, SaidMapping | None, bool],
         conditions: dict,
     ) -> Source:
         if from_files:
             source = source_of_files(Path(subject), *how)
+            if errors := getattr(source, "left_out", []):
+                more = f"\nand {len(errors) - ERRORS_SHOWN:,} more" if len(errors) > ERRORS_SHOWN else ""
+                self.stderr.write("Left out:\n" + "\n".join(map(said_of, errors[:ERRORS_SHOWN])) + more)
             return looked_at(source, Selection.of(conditions))
         slug, _, release = subject.partition("@")
         project = Project.objects.filter(slug=slug).first()

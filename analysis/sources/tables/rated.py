@@ -58,10 +58,13 @@ def guessed_roles(path: Path) -> SaidMapping | None:
 class RatedTableSource(LongTableSource):
     """`level` and `orders` say more of the questions than the file does, as for a long table.
 
-    Every problem of the file raises ValueError with line and reason.
+    Every problem of the file raises ValueError with line and reason, but for bad rows that are left out, which
+    `left_out` lists.
     """
 
-    def __init__(self, path: Path, mapping: SaidMapping, level: str = "", orders: Sequence[str] = ()):
+    def __init__(
+        self, path: Path, mapping: SaidMapping, level: str = "", orders: Sequence[str] = (), leaves_out: bool = False
+    ):
         self.path, self.level, self.said = path, level, mapping
         self.slug = self.title = path.stem
         self.task_type = "table"
@@ -75,8 +78,10 @@ class RatedTableSource(LongTableSource):
         if not description:
             raise ValueError(f"{path}: holds no labels in the columns of the mapping")
         self._read = _Read(path)
+        self.left_out = [record for record in records if isinstance(record, RowError)] if leaves_out else []
         for record in records:
-            self._read.take(record)
+            if not (leaves_out and isinstance(record, RowError)):
+                self._read.take(record)
         self.type = self._with_levels(task_type_of(description), orders)
         self._rows = self._read.rows
 
@@ -202,8 +207,7 @@ class _Read:
     def take(self, record: object) -> None:
         match record:
             case RowError():
-                where = f"{record.file}: line {record.line}: {record.column}".removesuffix(": ")
-                raise ValueError(f"{where}: {record.value!r} {record.reason}")
+                raise ValueError(said_of(record))
             case AnnotationRecord():
                 self._take_annotation(record)
             case SuggestionRecord():
@@ -235,6 +239,11 @@ class _Read:
             for span in one.spans
         ]
         self.rows += rows
+
+
+def said_of(error: RowError) -> str:
+    where = f"{error.file}: line {error.line}: {error.column}".removesuffix(": ")
+    return f"{where}: {error.value!r} {error.reason}"
 
 
 def _row(unit: str, rater: str, dimension: str, label: str, kind: str) -> dict:
