@@ -215,7 +215,11 @@ def test_the_command_publishes_files_and_a_dry_run_sends_nothing(release, hub, m
     out = io.StringIO()
     call_command("release", publish=archive_path(release), to=REPOSITORY, dry_run=True, stdout=out)
     assert "README.md" in out.getvalue() and hub.asked == []
-    call_command("release", publish=archive_path(release), to=REPOSITORY, stdout=(out := io.StringIO()))
+    hub.answers["/commit/main"] = 503
+    with pytest.raises(CommandError, match="answered 503. harbour/ports was made; .* with --update"):
+        call_command("release", publish=archive_path(release), to=REPOSITORY)
+    call_command("release", publish=archive_path(release), to=REPOSITORY, update=True, stdout=(out := io.StringIO()))
+    assert len([one for one in hub.asked if one.startswith("PUT")]) == len(hub.objects)  # nothing went twice
     assert out.getvalue().strip().endswith("/commit/abc") and MANIFEST in hub.files
     with pytest.raises(CommandError, match="has a data set harbour/ports already"):
         call_command("release", publish=archive_path(release), to=REPOSITORY)

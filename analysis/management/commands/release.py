@@ -135,6 +135,7 @@ class Command(BaseCommand):
 
     def publish(self, path: Path, options: dict) -> None:
         """The token is read from ASSAY_HUB_TOKEN, or asked for: an argument would stand in the shell's history."""
+        made: list[str] = []
         try:
             repository = check_repository(options["to"])
             with tempfile.TemporaryDirectory() as folder:
@@ -151,9 +152,15 @@ class Command(BaseCommand):
                 # Imported here: the library of the hub is large.
                 from analysis.releases.hub.sending import send_folder
 
-                address = send_folder(Path(folder), repository, token, message, makes=makes, is_private=private)
+                address = send_folder(
+                    *(Path(folder), repository, token, message),
+                    makes=makes,
+                    is_private=private,
+                    made=lambda: made.append(repository),
+                )
         except (ValueError, UnavailableError) as error:
-            raise CommandError(str(error)) from None
+            again = f". {repository} was made; to send what is missing, run the command with --update" if made else ""
+            raise CommandError(f"{error}{again}") from None
         self.stdout.write(address)
 
     def take(self, path: Path, target: Path) -> None:
