@@ -265,14 +265,20 @@ def test_several_projects_are_numbered_folders_each_a_release_of_its_own(tmp_pat
         f"1-{project.slug}",
         "2-second",
     }
-    # One project of it is imported as a release, and has the same hash afterwards.
-    call_command("release", str(tmp_path / "taken.zip"), take=path / "2-second", stdout=io.StringIO())
-    chosen = {"format": "assay", "dataset": "again", "project": "again", "with_settings": True, "verbosity": 0}
+    # Each project of it is imported as a release; frozen together again they have the same hashes.
+    chosen = {"format": "assay", "dataset": "again", "with_settings": True, "verbosity": 0}
     with pytest.raises(CommandError, match="release of several projects"):
-        call_command("import_dataset", str(path), owner=project.created_by.email, **chosen)
-    call_command("import_dataset", str(tmp_path / "taken.zip"), owner=project.created_by.email, **chosen)
-    imported = freezing.write_release(Project.objects.get(slug="again"), tmp_path / "again")["release"]
-    assert imported["labels_sha256"] == alone["second"]["labels_sha256"]
+        call_command("import_dataset", str(path), project="again", owner=project.created_by.email, **chosen)
+    for part in parts.values():
+        taken = tmp_path / f"{part['folder']}.zip"
+        call_command("release", str(taken), take=path / part["folder"], stdout=io.StringIO())
+        call_command(
+            "import_dataset", str(taken), project=f"again-{part['folder']}", owner=project.created_by.email, **chosen
+        )
+    copies = [Project.objects.get(slug=f"again-{part['folder']}") for part in parts.values()]
+    again = freezing.write_release(copies[0], tmp_path / "again", others=copies[1:])
+    assert [part["sha256"] for part in again["parts"]] == [alone[slug]["sha256"] for slug in parts]
+    assert len({copy.dataset_id for copy in copies}) == 1
     # Its public files are without comments in every folder.
     public = write_public(path, (tmp_path / "public"), with_comments=False)
     assert public["release"]["without_comments_of"] == release.sha256
