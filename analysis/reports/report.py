@@ -17,6 +17,7 @@ from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
 from analysis.reports.options import AND, Option
 from analysis.reports.tabular import Grid, with_note
+from analysis.reports.words.numbers import left_out
 from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.outline import Outline
 from annotation.models import Project
@@ -142,7 +143,8 @@ class Report:
         note = f"Not counted here: {', '.join(left)}, answered by numbers or in words." if left else ""
         name = result.get("made_from", {}).get("piece_set")
         pieces = f"The pieces are those of the set {name}." if name else ""
-        return page.with_note(" ".join(filter(None, (pieces, note, note_on_labels_seen(result)))))
+        rows = left_out(result.get("made_from", {}).get("rows_left_out", 0), "bad rows of the file")
+        return page.with_note(" ".join(filter(None, (pieces, rows, note, note_on_labels_seen(result)))))
 
     def fits(self, kind: TaskType) -> str:
         if all(map(self._is_left_out, kind.dimensions)):

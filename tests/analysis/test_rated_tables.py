@@ -248,3 +248,5 @@ def test_bad_rows_are_named_with_their_line_or_left_out(long, capsys):
     )
     said = capsys.readouterr()
     assert json.loads(said.out)["dimensions"] == expected["dimensions"] and said.err.strip() == f"Left out:\n{wrong}"
+    call_command("report", str(long), "agreement", "--from-files", "--mapping", mapping, "--leave-out")
+    assert "1 bad row of the file is left out." in capsys.readouterr().out

@@ -86,7 +86,8 @@ class RatedTableSource(LongTableSource):
         self._rows = self._read.rows
 
     def described(self) -> dict:
-        return {"kind": "table", "mapping": dict(self.said.mapping)}
+        left_out = {"rows_left_out": len(self.left_out)} if self.left_out else {}
+        return {"kind": "table", "mapping": dict(self.said.mapping)} | left_out
 
     def _with_levels(self, kind: TaskType, orders: Sequence[str]) -> TaskType:
         given = orders_of(orders, [dimension.slug for dimension in kind.dimensions])
