@@ -34,7 +34,9 @@ from annotation.task_types import Dimension, TaskType
 ITEMS_AT_ONCE = 1000
 ROWS_AT_ONCE = 1000
 PROJECTS, ITEMS = 1601, 1602  # spaces of advisory locks
-SETTLING = ("adjudicated", "rule")  # methods whose decisions settle a disagreement
+# Methods whose decisions settle a disagreement. A rule chooses no highlights: where these are compared, people do.
+BY_PEOPLE = "adjudicated"
+SETTLING = (BY_PEOPLE, "rule")
 WAITING = Q(is_waiting=True)
 MAX_COUNTED = 10_000
 
@@ -165,7 +167,7 @@ def _differences(
     """By the same places: the unit and the dimension, after the item where it is about several. Unless there may be
     decisions, none are looked for."""
     units = sorted({unit for *_, unit, _ in differing}) if are_decided else []
-    settled, decided = {}, set()
+    settled, by_people, decided = {}, set(), set()
     for start in range(0, len(units), ROWS_AT_ONCE):
         part = units[start : start + ROWS_AT_ONCE]
         with connection.cursor() as cursor:
@@ -174,6 +176,8 @@ def _differences(
                 decided.add((unit, dimension))
                 if method in SETTLING:
                     settled[unit, dimension] = label  # an adjudicator's comes last
+                if method == BY_PEOPLE:
+                    by_people.add((unit, dimension))
     found = {}
     for (*item, unit, slug), labels in differing.items():
         dimension, plain = kind.dimension(slug), Counter()
@@ -184,7 +188,8 @@ def _differences(
             distance(dimension, labels),
             entropy(labels),
             counts[-1] in counts[:-1],
-            _is_settled(kind, dimension, unit, settled),
+            (unit, slug) in (by_people if slug in compares_highlights(kind) else settled)
+            or _is_not_asked(kind, dimension, unit, settled),
             (unit, slug) in decided,
         )
     return found
@@ -207,7 +212,8 @@ def decided(project: Project) -> None:
     for dimension in kind.asked_dimensions:
         rows = Disagreement.objects.filter(project=project, dimension=dimension.slug)
         here = in_force.filter(unit=OuterRef("unit"), dimension=dimension.slug)
-        settled = Q(Exists(here.filter(method__in=SETTLING)))
+        methods = [BY_PEOPLE] if dimension.slug in compares_highlights(kind) else SETTLING
+        settled = Q(Exists(here.filter(method__in=methods)))
         on = dimension.asked_when and dimension.asked_when.dimension
         if on:
             before = in_force.filter(dimension=on, method__in=SETTLING)
@@ -367,10 +373,8 @@ def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) ->
     return found
 
 
-def _is_settled(kind: TaskType, dimension: Dimension, unit: int, decided: Mapping) -> bool:
-    """Whether it was decided, or a decision says that it is not asked."""
-    if (unit, dimension.slug) in decided:
-        return True
+def _is_not_asked(kind: TaskType, dimension: Dimension, unit: int, decided: Mapping) -> bool:
+    """Whether a decision says so."""
     on = dimension.asked_when and dimension.asked_when.dimension
     return (unit, on) in decided and not kind.is_asked(dimension, {on: decided[unit, on]})
 

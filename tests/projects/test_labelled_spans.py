@@ -10,6 +10,7 @@ from django.core.management import call_command
 
 from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
+from analysis.rules.running import run_rule
 from analysis.sources.database import DatabaseSource
 from analysis.sources.release import ReleaseSource
 from annotation.access import assignment_for
@@ -250,6 +251,9 @@ def test_highlights_that_differ_wait_for_an_adjudicator_though_the_labels_are_th
     def post(way: str, body: dict) -> dict:
         return client.post(f"{here}{way}", json.dumps(body), content_type="application/json").json()
 
+    # A rule chooses no highlights, and leaves them to people.
+    run_rule(project, None, "most", "majority", {"ties": "first"})
+    assert Case.objects.filter(undecided=1).count() == 2 and list(cases.mismatches(project)) == []
     payload = post(f"items/{first.uuid}/", {})["payload"]
     [unit] = payload["units"]
     assert payload["differing"] == [{"unit": unit, "dimension": "named"}] and payload["optional_units"] == []
