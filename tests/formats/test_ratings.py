@@ -140,6 +140,7 @@ def test_several_labels_stand_in_a_cell_or_on_a_row_each(tmp_path):
     }
     found = [one for one in records(tmp_path, text, roles) if isinstance(one, SuggestionRecord)]
     assert [(one.unit, one.label) for one in found] == [("1", "health"), ("2", "(none)"), ("3", "money|sport")]
+    assert roles_of(text.replace(",who,", ",rater,").replace(",gpt", ",more"))["labels/topics"] == "topics"
     made = label_set_of([table(tmp_path, text)], Options(mapping=roles), "x")
     [question] = made["questions"]
     assert problems_of(made) == [] and question["answer"] == "labels"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from annotation.formats.cells import number_in
+from annotation.formats.cells import BadCell, number_in, to_text
+from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, shown
 from annotation.formats.records import FormatError
-from annotation.task_types.base import number_text
+from annotation.task_types.base import NONE_CHOSEN, number_text
 
 MOST_LABELS = 40
 
@@ -20,6 +21,28 @@ def range_in(text: str, question: str) -> tuple[float, float]:
     if None in ends or not ends[0] < ends[1]:
         raise FormatError(f"{question}: {text!r} is not a range of a scale, such as 1-5")
     return ends[0], ends[1]
+
+
+def parts_of(cell: object, column: str) -> list[str] | None:
+    """The labels in a cell: a list of JSON, or text with |, ; or , between them; None where it is empty."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        if not text:
+            return None
+        if text == NONE_CHOSEN:
+            return []
+        if text[0] == "[":
+            try:
+                cell = decode_json(text)
+            except ValueError:
+                raise BadCell(column, text, "is not JSON: a list of labels") from None
+        else:
+            mark = next((mark for mark in "|;," if mark in text), None)
+            cell = text.split(mark) if mark else [text]
+    if cell is None:
+        return None
+    parts = [to_text(part, column).strip() for part in (cell if isinstance(cell, list) else [cell])]
+    return [part for part in parts if part]
 
 
 def title_of(slug: str, titles: Mapping[str, str]) -> str:

@@ -60,7 +60,7 @@ from annotation.formats.tables.oddities import (
     UNMAPPED,
     check_treatment,
 )
-from annotation.formats.tables.questions import question_of, range_in, title_of
+from annotation.formats.tables.questions import parts_of, question_of, range_in, title_of
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
@@ -375,7 +375,7 @@ class RatingRows:
 
     def _several(self, question: str, cell: object, column: str, file: str, line: int) -> str | None:
         """The labels in a cell as one answer; None where it is empty, or holds none that means anything."""
-        parts = _parts_of(cell, column)
+        parts = parts_of(cell, column)
         if parts is None:
             return None
         labels = {self._label(question, part, column, file, line, None) for part in parts} - {None}
@@ -625,28 +625,6 @@ class RatingRows:
 
 def _chosen(answer: str) -> list[str]:
     return [] if answer == NONE_CHOSEN else answer.split(SEPARATOR)
-
-
-def _parts_of(cell: object, column: str) -> list[str] | None:
-    """The labels in a cell: a list of JSON, or text with |, ; or , between them; None where it is empty."""
-    if isinstance(cell, str):
-        text = cell.strip()
-        if not text:
-            return None
-        if text == NONE_CHOSEN:
-            return []
-        if text[0] == "[":
-            try:
-                cell = decode_json(text)
-            except ValueError:
-                raise BadCell(column, text, "is not JSON: a list of labels") from None
-        else:
-            mark = next((mark for mark in "|;," if mark in text), None)
-            cell = text.split(mark) if mark else [text]
-    if cell is None:
-        return None
-    parts = [to_text(part, column).strip() for part in (cell if isinstance(cell, list) else [cell])]
-    return [part for part in parts if part]
 
 
 def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:

@@ -36,6 +36,7 @@ from annotation.formats.cells import BadCell, digest, number_in, to_date, to_ins
 from annotation.formats.records import FormatError
 from annotation.formats.tables.highlights import MARK
 from annotation.formats.tables.mapping import LOOKED_AT
+from annotation.formats.tables.questions import parts_of
 from annotation.task_types.base import number_text
 
 # How many names follow a role, at least and at most; none follow others.
@@ -194,6 +195,8 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         found.get("marked", found.get("text", ""))
     ]
     differing = {column for column in free if "rater" in found and _differs(column, about, rows)}
+    for column in [one for one in free if one in differing and "label" not in found and _holds_several(one, rows)]:
+        take(f"labels/{name_of(column)}", column)
     is_text = {column: not _are_numbers(column, rows) for column in free}
     has_labels = any(not is_text[column] or _is_label(column, rows) for column in differing)
     has_labels = has_labels and len(rows) - len({_about(row, about) for row in rows}) >= MANY_REPEATS
@@ -228,6 +231,23 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     for column in [one for one in free if one in differing]:
         take(f"row/{column.replace('/', '-')[:80]}", column)
     return found
+
+
+def _holds_several(column: str, rows: list) -> bool:
+    """Lists of a few different short words, or cells with | or ; between them."""
+    different, n_several = set(), 0
+    try:
+        for row in rows:
+            cell = row.get(column)
+            if isinstance(cell, str) and cell[:1] != "[" and not re.search(r"[|;]", cell):
+                parts = [cell] if cell else []
+            else:
+                parts = parts_of(cell, column) or []
+                n_several += len(parts) > 1
+            different.update(parts)
+    except BadCell:
+        return False
+    return n_several > 0 and len(different) <= MOST_GUESSED and all(len(part) <= 40 for part in different)
 
 
 def _has_marks(columns: list[str | None], rows: list) -> bool:
