@@ -63,7 +63,13 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     expect(page.locator("ul.said li").first).to_contain_text("A")
     for comment in ("says ann@", "says ben@"):
         expect(page.locator("[data-said-all]")).to_contain_text(comment)
-    assert page.locator("mark.said").count() >= 3  # both highlights and where they overlap
+    # Both highlights and where they overlap look different, and letters by colour and by pattern.
+    looks = page.locator("mark.said").evaluate_all("marks => marks.map((mark) => mark.style.background)")
+    assert len(set(looks)) == 3 and all(looks)
+    border = "entries => entries.map((one) => getComputedStyle(one)).map((one) => [one.%s])"
+    for way in ("borderInlineStartStyle", "borderInlineStartColor"):
+        a, b = page.locator("ul.said").first.locator("li").evaluate_all(border % way)
+        assert a != b
     page.keyboard.press("Enter")
     expect(page.locator("[data-status]")).to_contain_text("Choose")
     page.keyboard.press("Shift+A")
