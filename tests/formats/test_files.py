@@ -201,6 +201,8 @@ def test_damaged_archives_are_refused(tmp_path):
     flipped[40] ^= 0xFF
     assert "damaged" in refused("druid", put(tmp_path, "e.zip", bytes(flipped)))
     assert "no .tsv, .csv" in refused("druid", put(tmp_path, "f.zip", zipped(**{"a.pdf": b"x"})))
+    workbook = put(tmp_path, "f.xlsx", zipped(**{"xl/workbook.xml": b"x"}))
+    assert "workbook of Excel; save its sheet as CSV" in refused("druid", workbook)
 
 
 def test_an_encrypted_archive_is_refused(tmp_path):

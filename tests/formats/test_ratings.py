@@ -346,6 +346,30 @@ def test_marks_in_texts_are_highlights(tmp_path):
     assert (error.line, error.column) == (2, "target") and "mark that is not closed" in error.reason
 
 
+def test_results_of_mechanical_turk_need_no_further_word(tmp_path):
+    """Their header names two columns for reviews that no row has; what workers answered is told from all the rest."""
+    header = (
+        "HITId,Reward,AssignmentId,WorkerId,WorkTimeInSeconds,Input.model,Input.source,Input.summary,Answer.Fluency"
+    )
+    rows = [f"H{n // 2},$0.10,A{n},W{n % 2},{60 + n},{'AB'[n // 2 % 2]},Text {n // 4}.,Short {n // 2}.,{n % 5 + 1}"
+            for n in range(16)]  # fmt: skip
+    source = table(tmp_path, "\n".join([header + ",Approve,Reject", *rows]))
+    seen = preview(source)
+    roles = guess_roles(seen.columns, seen.rows)
+    assert roles == {
+        "rater": "WorkerId", "system": "Input.model", "context": "Input.source", "text": "Input.summary",
+        "label/fluency": "Answer.Fluency", "row/AssignmentId": "AssignmentId",
+        "row/WorkTimeInSeconds": "WorkTimeInSeconds",
+    }  # fmt: skip
+    found = list(get_format("ratings").read([source], Options(mapping=roles)))
+    assert not [one for one in found if isinstance(one, RowError)]
+    answers = [one for one in found if isinstance(one, AnnotationRecord)]
+    assert len(answers) == 16 and answers[3].metadata == {"row": {"AssignmentId": ["A3"], "WorkTimeInSeconds": ["63"]}}
+    cut = table(tmp_path, "\n".join([header, *rows, "H9,$0.10"]), "cut.csv")
+    [error] = [one for one in get_format("ratings").read([cut], Options(mapping=roles)) if isinstance(one, RowError)]
+    assert error.line == 18 and "has 2 cells where the header has 9" in error.reason
+
+
 def test_quotes_in_tables_with_tabs_may_be_plain_characters(tmp_path):
     """No row is taken for a part of another one, however quotes stand at the ends of cells."""
     cells = ['"Yes" she said', '"I came.', 'I saw."', 'A "b" c', '"one ""two"" three"', '"two\nlines"', 'b"']

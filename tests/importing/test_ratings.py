@@ -222,6 +222,7 @@ def test_what_stands_inside_columns_of_json_is_columns_too():
                 "id": row["doc_id"],
                 "model_id": row["model"],
                 "decoded": row["summary"],
+                "text": row["article"],  # as in the file that is paired with its articles
                 "expert_annotations": [said["expert_1"], said["expert_2"]],
                 "turker_annotations": [said["crowd_1"]],
                 "metric_scores": {"rouge": {"rouge_l": float(row["rouge_l"])}},
@@ -255,7 +256,9 @@ def test_what_stands_inside_columns_of_json_is_columns_too():
     assert [one.slug for one in project.type.dimensions] == ["coherence", "fluency"]
     assert Judgement.objects.count() == 8 * 6 and Response.objects.count() == 8
     assert CheckerRun.objects.get().checker == "outside:metric_scores.rouge.rouge_l" and Score.objects.count() == 8
-    assert Response.objects.first().metadata == {"references": ["A.", "B."]}
+    first = Response.objects.order_by("pk").first()
+    assert first.metadata == {"references": ["A.", "B."]}
+    assert (first.text, first.question.text) == (lines[0]["decoded"], "Article 0.")
 
 
 def hanna(prompts: int = 5) -> str:

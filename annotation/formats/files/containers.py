@@ -166,6 +166,8 @@ def _zip_blobs(raw: BinaryIO, source: SourceFile, limits: Limits, budget: Budget
             raise FormatError(f"{source.label}: holds {len(entries):,} files; at most {limits.entries:,} are read")
         wanted = [entry for entry in entries if (entry.filename == source.entry if source.entry else _is_wanted(entry))]
         if not wanted:
+            if any(entry.filename.startswith("xl/") for entry in entries):
+                raise FormatError(f"{source.label}: is a workbook of Excel; save its sheet as CSV (UTF-8)")
             names = ", ".join(entry.filename for entry in entries[:5]) or "nothing"
             raise FormatError(f"{source.label}: no {', '.join(EXTENSIONS)} file in the archive; found {names}")
         for entry in wanted:

@@ -28,6 +28,8 @@ from annotation.incoming import BAD_CHARACTER
 Row = tuple[int, dict[str, object]]
 Parsed = TypeVar("Parsed")
 SNIFFED_BYTES = 4096
+# Mechanical Turk's results have these columns for whoever reviews them, and no cells in them.
+FOR_REVIEW = ("Approve", "Reject")
 
 
 @dataclass(slots=True)
@@ -162,6 +164,8 @@ def _delimited_rows(
                 reason = f"quotes that do not match, in lines {line:,} to {held.line:,} ({error})"
                 yield RowError(name, line, "", shorten(text), reason)
                 continue
+        if columns[-2:] == FOR_REVIEW and len(cells) == width - 2:
+            cells += [""] * 2
         if len(cells) != width:
             if text.strip():
                 reason = f"has {len(cells)} cells where the header has {width}"

@@ -83,7 +83,7 @@ _SPELLINGS = {
     "id": "id textid itemid unitid instanceid exampleid segmentid segid globalsegid storyid summaryid responseid "
     "answerid",
     "document": "docid documentid articleid questionid promptid sourceid",
-    "system": "system systemid systemname model modelid modelname",
+    "system": "system systemid systemname model modelid modelname modeltype",
     "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
     "group": "group ratergroup annotatortype ratertype",
     "question": "criterion dimension aspect questionname",
@@ -103,7 +103,9 @@ _SPELLINGS = {
     "source": "publisher site domain sourcename corpus",
     "split": "split fold partition subset",
 }
+OF_BATCH = re.compile(r"^(?:Input|Answer)\.")  # of Mechanical Turk's results, where only answers are by workers
 NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
+WRITTEN = [name for name in NAMES["text"] if name not in ("text", "sentence", "claim")]
 SCORE_NAMES = re.compile(
     r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
 )
@@ -154,10 +156,17 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         free.remove(column)
 
     for role in ("rater", "group", "system", "document", "id", "question", "comment", "text", "context"):
-        spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+        spelt = _spelt(free)
         column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
         if column is not None:
             take(role, column)
+    if {"text", "system"} <= found.keys() and "context" not in found and _spelling(found["text"]) == "text":
+        # What systems wrote has a name of its own; the text is what they wrote it from, as in SummEval's paired file.
+        spelt = _spelt(free)
+        column = next((spelt[name] for name in WRITTEN if name in spelt), None)
+        if column is not None:
+            found["context"] = found.pop("text")
+            take("text", column)
     if "text" not in found and "context" in found and "system" not in found:
         found["text"] = found.pop("context")
     if {"id", "system", "text"} <= found.keys() and (
@@ -168,7 +177,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         found["document"] = found.pop("id")
     if "text" in found and "rater" in found and _has_marks([found["text"], found.get("context")], rows):
         found["marked"] = found.pop("text")
-        spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+        spelt = _spelt(free)
         column = next((spelt[name] for name in OF_MARKS if name in spelt), None)
         if column is not None:
             take("highlight", column)
@@ -184,24 +193,25 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
                 )
         elif wide and (_is_label(column, rows) or _are_numbers(column, rows)):
             take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
-    spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+    spelt = _spelt(free)
     if "question" in found:
         column = next((spelt[name] for name in NAMES["label"] if name in spelt), None)
         if column is not None:
             take("label", column)
     has_wide = any(role.count("/") > 1 for role in found)
     # Of the same text raters say different things, and what is known of it stays the same.
-    about = [found[role] for role in ("id", "document", "system") if role in found] or [
-        found.get("marked", found.get("text", ""))
-    ]
+    about = [found[role] for role in ("id", "document", "system") if role in found]
+    about += [] if {"id", "document"} & found.keys() else [found.get("marked", found.get("text", ""))]
     differing = {column for column in free if "rater" in found and _differs(column, about, rows)}
     for column in [one for one in free if one in differing and "label" not in found and _holds_several(one, rows)]:
         take(f"labels/{name_of(column)}", column)
+        differing.remove(column)
+    is_batch = any(column.startswith("Answer.") for column in columns)
     is_text = {column: not _are_numbers(column, rows) for column in free}
     has_labels = any(not is_text[column] or _is_label(column, rows) for column in differing)
     has_labels = has_labels and len(rows) - len({_about(row, about) for row in rows}) >= MANY_REPEATS
-    for column in list(free):
-        is_named = re.sub(r"[^a-z0-9]", "", column.lower()) in NAMES["label"]
+    for column in [column for column in free if not is_batch or column.startswith("Answer.")]:
+        is_named = _spelling(column) in NAMES["label"]
         if (
             SCORE_NAMES.search(column)
             and not (is_named and "rater" in found)
@@ -216,9 +226,9 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             and (is_named or not is_text[column] or len(set(_values(column, rows))) > 1)
             and (is_named or not is_text[column] or not (has_labels and column not in differing or "marked" in found))
             and not IDS.search(column)
-            and re.sub(r"[^a-z0-9]", "", column.lower()) not in [*NAMES["id"], *NAMES["document"]]
+            and _spelling(column) not in [*NAMES["id"], *NAMES["document"]]
         ):
-            take(f"label/{name_of(column)}", column)
+            take(f"label/{name_of(OF_BATCH.sub('', column))}", column)
         elif not is_text[column] and not _are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
@@ -248,6 +258,15 @@ def _holds_several(column: str, rows: list) -> bool:
     except BadCell:
         return False
     return n_several > 0 and len(different) <= MOST_GUESSED and all(len(part) <= 40 for part in different)
+
+
+def _spelling(column: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", OF_BATCH.sub("", column).lower())
+
+
+def _spelt(columns: Sequence[str]) -> dict[str, str]:
+    """Spelling -> column, the first of those spelt alike."""
+    return {_spelling(column): column for column in reversed(columns)}
 
 
 def _has_marks(columns: list[str | None], rows: list) -> bool:
@@ -281,7 +300,7 @@ def _take_more(found: dict[str, str], free: list[str], rows: list, take: Callabl
         "least": lambda column: _are_numbers(column, rows),
         "most": lambda column: _are_numbers(column, rows),
     }
-    spelt = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(free)}
+    spelt = _spelt(free)
     chosen: dict[str, str] = {}
     for role in (*OF_TEXT, "time", "checker", "spans", "start", "end", "quote", "highlight", "least", "most"):
         column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
