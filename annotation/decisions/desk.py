@@ -246,7 +246,7 @@ def _differing(page: pages.LabellingPage, said) -> set[tuple[str, str]]:
     for _, revision in said:
         if not revision.annotation.is_surplus:
             for one in revision.judgements.all():
-                answer = cases.judgement_as_compared(one, marking)
+                answer = cases.judgement_as_compared(one, one.spans.all(), marking)
                 votes.setdefault((one.unit_id, one.dimension), set()).add(answer)
     words = {dimension.slug for dimension in page.type.dimensions if dimension.takes_text}
     ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}

@@ -221,7 +221,7 @@ def item_view(project: Project, item: Item) -> ItemView:
             place = (unit.pk, dimension.slug)
             answers = [_answer(dimension, by_field, said.get((revision.pk, *place))) for revision in revisions]
             counted = {
-                cases.judgement_as_compared(judgement, marking)
+                cases.judgement_as_compared(judgement, judgement.spans.all(), marking)
                 for revision in revisions
                 if not revision.annotation.is_surplus and (judgement := said.get((revision.pk, *place)))
             }

@@ -102,7 +102,7 @@ _OTHERS = """
 SELECT item.state, item.position, (SELECT options_version FROM annotation_project WHERE id = item.project_id),
 EXISTS (SELECT 1 FROM annotation_decision AS decision
     WHERE decision.project_id = item.project_id AND decision.unit_id = judgement.unit_id),
-judgement.unit_id, judgement.dimension, judgement.label
+judgement.id, judgement.unit_id, judgement.dimension, judgement.label
 FROM annotation_annotation AS said
 JOIN annotation_item AS item ON item.id = said.item_id
 JOIN annotation_revision AS latest ON latest.annotation_id = said.id AND latest.is_latest
@@ -126,16 +126,24 @@ def as_compared(label: str, highlights: Iterable[tuple]) -> str:
     return label + (f"\n{json.dumps(marked)}" if marked else "")
 
 
-def judgement_as_compared(judgement: Judgement, slugs: Collection[str]) -> str:
-    """Of the questions of `compares_highlights` with its highlights, which have been fetched."""
-    spans = judgement.spans.all() if judgement.dimension in slugs else ()
-    return as_compared(judgement.label, [(one.field, one.start, one.end, one.label) for one in spans])
+def _highlights_of(judgements: Iterable) -> dict[int, list[tuple]]:
+    found: dict[int, list[tuple]] = defaultdict(list)
+    rows = Span.objects.filter(judgement__in=judgements).order_by()
+    for judgement, *span in rows.values_list("judgement", "field", "start", "end", "label"):
+        found[judgement].append(tuple(span))
+    return found
+
+
+def judgement_as_compared(judgement, spans: Iterable, slugs: Collection[str]) -> str:
+    """With its spans, where its question is one of `compares_highlights`."""
+    marked = [(one.field, one.start, one.end, one.label) for one in (spans if judgement.dimension in slugs else ())]
+    return as_compared(judgement.label, marked)
 
 
 def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[int, str, str]]) -> None:
-    """After somebody's first answer to an item, without a comment and without highlights that are compared, was stored:
-    `own` has units, dimensions and labels. What it adds follows from others' answers: this comes with every answer, and
-    reads no more. The item is locked."""
+    """After somebody's first answer to an item, without a comment, was stored: `own` has units, dimensions and what is
+    compared. What it adds follows from others' answers: this comes with every answer, and reads no more. The item is
+    locked."""
     with connection.cursor() as cursor:
         cursor.execute(_OTHERS, [item_id, rater_id])
         others = cursor.fetchall()
@@ -144,8 +152,10 @@ def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[
     if others[0][2] != project.options_version:
         project = Project.objects.get(pk=project.pk)
     votes: dict[Place, Counter] = {(unit, dimension): Counter((label,)) for unit, dimension, label in own}
-    for *_, unit, dimension, label in others:
-        votes.setdefault((unit, dimension), Counter())[label] += 1
+    slugs = compares_highlights(project.type)
+    marked = _highlights_of([row[4] for row in others if row[6] in slugs]) if slugs else {}
+    for *_, pk, unit, dimension, label in others:
+        votes.setdefault((unit, dimension), Counter())[as_compared(label, marked.get(pk, ()))] += 1
     differing = _differing(project.type, votes)
     if differing:
         differences = _differences(project.pk, project.type, differing, any(row[3] for row in others))
@@ -348,11 +358,8 @@ def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) ->
         revision__is_latest=True, revision__annotation__is_surplus=False, revision__annotation__item__in=live
     )
     votes: dict[tuple[int, int, str], Counter] = defaultdict(Counter)
-    marked: dict[int, list[tuple]] = defaultdict(list)
-    if slugs := compares_highlights(kind):
-        spans = Span.objects.filter(judgement__in=judgements.filter(dimension__in=slugs)).order_by()
-        for judgement, *span in spans.values_list("judgement", "field", "start", "end", "label"):
-            marked[judgement].append(tuple(span))
+    slugs = compares_highlights(kind)
+    marked = _highlights_of(judgements.filter(dimension__in=slugs)) if slugs else {}
     for pk, *place, label in judgements.values_list("pk", "revision__annotation__item", "unit", "dimension", "label"):
         votes[tuple(place)][as_compared(label, marked.get(pk, ()))] += 1
     differences: dict[int, dict[Place, PlaceState]] = defaultdict(dict)

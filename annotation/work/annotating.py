@@ -274,11 +274,15 @@ def _store_first(
     _store_revision(annotation, 1, answer, was_shown)
     if answer.page.item.state == Item.State.STUCK:
         assigning.settle_stuck(answer.page.item)
-    if answer.submission.comment or cases.compares_highlights(assignment.project.type):
+    if answer.submission.comment:
         cases.count(assignment.project, assignment.project.type, [assignment.item_id])
     else:
         units = {answer.page.unit_ids[unit.key]: unit.pk for unit in answer.page.units}
-        own = [(units[one.unit], one.dimension, one.label) for one in answer.judgements]
+        slugs = cases.compares_highlights(answer.page.type)
+        own = [
+            (units[one.unit], one.dimension, cases.judgement_as_compared(one, one.spans, slugs))
+            for one in answer.judgements
+        ]
         cases.answered(assignment.project, assignment.item_id, rater_id, own)
     return SubmitResult(1, False, suggestions)
 
