@@ -234,6 +234,23 @@ def test_a_wrong_mapping_is_refused_by_both_commands(long, said, reason):
         call_command("report", str(long), "agreement", "--from-files", "--rater-columns", "said", *chosen)
 
 
+def test_one_number_per_segment_and_system_is_a_reference(tmp_path, capsys):
+    """As WMT gives the scores of segments: nobody is named, and there is no text."""
+    rows = [(f"s{n % 4}", n // 4, round(-(n % 4) - n % 7 / 3 - n / 1000, 4), n * 7 % 11 - n % 4) for n in range(80)]
+    lines = ["system,seg_id,mqm,comet", *(f"{system},{seg},{mqm},{comet}" for system, seg, mqm, comet in rows)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    roles = {"system": "system", "document": "seg_id", "label/mqm": "mqm", "score/comet": "comet"}
+    (tmp_path / "m.json").write_text(json.dumps(roles))
+    chosen = ["--run", "comet", "--reference", "imported", "--mapping", str(tmp_path / "m.json")]
+    [found] = of_command(capsys, tmp_path / "t.csv", "comparison", *chosen)["dimensions"]
+    shown = {one["name"]: one["estimate"] for one in found["correlations"]}
+    mqm, comet = ([row[place] for row in rows] for place in (2, 3))
+    assert shown["kendall_tau_b"] == pytest.approx(kendalltau(mqm, comet).statistic)
+    means = [[sum(side[n] for n in range(80) if n % 4 == one) / 20 for one in range(4)] for side in (mqm, comet)]
+    level = {one["coefficient"]: one["estimate"] for one in found["associations"]["levels"] if one["level"] == "system"}
+    assert level["Pearson"] == pytest.approx(pearsonr(*means).statistic)
+
+
 def test_bad_rows_are_named_with_their_line_or_left_out(long, capsys):
     mapping = str(long.parent / "m.json")
     without = LONG.replace("2,b,d,T2,ben,3,3,3\n", "")

@@ -339,6 +339,9 @@ def test_marks_in_texts_are_highlights(tmp_path):
     assert kept == [one for one in found if not isinstance(one, ResponseRecord)]
     by_system = [row for row in rows if row["system"] == "A"][:2]  # the other systems come later in the file
     assert guess_roles(list(rows[0]), by_system) == roles
+    many = [{"id": str(n), "model": "A", "summary": f"T{n}.", "fluency": str(n % 3), "rater": "r"} for n in range(200)]
+    for rows_of_a, role in ((many, "document"), (many[:50], "id")):  # a longer file may have other systems
+        assert guess_roles(list(many[0]), rows_of_a)[role] == "id"
     hashed = table(tmp_path, "text\twords\t# words\nA b.\t2\t2\n", "hashed.tsv")
     assert preview(hashed).columns == ("text", "words", "# words")
     broken = table(tmp_path, MQM.replace("port</v>", "port"), "broken.tsv")

@@ -117,7 +117,7 @@ class Command(BaseCommand):
             mapping = mapping_of(options["mapping"], shape)
             how = (level or "", labels, beside, shape, mapping, options["leave_out"])
             source = self.source_of(subject, from_files, how, conditions)
-            if reason := report.fits(source.type):
+            if reason := report.fits(source.asked):
                 raise CommandError(reason)
             result = report.compute(source, **report.values(source, given))
         except ValueError as error:

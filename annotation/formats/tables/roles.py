@@ -170,7 +170,9 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     if "text" not in found and "context" in found and "system" not in found:
         found["text"] = found.pop("context")
     if {"id", "system", "text"} <= found.keys() and (
-        SEGMENTS.search(found["id"]) or _is_of_several(found["id"], found["text"], rows)
+        SEGMENTS.search(found["id"])
+        or _is_of_several(found["id"], found["text"], rows)
+        or (len(rows) == LOOKED_AT and len({str(row.get(found["system"])) for row in rows}) == 1)
     ):
         # Each system wrote something for it, although a file that is sorted by system may not show it so soon.
         free += [found["document"]] if "document" in found else []
