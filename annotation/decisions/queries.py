@@ -75,19 +75,22 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
 
 
 class ItemPages(Paginator):
-    """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone."""
+    """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone, and flagged
+    items by their flags, which are few beside items."""
 
     MAX_LISTED = 10_000
 
     def __init__(self, project: Project, items: QuerySet[Item], filter: str, search: str):
         super().__init__(items, 50)
-        self.cases = None if search or filter not in LABEL_FILTERS else LABEL_FILTERS[filter][1]
-        self.project = project
+        self.rows = items
+        if filter in LABEL_FILTERS and not search:
+            self.rows = Case.objects.filter(project=project, **LABEL_FILTERS[filter][1])
+        elif filter == "flagged" and not search:
+            self.rows = Assignment.objects.filter(project=project, is_flagged=True).values("item").distinct()
 
     @cached_property
     def _counted(self) -> int:
-        rows = self.object_list if self.cases is None else Case.objects.filter(project=self.project, **self.cases)
-        return rows.order_by()[: self.MAX_LISTED + 1].count()
+        return self.rows.order_by()[: self.MAX_LISTED + 1].count()
 
     @property
     def count(self) -> int:

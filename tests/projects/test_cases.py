@@ -105,6 +105,11 @@ def test_answers_make_cases_and_a_recount_finds_no_difference(project):
     assert Case.objects.get(pk=case.pk).undecided == 1 and Disagreement.objects.get().case == case
     with pytest.raises(CommandError, match="no project 'nowhere'"):
         call_command("check_cases", "nowhere")
+    # The list of flagged items has one once, however many flagged it.
+    other.item.assignments.update(is_flagged=True)
+    page = client_of(member(project, "judge")).get(f"/projects/{project.slug}/items/", {"filter": "flagged"})
+    assert other.item.assignments.count() > 1 and [row.item for row in page.context["rows"]] == [other.item]
+    assert page.context["page"].paginator.count == 1
 
 
 def test_each_answer_skip_edit_and_decision_adds_to_what_a_recount_would_find(project):
