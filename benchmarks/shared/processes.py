@@ -19,16 +19,20 @@ ROOT = Path(__file__).resolve().parents[2]
 POSTGRESQL = "postgresql://postgres@127.0.0.1:5432"
 START_SECONDS = 30
 
-# Run in the measured process: a command, then how long it took without start-up, and the peak of memory.
+# Run in the measured process: a command, then how long it took without start-up, and the peak of memory. Processor time
+# includes that of the database's process.
 MEASURED = """
 import resource, sys, time
 import django
 django.setup()
 from django.core.management import call_command
-started, used = time.perf_counter(), time.process_time()
+from django.db import connection
+from benchmarks.shared.processes import Processor
+processor = Processor(connection)
+started, used = time.perf_counter(), processor.seconds()
 call_command(*sys.argv[1:])
 print("seconds", time.perf_counter() - started)
-print("processor", time.process_time() - used)
+print("processor", processor.seconds() - used)
 print("peak_kb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
@@ -71,7 +75,7 @@ class Measured(NamedTuple):
     seconds: float  # of the management command
     whole: float  # of its process
     peak: float  # MB
-    processor: float  # seconds of the command, whatever else the machine does
+    processor: float  # seconds of the command and its database, whatever else the machine does
 
 
 def measured(env: dict[str, str], *command: str) -> Measured:
