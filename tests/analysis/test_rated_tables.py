@@ -241,7 +241,10 @@ def test_one_number_per_segment_and_system_is_a_reference(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("\n".join(lines))
     roles = {"system": "system", "document": "seg_id", "label/mqm": "mqm", "score/comet": "comet"}
     (tmp_path / "m.json").write_text(json.dumps(roles))
-    chosen = ["--run", "comet", "--reference", "imported", "--mapping", str(tmp_path / "m.json")]
+    chosen = ["--run", "comet", "--mapping", str(tmp_path / "m.json")]
+    call_command("report", str(tmp_path / "t.csv"), "comparison", "--from-files", *chosen)
+    assert "choose decisions as the reference" in capsys.readouterr().out
+    chosen += ["--reference", "imported"]
     [found] = of_command(capsys, tmp_path / "t.csv", "comparison", *chosen)["dimensions"]
     shown = {one["name"]: one["estimate"] for one in found["correlations"]}
     mqm, comet = ([row[place] for row in rows] for place in (2, 3))

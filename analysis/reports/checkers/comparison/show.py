@@ -35,6 +35,8 @@ def _notes(result: Comparison) -> list[str]:
     notes = [result.decisions_left_out.words] if result.decisions_left_out else []
     if result.reference == "majority" and not result.touched:
         notes.append("Only labels that the checker did not touch count.")
+    if result.reference == "majority" and not any(one.n_labels_all for one in result.dimensions):
+        notes.append("No rater's labels are here; choose decisions as the reference where there are any.")
     if result.unanswered:
         notes.append(f"Nobody answered: {', '.join(result.unanswered)}. The checker's answers to it exclude no units.")
     if not result.gives_labels:
