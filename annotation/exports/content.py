@@ -70,10 +70,10 @@ class _Batch:
         kinds = dict(_kinds_by_path(self.holds))
         if kind.unit_kind in PIECES:
             kinds[kind.unit_kind] = kind.unit_kind
-        self.on_unit = _on_units(anchors | (units if kind.unit_kind in PIECES else set()), kinds)
+        self.on_unit = on_units(anchors | (units if kind.unit_kind in PIECES else set()), kinds)
         roots = {self._root(anchor, content) for anchor in anchors for content in self.holds} - {None}
         judged = units if PIECE_LINKS.get(kind.unit_kind) == "aspect" else ()
-        self.passages, self.aspects = _passages(roots), _aspects(roots, judged)
+        self.passages, self.aspects = passages_below(roots), _aspects(roots, judged)
         self.aspect_of = {}  # of units 'this aspect in this response'
         if kind.unit_kind == UnitKind.RESPONSE_ASPECT:
             self.aspect_of = dict(Unit.objects.filter(pk__in=units).values_list("id", "aspect__key"))
@@ -175,19 +175,19 @@ def _kinds_by_path(holds: dict[str, str]) -> Iterator[tuple[str, str]]:
             yield f"{path}__question", "question"
 
 
-def _on_units(units: set[int], kinds: dict[str, str]) -> dict[int, dict[str, tuple[int, Record]]]:
+def on_units(units: set[int], kinds: dict[str, str]) -> dict[int, dict[str, tuple[int, Record]]]:
     """What hangs on each unit: path -> id and record of the row, where there is one."""
     columns = {path: ("id", *_columns(kind)) for path, kind in kinds.items()}
     names = [f"{path}__{name}" for path, of_path in columns.items() for name in of_path]
-    on_units: dict[int, dict[str, tuple[int, Record]]] = {}
+    found: dict[int, dict[str, tuple[int, Record]]] = {}
     for unit, *values in Unit.objects.filter(pk__in=units).values_list("id", *names):
-        on_units[unit], start = {}, 0
+        found[unit], start = {}, 0
         for path, of_path in columns.items():
             row, *of_row = values[start : start + len(of_path)]
             start += len(of_path)
             if row is not None:
-                on_units[unit][path] = row, _record(kinds[path], of_row)
-    return on_units
+                found[unit][path] = row, _record(kinds[path], of_row)
+    return found
 
 
 def _columns(kind: str) -> tuple[str, ...]:
@@ -203,7 +203,7 @@ def _record(kind: str, values: Iterable) -> Record:
     return known.record(**(dict.fromkeys(known.parents) | dict(zip(names, values, strict=True))))
 
 
-def _passages(roots: set[Root]) -> dict[Root, list[Record]]:
+def passages_below(roots: set[Root]) -> dict[Root, list[Record]]:
     wanted = Q(claim__in=_ids(roots, "claim")) | Q(question__in=_ids(roots, "question"))
     return _below(roots, "evidence", Evidence.objects.published().in_order().filter(wanted))
 

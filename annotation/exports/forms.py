@@ -4,7 +4,7 @@ from django import forms
 
 from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.releasing import LEAVE_OUT, LIST, REFUSE, sets_for
-from annotation.exports.tools import TOOLS
+from annotation.exports.tools import tools_for
 
 WAYS = {
     LIST: "keep them, without a label",
@@ -28,7 +28,8 @@ class ExportForm(forms.Form):
         super().__init__(data)
         layout = layout_of(project)
         kinds, self.why_own = tuple(layout.kinds), why_own(project, layout)
-        tools = [(name, tool.title) for name, tool in TOOLS.items()]
+        self.tools = tools_for(project)
+        tools = [(name, tool.title) for name, tool in self.tools.items()]
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
         self.fields["decisions"].choices = sets_for(project)

@@ -164,7 +164,7 @@ def write_export(
     if "jsonl" not in kinds:
         lines.unlink()
     for name in tools:
-        TOOLS[name].write(project, moment, folder, lambda done: progress(done, total))
+        TOOLS[name].write(project, moment, folder, lambda done: progress(done, total), decisions)
     manifest = {
         "assay_export": 1,
         "project": project.slug,

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.db.models import Count, Q
 
 from annotation.decisions.moments import Moment
+from annotation.exports import benchmarks
 from annotation.exports.queries import ExportedItem, exported_items
 from annotation.formats.records import AnnotationRecord, SpanRecord
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
@@ -32,16 +33,47 @@ class ToolExport:
     module: str
     has_suggestions: bool = True
     function: str = "write"
+    has_decisions: bool = False
+
+    def why_not(self, project: Project) -> str:
+        """Why the tool's files have no room for the project; empty where they have."""
+        holds = getattr(import_module(self.module), "holds", None)
+        return "" if holds is None or any(map(holds, _questions(project))) else "its files can hold no question"
 
     def check(self, project: Project) -> None:
-        """JobError where the tool's files have no room for any question of the project."""
-        holds = getattr(import_module(self.module), "holds", None)
-        if holds is not None and not any(map(holds, _questions(project))):
-            raise JobError(f"{self.title}: its files can hold no question of {project.title}")
+        if why := self.why_not(project):
+            raise JobError(f"{self.title}: {why} of {project.title}")
 
-    def write(self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None]) -> None:
+    def write(
+        self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None], decisions: str = ""
+    ) -> None:
         write = getattr(import_module(self.module), self.function)
         write(_tasks(project, moment, self.has_suggestions, progress), _questions(project), folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkExport(ToolExport):
+    """The layout of a data set with one label per unit, made of content: `module` has `write(rows, folder)`."""
+
+    rows: Callable[[Project, Iterator[list[ExportedItem]]], Iterator[tuple]]
+    why: Callable[[Project], str]
+    has_suggestions: bool = False
+    has_decisions: bool = True
+
+    def why_not(self, project: Project) -> str:
+        return self.why(project)
+
+    def write(
+        self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None], decisions: str = ""
+    ) -> None:
+        def batches() -> Iterator[list[ExportedItem]]:
+            done = 0
+            for items in exported_items(project, moment, decisions):
+                yield items
+                done += len(items)
+                progress(done)
+
+        import_module(self.module).write(self.rows(project, batches()), folder)
 
 
 TOOLS: dict[str, ToolExport] = {
@@ -62,9 +94,24 @@ TOOLS: dict[str, ToolExport] = {
     "prodigy": ToolExport("Prodigy (zip)", "annotation.formats.tools.prodigy", has_suggestions=False),
     "argilla": ToolExport("Argilla (zip)", "annotation.formats.tools.argilla"),
     "alt-test": ToolExport("The alternative annotator test (zip)", "annotation.formats.tools.alt_test"),
+    "averitec": BenchmarkExport(
+        "AVeriTeC JSON",
+        "annotation.formats.studies.averitec",
+        rows=benchmarks.averitec_rows,
+        why=benchmarks.why_not_averitec,
+    ),
+    "beir": BenchmarkExport(
+        "BEIR (zip)", "annotation.formats.studies.beir", rows=benchmarks.beir_rows, why=benchmarks.why_not_beir
+    ),
 }
 
 
+def tools_for(project: Project) -> dict[str, ToolExport]:
+    """Those whose files have room for the project."""
+    return {name: tool for name, tool in TOOLS.items() if not tool.why_not(project)}
+
+
+DECISIONS = "Decisions"
 SUGGESTIONS = "Suggestions of checkers"
 SPAN_PARTS = ("field", "start", "end", "quote", "label")
 
@@ -83,7 +130,7 @@ def held_in(project: Project) -> dict[str, int]:
         "Earlier revisions of annotations": said["earlier"],
         "Comments and free texts": said["words"],
         "Highlights without labels": highlights.filter(label="").count(),
-        "Decisions": Decision.objects.filter(project=project).in_force().count(),
+        DECISIONS: Decision.objects.filter(project=project).in_force().count(),
         "Scores of checkers": Score.objects.filter(run__project=project).count(),
         SUGGESTIONS: suggested["n"],
         "Suggestions with highlights without labels, which come without them": suggested["marked"],
@@ -94,7 +141,8 @@ def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) 
     """What the tool's files do not hold of this project (`held_in`): in words, and how many there are, where that
     counts."""
     export, held = TOOLS[tool], held_in(project) if held is None else held
-    told = [(what, n) for what, n in held.items() if n and not (what == SUGGESTIONS and export.has_suggestions)]
+    has = {SUGGESTIONS: export.has_suggestions, DECISIONS: export.has_decisions}
+    told = [(what, n) for what, n in held.items() if n and not has.get(what)]
     what_people_saw = "What annotators saw and when: guidelines, suggestions, others' labels, surplus"
     return [*told, (what_people_saw, None), *((what, None) for what in import_module(export.module).LOSES)]
 

@@ -12,7 +12,7 @@ from annotation import incoming
 from annotation.access import project_with_labels_for
 from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
-from annotation.exports.tools import TOOLS, held_in, lost_in
+from annotation.exports.tools import held_in, lost_in
 from annotation.jobs.queries import progress_of
 from annotation.models import Artifact, Job, Project
 from annotation.projects import cases
@@ -49,7 +49,7 @@ def project_exports(request, slug):
         for job in jobs
     ]
     held = kept_counts(project, "held-in", held_in)
-    losses = [(tool.title, lost_in(project, name, held)) for name, tool in TOOLS.items()]
+    losses = [(tool.title, lost_in(project, name, held)) for name, tool in form.tools.items()]
     context = {"project": project, "form": form, "rows": rows, "losses": losses}
     context["divided"] = cases.divided(project)
     return render(request, "annotation/exports/list.html", context)

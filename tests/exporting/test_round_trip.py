@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.decisions import adjudicating
-from annotation.exports.tools import TOOLS
+from annotation.exports.tools import tools_for
 from annotation.models import Decision, LabelSet, Project
 from annotation.projects.options import set_options
 from annotation.work.queries.pages import load_page, stated_in
@@ -54,7 +54,7 @@ def test_a_folder_brings_its_label_set_and_options_and_files_of_other_tools_are_
     for item, *labels in zip(items_of(project), ("neutral", "neutral"), ("neutral", "loaded"), strict=True):
         for person, label in zip(people, labels, strict=True):
             say(item, person).judgements.create(unit=item.anchor, dimension="tone", label=label)
-    kinds = [part for kind in ("jsonl", *TOOLS) for part in ("--format", kind)]
+    kinds = [part for kind in ("jsonl", *tools_for(project)) for part in ("--format", kind)]
     first = export(project, tmp_path / "first", *kinds)
     LabelSet.objects.all().delete()
     again = imported(tmp_path / "first", ("",), "again", with_settings=True)

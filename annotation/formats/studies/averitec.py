@@ -9,10 +9,11 @@ piece of gold evidence, `<claim>/q0/a0`. The label is a decision about the claim
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenKeys, normal, required_text, row_error, to_key, to_objects, to_text
@@ -32,6 +33,15 @@ BY_SPELLING |= {"conflicting evidence": "conflicting_evidence", "cherrypicking":
 CLAIM_KEYS = {"claim_id", "claim", "label", "claim_date", "speaker", "original_claim_url", "questions"}
 ANSWER_KEYS = {"answer", "source_url"}
 DAY = re.compile(r"(\d{1,2})-(\d{1,2})-(\d{4})")
+LOSES = (
+    "Who answered what and how labels were decided: a claim has one label, or none",
+    "All questions but the one about the verdict, which comes back with AVeriTeC's four verdicts",
+    "Verdicts that claims came with: the label comes back as such, too",
+    "Evidence that is no answer to a question, as its metadata says, and questions without answers",
+    "Publishers, dates, ranks and gold marks of evidence (all comes back as gold), and its keys, which follow from its "
+    "place among questions and answers",
+    "Metadata that is empty, or called as a field of the layout",
+)
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -61,6 +71,49 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     labels = [{"value": value, "title": title} for value, title in VERDICTS.items()]
     question = {"slug": QUESTION, "title": "Verdict", "level": "nominal", "labels": labels}
     return {"name": "AVeriTeC verdicts", "version": 1, "page": "claim", "summary": "", "questions": [question]}
+
+
+def verdict_of(label: str) -> str | None:
+    """The verdict that is spelt so."""
+    return BY_SPELLING.get(normal(label.replace("/", " ")), BY_SPELLING.get(normal(label.partition("/")[0])))
+
+
+def write(rows: Iterable[tuple[ClaimRecord, list[EvidenceRecord], str | None]], folder: Path) -> None:
+    """Claims with their evidence and verdicts, as `averitec.json`."""
+    with open(folder / "averitec.json", "w", encoding="utf-8", newline="") as out:
+        start = "[\n"
+        for claim, evidence, verdict in rows:
+            row = {
+                **{name: value for name, value in claim.metadata.items() if name not in CLAIM_KEYS},
+                "claim_id": claim.key,
+                "claim": claim.text,
+                "label": VERDICTS.get(verdict),
+                "claim_date": _as_day(claim.date) if claim.date else claim.metadata.get("claim_date"),
+                "speaker": claim.claimant or None,
+                "original_claim_url": claim.source or None,
+                "questions": _questions(claim.key, evidence),
+            }
+            row.setdefault("justification", "")  # the score and the baseline read these two of every claim
+            row.setdefault("claim_types", [])
+            out.write(start + json.dumps(row, ensure_ascii=False, allow_nan=False))
+            start = ",\n"
+        out.write("[]\n" if start == "[\n" else "\n]\n")
+
+
+def _questions(claim: str, evidence: list[EvidenceRecord]) -> list[dict]:
+    """Questions with their answers: of evidence that was read from this layout as it was, else by their words."""
+    questions: dict[tuple[str, str], dict] = {}
+    for one in evidence:
+        asked, words = (one.metadata.get(name) for name in ("question", "answer"))
+        if not all(isinstance(text, str) and text.strip() for text in (asked, words)):
+            continue
+        place = re.fullmatch(rf"{re.escape(claim)}/(q\d+)/a\d+", one.key)
+        answer = {"answer": words, **{name: value for name, value in one.metadata.items() if name != "question"}}
+        if one.url:
+            answer["source_url"] = one.url
+        question = {"question": asked, "answers": []}
+        questions.setdefault((place[1] if place else "", asked), question)["answers"].append(answer)
+    return list(questions.values())
 
 
 def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
@@ -100,10 +153,14 @@ def _records(cells: dict, place: str, limit: int) -> Iterator[Record]:
                 },
             )
     if label:
-        value = BY_SPELLING.get(normal(label.replace("/", " ")), BY_SPELLING.get(normal(label.partition("/")[0])))
+        value = verdict_of(label)
         if value is None:
             raise BadCell("label", label, f"is not one of {', '.join(VERDICTS.values())}")
         yield DecisionRecord(key, QUESTION, value)
+
+
+def _as_day(value: date) -> str:
+    return f"{value.day}-{value.month}-{value.year:04}"
 
 
 def _day(value: object) -> date | None:

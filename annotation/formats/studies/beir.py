@@ -5,13 +5,18 @@
 
 Queries are questions where most of them end with a question mark, and claims otherwise. A document that the qrels name
 for a query becomes a passage of it, `<query>/<document>`, and its score a decision about relevance: relevant above 0.
-The rest of the corpus is passed over.
+The rest of the corpus is passed over. An id that begins with its query's, `<query>/`, is the passage's key as it is.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, SeenKeys, number_in, required_text, row_error, to_key, to_text
 from annotation.formats.files.tables import OpenTable, open_tables
@@ -25,10 +30,23 @@ from annotation.formats.records import (
     RowError,
 )
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tools.tool_tasks import append_line, zip_folder
+from annotation.task_types.base import Dimension
 
 QRELS = frozenset({"query-id", "corpus-id", "score"})
 FIELDS = {"_id", "title", "text", "metadata"}
 CORPUS, QUERIES = "corpus", "queries"
+SPLIT = "test"  # the one that BEIR's loader reads unasked
+LOSES = (
+    "Who answered what and how labels were decided: a passage has one grade for its query, or none without a label",
+    "All questions but the one about relevance, whose grades are whole numbers and come back as relevant or not, with "
+    "the grade in the metadata",
+    "URLs, dates, ranks and gold marks of passages (those with a grade above 0 come back as gold)",
+    "Claimants, dates, sources, verdicts and answers of what is claimed or asked; mostly question marks at the end "
+    "make it questions, else claims",
+    "Keys of passages that do not begin with their query's key and a slash: it comes before them",
+    "Names of metadata, which come back below `metadata`",
+)
 Judged = dict[str, list[tuple[str, float]]]  # document -> queries with their scores
 
 
@@ -133,7 +151,7 @@ def _documents(sources: list[SourceFile], options: Options, judged: Judged, kind
             yield row_error(table, line, problem)
             continue
         for query, score in queries:
-            own = f"{query}/{key}"
+            own = key if key.startswith(f"{query}/") else f"{query}/{key}"
             metadata = _kept(cells) | {"score": score}
             yield EvidenceRecord(own, text, **{kind: query}, publisher=title, is_gold=score > 0, metadata=metadata)
             yield DecisionRecord(own, "relevance", "relevant" if score > 0 else "not_relevant")
@@ -147,3 +165,65 @@ def _kept(cells: dict) -> dict:
         for name, value in cells.items()
         if name not in ("_id", "text", "title") and value not in (None, "", {})
     }
+
+
+def grades(question: Dimension) -> dict[str, int]:
+    """The whole number that each label stands for: itself, else its place in the scale; {} where it is no scale."""
+    values = question.values
+    for names in (values, [label.title for label in question.labels]):
+        numbers = [number_in(name) for name in names]
+        if all(number is not None and number.is_integer() for number in numbers):
+            return dict(zip(values, map(int, numbers), strict=True))
+    places = [label.polarity for label in question.labels]
+    if None in places:
+        return {} if question.level == "nominal" else {value: place for place, value in enumerate(values)}
+    scale = sorted(set(places))
+    return {label.value: scale.index(label.polarity) for label in question.labels}
+
+
+def write(rows: Iterable[tuple[Record, EvidenceRecord, int | None]], folder: Path) -> None:
+    """Queries with their passages and grades, as `beir.zip`. A passage is called by its key without the query's, as
+    documents are that several queries share, unless other passages would be called the same."""
+    with TemporaryDirectory() as name:
+        spool, made = Path(name, "rows"), Path(name, "made")
+        made.mkdir()
+        queries: set[str] = set()
+        contents: dict[str, bytes] = {}
+        ambiguous: set[str] = set()
+        for path in (spool, made / f"{CORPUS}.jsonl", made / f"{QUERIES}.jsonl"):
+            path.touch()
+        for query, passage, grade in rows:
+            if query.key not in queries:
+                queries.add(query.key)
+                line = {"_id": query.key, "text": query.text} | _metadata(query)
+                append_line(made / f"{QUERIES}.jsonl", line)
+            document = {"title": passage.publisher, "text": passage.text} | _metadata(passage)
+            short = passage.key.removeprefix(f"{query.key}/")
+            short = passage.key if short.startswith(f"{query.key}/") else short  # else it would be read as the key
+            content = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).digest()
+            for own in {short, passage.key}:
+                if contents.setdefault(own, content) != content:
+                    ambiguous.add(own)
+            append_line(spool, [query.key, short, passage.key, document, grade])
+        qrels = made / "qrels" / f"{SPLIT}.tsv"
+        qrels.parent.mkdir()
+        written: set[str] = set()
+        with open(spool, encoding="utf-8") as lines, open(qrels, "w", encoding="utf-8", newline="") as out:
+            table = csv.writer(out, delimiter="\t", lineterminator="\n")
+            table.writerow(("query-id", "corpus-id", "score"))
+            for query, short, key, document, grade in map(json.loads, lines):
+                own = key if short in ambiguous else short
+                if own not in written:
+                    written.add(own)
+                    append_line(made / f"{CORPUS}.jsonl", {"_id": own} | document)
+                if grade is not None:
+                    table.writerow((query, own, grade))
+        zip_folder(made, folder / "beir.zip")
+
+
+def _metadata(record: Record) -> dict:
+    """What comes back from these files is under `metadata` already, beside the score that it had."""
+    kept = {name: value for name, value in record.metadata.items() if name != "score"}
+    if kept.keys() == {"metadata"} and isinstance(kept["metadata"], dict):
+        kept = kept["metadata"]
+    return {"metadata": kept} if kept else {}
