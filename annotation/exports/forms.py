@@ -4,7 +4,7 @@ from django import forms
 
 from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.releasing import LEAVE_OUT, LIST, REFUSE, sets_for
-from annotation.exports.tools import tools_for
+from annotation.exports.tools import TOOLS, tools_for
 
 WAYS = {
     LIST: "keep them, without a label",
@@ -14,8 +14,19 @@ WAYS = {
 TITLES = {"jsonl": "JSON Lines", "tsv": "TSV (tab-separated)", "parquet": "Parquet"}
 
 
+class Kinds(forms.MultipleChoiceField):
+    """`refusals` says why a tool's files have no room for the project."""
+
+    refusals: dict[str, str] = {}
+
+    def validate(self, value):
+        for name in filter(self.refusals.get, value):
+            raise forms.ValidationError(self.refusals[name])
+        super().validate(value)
+
+
 class ExportForm(forms.Form):
-    kinds = forms.MultipleChoiceField(label="Content as", widget=forms.CheckboxSelectMultiple)
+    kinds = Kinds(label="Content as", widget=forms.CheckboxSelectMultiple)
     decisions = forms.ChoiceField(label="Labels", required=False)
     without_label = forms.ChoiceField(
         label="Units without a label",
@@ -30,6 +41,8 @@ class ExportForm(forms.Form):
         kinds, self.why_own = tuple(layout.kinds), why_own(project, layout)
         self.tools = tools_for(project)
         tools = [(name, tool.title) for name, tool in self.tools.items()]
+        refused = [name for name in TOOLS if name not in self.tools]
+        self.fields["kinds"].refusals = {name: TOOLS[name].refusal(project) for name in refused}
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
         self.fields["decisions"].choices = sets_for(project)

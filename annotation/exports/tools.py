@@ -40,9 +40,14 @@ class ToolExport:
         holds = getattr(import_module(self.module), "holds", None)
         return "" if holds is None or any(map(holds, _questions(project))) else "its files can hold no question"
 
+    def refusal(self, project: Project) -> str:
+        """`why_not` in a sentence."""
+        why = self.why_not(project)
+        return f"{self.title}: {why} of {project.title}" if why else ""
+
     def check(self, project: Project) -> None:
-        if why := self.why_not(project):
-            raise JobError(f"{self.title}: {why} of {project.title}")
+        if refusal := self.refusal(project):
+            raise JobError(refusal)
 
     def write(
         self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None], decisions: str = ""

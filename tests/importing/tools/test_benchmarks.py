@@ -52,6 +52,8 @@ def test_averitec_in_and_out(tmp_path):
     project = import_by_command(tmp_path / "dev.json", format="averitec")
     offered = [kind for kind, _ in ExportForm(project).fields["kinds"].choices]
     assert "averitec" in offered and "beir" not in offered
+    [error] = ExportForm(project, {"kinds": ["averitec", "beir"]}).errors["kinds"]
+    assert error.startswith("BEIR (zip): its layout holds how relevant passages are")
     manifest = export(project, "averitec", tmp_path / "out")
     lost = [what for what, _ in manifest["lost"]["averitec"]]
     assert "Decisions" not in lost and any("questions without answers" in what for what in lost)
