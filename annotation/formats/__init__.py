@@ -137,7 +137,7 @@ FORMATS: dict[str, Format] = {
         title="Potato output (zip or folder)",
         extensions=(".json", ".jsonl", ".yaml"),
         reads="The output folder of Potato 1 or 2, with the file of the texts and the configuration.",
-        module="annotation.formats.tools.potato",
+        module="annotation.formats.tools.potato.reading",
         makes_label_set=True,
     ),
     "alt-test": Format(

@@ -16,7 +16,7 @@ from annotation.formats.tools.alt_test import is_annotations
 from annotation.formats.tools.inception.reading import is_export, looks_like_document
 from annotation.formats.tools.inspect_logs import is_log, looks_like_log
 from annotation.formats.tools.label_studio.config import is_config
-from annotation.formats.tools.potato import is_output
+from annotation.formats.tools.potato.reading import is_output
 
 from .records import FormatError, RowError
 from .sources import Options, SourceFile

@@ -1,10 +1,12 @@
 """Content and annotations of an export, imported into an empty Assay, export again byte for byte."""
 
 import json
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -64,7 +66,14 @@ def test_a_folder_brings_its_label_set_and_options_and_files_of_other_tools_are_
     assert {name for name in first if first[name] != second[name]} == {
         "manifest.json"
     }  # the project is called otherwise
-    assert {"label-studio.xml", "doccano.zip", "inception.zip", "argilla.zip", "undecided.tsv"} < first.keys()
+    assert {
+        "label-studio.xml",
+        "doccano.zip",
+        "inception.zip",
+        "argilla.zip",
+        "potato.zip",
+        "undecided.tsv",
+    } < first.keys()
 
 
 @pytest.mark.parametrize("with_decisions", [True, False])
@@ -103,7 +112,7 @@ def test_the_layout_of_assay_itself_says_what_made_each_label(tmp_path):
 
 
 def test_the_export_says_what_was_decided_and_who_saw_what(tmp_path):
-    files = export(make_rich_project(), tmp_path / "out")
+    files = export(make_rich_project(), tmp_path / "out", "--format", "jsonl", "--format", "potato")
     claims = {row["id"]: row for row in lines(files["claims.jsonl"])}
     assert {key: (claims[key]["relevant"], claims[key]["evidence_stance"]) for key in KEYS} == {
         KEYS[0]: (True, "refutes"),  # the newest revisions; surplus does not count
@@ -128,6 +137,12 @@ def test_the_export_says_what_was_decided_and_who_saw_what(tmp_path):
             assert texts[row["item"]][span["start"] : span["end"]] == span["quote"]
     manifest = json.loads(files["manifest.json"])
     assert manifest["counts"] == {"annotations": 13, "decisions": 2, "items": 7, "revisions": 14, "units": 7}
+    with zipfile.ZipFile(tmp_path / "out/potato.zip") as opened:  # the claim stands above the evidence that is judged
+        asked, shown = yaml.safe_load(opened.read("config.yaml")), lines(opened.read("data.jsonl"))
+    assert [one["key"] for one in asked["instance_display"]["fields"]] == ["claim", "text"]
+    assert {row["id"]: (row["claim"], row["text"]) for row in shown} == {
+        row["id"]: (row["claim"], row["evidence"]) for row in claims.values()
+    }
 
 
 def test_nobody_is_named_anywhere(tmp_path):

@@ -19,7 +19,7 @@ from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.potato import NO_TEXT, texts_in
+from annotation.formats.tools.potato.reading import NO_TEXT, texts_in
 from annotation.formats.tools.tasks import Said, Task
 from annotation.formats.tools.tool_tasks import (
     WrittenQuestion,

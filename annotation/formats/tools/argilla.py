@@ -32,6 +32,7 @@ from annotation.formats.tools.tool_tasks import (
     WrittenAnswers,
     WrittenQuestion,
     WrittenTask,
+    names_of,
     number_or_text,
     zip_folder,
 )
@@ -181,7 +182,7 @@ def _span(span: dict, raw: str, column: str) -> ToolSpan:
 def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
     """A zip of the folder that `Dataset.to_disk` writes and `Dataset.from_disk` reads."""
     with TemporaryDirectory() as name:
-        spool, names, fields, judged = Path(name), _names(questions), {}, "text"
+        spool, names, fields, judged = Path(name), names_of(questions, NAME), {}, "text"
         (spool / ".argilla").mkdir()
         with open(spool / RECORDS, "w", encoding="utf-8", newline="") as out:
             mark = "[\n"
@@ -199,13 +200,6 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
             text = json.dumps(content, indent=1, ensure_ascii=False)
             (spool / ".argilla" / file).write_text(text + "\n", encoding="utf-8")
         zip_folder(spool, folder / "argilla.zip")
-
-
-def _names(questions: list[WrittenQuestion]) -> dict[str, str]:
-    """Slug -> name: the question's title where Argilla can have it, as of imported ones."""
-    titles = [one.title for one in questions]
-    return {one.slug: one.title if NAME.fullmatch(one.title) and titles.count(one.title) == 1 else one.slug
-            for one in questions}  # fmt: skip
 
 
 def _name_of_spans(question: WrittenQuestion, name: str) -> str:

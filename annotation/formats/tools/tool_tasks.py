@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from annotation.formats.cells import number_in
+from annotation.formats.names import question_slug
 from annotation.formats.records import SpanRecord
 from annotation.formats.tools.tasks import MARKED, NONE
 
@@ -63,6 +65,12 @@ class WrittenTask:
     def judged(self) -> str:
         """The text that the labels are about."""
         return list(self.texts.values())[-1]
+
+
+def names_of(questions: list[WrittenQuestion], allowed: re.Pattern[str]) -> dict[str, str]:
+    """Slug -> name: the question's title where the tool can have it and an import makes the same slug of it."""
+    return {one.slug: one.title if allowed.fullmatch(one.title) and question_slug(one.title) == one.slug else one.slug
+            for one in questions}  # fmt: skip
 
 
 def number_or_text(label: str) -> int | float | str:

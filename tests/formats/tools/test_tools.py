@@ -1,12 +1,14 @@
 """Files of doccano, Prodigy and Potato as they write them: what comes in, and what is listed as lost."""
 
 import json
+import re
 import zipfile
 
 import pytest
 
 from annotation.formats import FormatError, Options, SourceFile, detect, get_format
 from annotation.formats.records import AnnotationRecord, ClaimRecord, LostRecord, PairRecord, SuggestionRecord
+from annotation.formats.tools.tool_tasks import WrittenQuestion, names_of
 from annotation.task_types.label_sets import problems_of
 from tests.formats.helpers import errors, of, put, real
 
@@ -286,6 +288,24 @@ def test_potato_2_with_texts_and_configuration(tmp_path):
     assert [one.text for one in of(found, ClaimRecord)] == ["Snow\n😀.", "Rain."]
     assert of(found, AnnotationRecord)[0].active_ms == 1500
     assert not lost(found) and not errors(found)
+
+
+def test_spans_of_potato_1_belong_to_the_question_that_has_their_label(tmp_path):
+    spans = [{"start": at, "end": at + 4, "annotation": label} for at, label in ((0, "cold"), (5, "Event"))]
+    row = {"id": "1", "displayed_text": "Snow fell.", "label_annotations": {}, "span_annotations": spans}
+    schemes = [
+        f"{{annotation_type: span, name: {name}, labels: [{label}]}}" for name, label in (("a", "cold"), ("b", "event"))
+    ]
+    config = put(tmp_path, "config.yaml", f"annotation_schemes: [{{annotation_type: [span]}}, {', '.join(schemes)}]")
+    _, found = read("potato", zipped(tmp_path, "out.zip", {"ann/annotated_instances.jsonl": lines(row)}), config)
+    [one] = of(found, AnnotationRecord)
+    marked = {each.dimension: [span.quote for span in each.spans] for each in one.judgements}
+    assert marked == {"a": ["Snow"], "b": ["fell"]}
+
+
+def test_a_question_that_is_written_keeps_its_title_only_where_reading_gives_its_slug():
+    asked = [WrittenQuestion(slug, title, {}) for slug, title in (("tone", "Tone?"), ("tone2", "Tone"), ("why", "Why"))]
+    assert names_of(asked, re.compile("[A-Za-z]+")) == {"tone": "tone", "tone2": "tone2", "why": "Why"}
 
 
 def test_a_configuration_of_potato_is_read_as_texts_alone(tmp_path):

@@ -6,13 +6,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from django.core.management import CommandError
 
 from annotation.imports.queries import import_result
 from annotation.models import Decision, Job, Judgement, Rater, Span
+from annotation.task_types.base import NONE_CHOSEN
 from tests.formats.helpers import real
 from tests.formats.tools.test_inception import ADA, PLACE, cas
 from tests.importing.tools.files import export, import_by_command, import_in_browser
+from tests.world.labels import items_of, make_rater, say
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +94,81 @@ def test_a_folder_of_potato_becomes_a_project():
         ("alice", Rater.Kind.EXTERNAL, None), ("bob", Rater.Kind.EXTERNAL, None),
     }  # fmt: skip
     assert Judgement.objects.filter(dimension="aspects", label="music|visuals").count() == 1
+
+
+def test_potato_in_and_out(tmp_path):
+    """A project of Potato 2.9 comes out as it came in: buttons, boxes, a scale, a number, words, and highlights."""
+    text, other = "Ada 👩🏽‍🔬 met Ada in Köln 😀.", "It <b>rained</b>,  twice."
+    shown = {"fields": [{"key": "text", "type": "text", "span_target": True}]}
+    schemes = [
+        {"annotation_type": "radio", "name": "Tone", "labels": ["Bad!", "Good", "0"]},
+        {"annotation_type": "multiselect", "name": "topics", "labels": ["snow", "rain", "never chosen"]},
+        {"annotation_type": "likert", "name": "stars", "size": 5, "min_label": "1", "max_label": "5"},
+        {"annotation_type": "number", "name": "people"},
+        {"annotation_type": "text", "name": "why", "textarea": {"on": True}},
+        {"annotation_type": "span", "name": "marks", "labels": ["PER", "LOC", "ORG"]},
+    ]
+    config = {
+        "item_properties": {"id_key": "id", "text_key": "text"},
+        "data_files": ["data.jsonl"],
+        "annotation_schemes": [scheme | {"description": scheme["name"]} for scheme in schemes],
+    }
+    said = {
+        "7": [("Tone", "0", "0"), ("topics", "rain", "rain"), ("topics", "snow", "snow"), ("stars", "5", "5")],
+        "a/8": [("stars", "1", "1"), ("people", "number", "-2.5"), ("why", "text_box", "Because\n😀 of 0.")],
+    }
+    labels = {key: [[{"schema": of, "name": name}, value] for of, name, value in each] for key, each in said.items()}
+    second = text.rindex("Ada")
+    places = ("PER", 0, text.index(" met")), ("PER", second, second + 3), ("LOC", text.index("K"), text.index(" 😀"))
+    elsewhere = [{"schema": "marks", "name": "LOC", "start": 0, "end": 3, "target_field": "title"}, 1]
+    marked = [
+        [{"schema": "marks", "name": n, "title": n, "start": a, "end": b, "target_field": "text"}, n]
+        for n, a, b in places
+    ]
+    state = {
+        "user_id": "ann",
+        "current_phase_and_page": ["annotation", "annotation"],
+        "instance_id_to_presentation_order": {},
+        "instance_id_ordering": ["7", "a/8"],
+        "instance_id_to_label_to_value": labels,
+        "instance_id_to_span_to_value": {"7": [*marked, elsewhere]},
+        "instance_id_to_behavioral_data": {"7": {"instance_id": "7", "total_time_ms": 1500}},
+    }
+    lines = "".join(json.dumps({"id": key, "text": words}) + "\n" for key, words in (("7", text), ("a/8", other)))
+    with zipfile.ZipFile(tmp_path / "potato.zip", "w") as out:
+        out.writestr("annotation_output/ann/user_state.json", json.dumps(state))
+        out.writestr("data.jsonl", lines)
+        out.writestr("annotation_output/ann/history.jsonl", '{"action": "add"}\n')  # one of Potato's own files
+        out.writestr("config.yaml", yaml.safe_dump(config))
+    project, dry = import_in_browser(tmp_path / "potato.zip")
+    assert [one["what"] for one in dry["lost"]] == ["Labelled passages of title"]
+    [quote] = Span.objects.filter(start=second).values_list("quote", flat=True)
+    assert quote == "Ada"
+    manifest = export(project, "potato", tmp_path / "out")
+    assert any(what.startswith("Answers that none of several") for what, _ in manifest["lost"]["potato"])
+    [name] = project.raters.values_list("pseudonym", flat=True)
+    with zipfile.ZipFile(tmp_path / "out/potato.zip") as opened:
+        written = json.loads(opened.read(f"annotation_output/{name}/user_state.json"))
+        made, texts = yaml.safe_load(opened.read("config.yaml")), opened.read("data.jsonl")
+        assert len(opened.namelist()) == 3
+    for key, entries in written["instance_id_to_label_to_value"].items():
+        assert in_any_order(entries) == in_any_order(labels[key])
+    assert in_any_order(written["instance_id_to_span_to_value"].pop("7")) == in_any_order(marked)
+    parts = ("instance_id_to_label_to_value", "instance_id_to_span_to_value")
+    assert written | dict.fromkeys(parts) == state | dict.fromkeys(parts) | {"user_id": name}
+    assert [json.loads(line) for line in texts.splitlines()] == [json.loads(line) for line in lines.splitlines()]
+    assert made["annotation_schemes"] == config["annotation_schemes"] and made["instance_display"] == shown
+    # Read back, but for what is listed: here, that nobody's boxes were checked.
+    stored = ("unit__key", "dimension", "label", "spans__start", "spans__quote", "spans__label")
+    before = set(Judgement.objects.values_list(*stored))
+    say(items_of(project)[1], make_rater(project)).judgements.create(
+        unit=items_of(project)[1].anchor, dimension="topics", label=NONE_CHOSEN
+    )
+    export(project, "potato", tmp_path / "more")
+    again = import_by_command(tmp_path / "more/potato.zip", format="potato", slug="again")
+    assert set(Judgement.objects.filter(revision__annotation__item__project=again).values_list(*stored)) == before
+    assert again.type.dimensions == project.type.dimensions
+    assert again.raters.get().name == name
 
 
 def test_a_dry_run_lists_some_of_the_answers_in_words(tmp_path):

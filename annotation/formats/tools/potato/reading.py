@@ -7,7 +7,7 @@ Version 1: `<user>/annotated_instances.jsonl`, a line per text with `displayed_t
 Radio buttons and check boxes look alike in both: a question takes several choices where somebody chose several.
 Potato's configuration (YAML), given along, tells them apart, and names labels that nobody chose; versions up to 2.7.1
 could store every radio button that was ever chosen, of which the last one counts then. Survey pages (`consent.html`)
-are no texts.
+are no texts. Offsets are UTF-16 code units in versions before 2.9 and code points since.
 """
 
 from __future__ import annotations
@@ -23,15 +23,20 @@ from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
+from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, marked_place
 from annotation.formats.tools.tasks import (
+    NUMBER,
+    PASSAGES,
     RATING,
     SEVERAL,
+    WORDS,
     Said,
     Task,
     ToolQuestion,
     ToolSpan,
+    label_value,
     milliseconds,
     question_slug,
     shown,
@@ -43,8 +48,11 @@ DATA = (".json", ".jsonl", ".csv", ".tsv", ".ndjson")
 # Files of the folder that hold neither answers nor texts.
 OTHERS = {"assigned_user_data.json", "annotated_instances.tsv", "annotated_instances.csv", "user_config.json"}
 OTHERS |= {"annotation_order.txt", "task_assignment.json", "potato_config.json"}
-WORDS, SPAN = ("text_box", "free_response"), "span"
-SINGLE, MULTIPLE = ("radio", "likert", "confidence", "select"), "multiselect"
+OTHERS |= {"annotation_history.jsonl", "device_visits.json"}
+TEXT_BOXES, SPAN = ("text_box", "free_response"), "span"
+LIKERT, TEXT = "likert", "text"
+KINDS = dict.fromkeys(("radio", LIKERT, "confidence", "select"), RATING)
+KINDS |= {"multiselect": SEVERAL, "number": NUMBER, TEXT: WORDS, SPAN: PASSAGES}
 FALSE = (False, None, "", "false", "False", 0, "0")  # values of options that were not chosen
 STATE_BYTES = 128 * MIB  # a user's whole work is one value
 SPENT = re.compile(r"(\d{1,4})d (\d{1,2})h (\d{1,2})m (\d{1,2})s")
@@ -54,6 +62,7 @@ TEXT_NAMES = ("text", "displayed_text", "sentence", "content", "document")
 NO_TEXT = "Texts: the file of the data is not among the files, so texts are called by their ids"
 SAID = ("instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data")
 READ = {"user_id", *SAID}
+SINCE_2_9 = "instance_id_to_presentation_order"
 
 
 def is_output(name: str) -> bool:
@@ -79,15 +88,16 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
     texts = yield from texts_in(data, options, config.columns)
     for table in open_tables(states, replace(options, limits=replace(options.limits, record_bytes=STATE_BYTES))):
         path = PurePosixPath(table.name)
-        user = _User(table.name, path.parent.name, texts, config.schemes, options)
+        user = _User(table.name, path.parent.name, texts, config, options)
         yield from table.parsed(user.of_state if path.name == STATE else user.of_instance)
 
 
 @dataclass(slots=True)
 class _Config:
-    """What the configuration asks, by name, and the columns of id and text in the file of the texts."""
+    """What the configuration asks, by name, the files of the texts, and the columns of id and text in them."""
 
     schemes: dict[str, ToolQuestion] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
     columns: tuple[str, str] = ("", "")
 
 
@@ -106,7 +116,9 @@ def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile
                 _read_config(one, config)
             elif name not in OTHERS and name.removesuffix(".gz").endswith(DATA):
                 data.append(one)
-    return states, data, config
+    # Potato writes further files beside the answers; with a configuration it is known which ones hold the texts.
+    named = [one for one in data if PurePosixPath(one.entry or one.label).name in config.files]
+    return states, named or data, config
 
 
 def _read_config(source: SourceFile, config: _Config) -> None:
@@ -126,15 +138,20 @@ def _read_config(source: SourceFile, config: _Config) -> None:
     if isinstance(properties, dict):
         named = (properties.get(name) for name in ("id_key", "text_key"))
         config.columns = tuple(one if isinstance(one, str) else "" for one in named)
+    files = said.get("data_files")
+    for file in files if isinstance(files, list) else ():
+        config.files |= {PurePosixPath(file).name} if isinstance(file, str) else set()
     schemes = said.get("annotation_schemes")
     for scheme in schemes if isinstance(schemes, list) else ():
         kind = scheme.get("annotation_type") if isinstance(scheme, dict) else None
-        if kind in (*SINGLE, MULTIPLE) and isinstance(scheme.get("name"), str):
-            asked = ToolQuestion(scheme["name"], SEVERAL if kind == MULTIPLE else RATING, is_listed=True)
-            labels = scheme.get("labels")
+        if isinstance(kind, str) and kind in KINDS and isinstance(scheme.get("name"), str):
+            asked = ToolQuestion(scheme["name"], KINDS[kind], is_listed=True)
+            labels, size = scheme.get("labels"), scheme.get("size")
+            if kind == LIKERT and not labels and isinstance(size, str) and size in map(str, range(1, MOST_LABELS + 1)):
+                labels = [str(point) for point in range(1, int(size) + 1)]
             for label in labels if isinstance(labels, list) else ():
                 label = label.get("name") if isinstance(label, dict) else label
-                if isinstance(label, str) and label.strip():
+                if isinstance(label, str) and label.strip() and asked.kind not in (NUMBER, WORDS):
                     asked.add(label)
             config.schemes[scheme["name"]] = asked
 
@@ -167,11 +184,11 @@ def texts_in(data: list[SourceFile], options: Options, columns: tuple[str, str] 
 class _User:
     """What one user's file says."""
 
-    def __init__(
-        self, file: str, who: str, texts: Mapping[str, str], schemes: Mapping[str, ToolQuestion], options: Options
-    ):
-        self.file, self.who, self.texts, self.schemes = file, who, texts, schemes
+    def __init__(self, file: str, who: str, texts: Mapping[str, str], config: _Config, options: Options):
+        self.file, self.who, self.texts, self.schemes = file, who, texts, config.schemes
+        self.fields = {config.columns[1]} if config.columns[1] else set(TEXT_NAMES)
         self.limit = options.limits.key_chars
+        self.offsets = (UTF_16, CODE_POINTS)
 
     def of_instance(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
         key = to_key(cells.get("id"), "id", self.limit)
@@ -194,11 +211,17 @@ class _User:
         if time is not None:
             days, hours, minutes, seconds = map(int, time.groups())
             took = milliseconds(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
-        yield from self._task(line, key, raw, _by_schema(chosen, "label_annotations"), {SPAN: given}, [], took)
+        marked: dict[str, list[dict]] = {}
+        for one in given:  # the file does not tell the question, the configuration does
+            value = label_value(one["name"]) if isinstance(one["name"], str) else None
+            of = (name for name, asked in self.schemes.items() if asked.kind == PASSAGES and value in asked.labels)
+            marked.setdefault(next(of, SPAN), []).append(one)
+        yield from self._task(line, key, raw, _by_schema(chosen, "label_annotations"), marked, [], took)
 
     def of_state(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
         self.who = to_text(cells.get("user_id"), "user_id").strip() or self.who
         labels, spans, behaviour = (to_object(cells.get(name) or {}, name) for name in SAID)
+        self.offsets = (CODE_POINTS, UTF_16) if SINCE_2_9 in cells else (UTF_16, CODE_POINTS)
         for name in cells:
             if name.startswith("instance_id_to_") and name not in READ and cells[name]:
                 yield LostRecord(f"Fields: {shown(name)}", len(cells[name]), self.file)
@@ -226,7 +249,11 @@ class _User:
         task = Task(self.file, line, key, required_text(raw, "text"))
         said = Said(self.who, active_ms=took)
         for schema, labels in chosen.items():
-            written = [labels.pop(name) for name in WORDS if name in labels]
+            if schema in self.schemes and self.schemes[schema].kind == NUMBER:
+                said.numbers.add(schema)
+                said.labels[schema] = [str(value) for value in labels.values() if value not in ("", None)]
+                continue
+            written = [labels.pop(name) for name in TEXT_BOXES if name in labels]
             words = "\n".join(one for one in written if isinstance(one, str) and one.strip())
             if words and schema:
                 said.words[schema if not labels else f"{schema} in words"] = words
@@ -234,7 +261,11 @@ class _User:
                 said.labels[schema] = self._settled(schema, names, changes)
         for schema, spans in marked.items():
             for at, span in enumerate(spans):
-                said.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]"))
+                field_of = span.get("target_field")
+                if field_of and field_of not in self.fields:
+                    yield LostRecord(f"Labelled passages of {shown(str(field_of))}", 1, f"{self.file}, {key}")
+                    continue
+                said.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]", self.offsets))
         if said.labels or said.spans or said.words:
             task.people.append(said)
         yield task
@@ -290,9 +321,7 @@ def _spans_by_schema(found: object, column: str) -> dict[str, list[dict]]:
     }
 
 
-def _span(span: dict, raw: str, column: str) -> ToolSpan:
-    found = marked_place(
-        raw, span.get("start"), span.get("end"), column, span.get("quote") or None, (UTF_16, CODE_POINTS)
-    )
+def _span(span: dict, raw: str, column: str, offsets: tuple[str, ...]) -> ToolSpan:
+    found = marked_place(raw, span.get("start"), span.get("end"), column, span.get("quote") or None, offsets)
     label = next((span[name] for name in ("name", "title", "label") if span.get(name)), None)
     return ToolSpan(required_text(label, f"{column}.name"), *found)

@@ -1,0 +1,158 @@
+"""The folder of a project of Potato 2, as a zip: configuration, texts, and a file for everybody who labelled them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from annotation.formats.tools.potato.reading import LIKERT, SAID, SINCE_2_9, SPAN, STATE, TEXT, TEXT_BOXES
+from annotation.formats.tools.tool_tasks import (
+    WrittenAnswers,
+    WrittenQuestion,
+    WrittenTask,
+    append_line,
+    names_of,
+    zip_folder,
+)
+
+CONFIG, TEXTS, USERS = "config.yaml", "data.jsonl", "annotation_output"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+LOSES = (
+    "Names: annotators are called by their pseudonyms",
+    "Answers of raters without a name",
+    "Answers that none of several labels applies, or that nothing is marked",
+    "Highlights of texts other than the judged one",
+    "Titles of questions that are no names of Potato, levels, and conditions on which questions are asked",
+    "Metadata, and times of submission",
+    "For an import: texts other than the judged one, and texts that nobody labelled",
+)
+
+
+def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
+    """A zip of a folder that `potato start config.yaml` takes up: configuration, texts, and what everybody said."""
+    names, raters, others = names_of(questions, NAME), {}, {}
+    with TemporaryDirectory() as name:
+        spool, made = Path(name, "lines"), Path(name, "made")
+        made.mkdir()
+        (made / TEXTS).touch()
+        for task in tasks:
+            *shown_too, judged = task.texts
+            others |= dict.fromkeys(shown_too)
+            beside = {each: task.texts[each] for each in shown_too}
+            append_line(made / TEXTS, beside | {"id": task.key, "text": task.judged})
+            for said in task.people:
+                labels, spans = _labels(said, questions, names), _spans(said, questions, names, judged)
+                if said.who and (labels or spans):
+                    number = raters.setdefault(said.who, len(raters))
+                    append_line(spool / str(number), [task.key, labels, spans, said.active_ms])
+        for who, number in raters.items():
+            _write_state(who, spool / str(number), made / USERS / who / STATE)
+        _write_config(questions, names, list(others), made / CONFIG)
+        zip_folder(made, folder / "potato.zip")
+
+
+def _name_of_spans(question: WrittenQuestion, name: str) -> str:
+    return name if question.is_of_passages else f"{name}-spans"
+
+
+def _labels(said: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str]) -> list:
+    found = []
+    for one in questions:
+        labels = [] if one.is_of_passages else said.labels.get(one.slug, [])
+        own = "number" if one.takes_number else TEXT_BOXES[0] if one.takes_text else None
+        found += [[{"schema": names[one.slug], "name": own or label}, label] for label in labels]
+    return found
+
+
+def _spans(said: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str], judged: str) -> list:
+    return [
+        [
+            {
+                "schema": _name_of_spans(one, names[one.slug]),
+                "name": span.label,
+                "title": span.label,
+                "start": span.start,
+                "end": span.end,
+                "target_field": "text",
+            },
+            span.label,
+        ]
+        for one in questions
+        for span in said.spans.get(one.slug, ())
+        if span.field == judged
+    ]
+
+
+def _write_state(who: str, lines: Path, target: Path) -> None:
+    """What one person said, read line by line for each part of the file."""
+    target.parent.mkdir(parents=True)
+    parts = (SAID[0], 1), (SAID[1], 2), (SAID[2], 3)
+    phase = {"current_phase_and_page": ["annotation", "annotation"], SINCE_2_9: {}}
+    with open(target, "w", encoding="utf-8", newline="") as out:
+        out.write("{\n" + _dumped({"user_id": who, **phase})[1:-1])  # on a line of its own: the file is no JSON Lines
+        out.write(f',\n"instance_id_ordering": [{", ".join(_dumped(key) for key, *_ in _rows(lines))}]')
+        for part, place in parts:
+            out.write(f',\n"{part}": {{')
+            mark = ""
+            for row in _rows(lines):
+                value = {"instance_id": row[0], "total_time_ms": row[3]} if place == 3 and row[3] else row[place]
+                if value:
+                    out.write(f"{mark}\n{_dumped(row[0])}: {_dumped(value)}")
+                    mark = ","
+            out.write("}")
+        out.write("\n}\n")
+
+
+def _rows(lines: Path) -> Iterator[list]:
+    with open(lines, encoding="utf-8") as opened:
+        yield from map(json.loads, opened)
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _write_config(questions: list[WrittenQuestion], names: Mapping[str, str], others: list[str], target: Path) -> None:
+    import yaml
+
+    has_spans = any(one.passages for one in questions)
+    # Fields that are displayed one by one are shown as they are, without HTML, so that offsets hold.
+    fields = [{"key": each, "type": "text", "label": each} for each in others]
+    fields.append({"key": "text", "type": "text", "span_target": has_spans})
+    config = {
+        "annotation_task_name": "Labels",
+        "task_dir": ".",
+        "output_annotation_dir": USERS,
+        "data_files": [TEXTS],
+        "item_properties": {"id_key": "id", "text_key": "text"},
+        "instance_display": {"fields": fields},
+        "require_password": False,
+        "user_config": {"allow_all_users": True, "users": []},
+        "annotation_schemes": [scheme for one in questions for scheme in _schemes(one, names[one.slug])],
+    }
+    with open(target, "w", encoding="utf-8", newline="") as out:
+        yaml.safe_dump(config, out, allow_unicode=True, sort_keys=False)
+
+
+def _schemes(question: WrittenQuestion, name: str) -> Iterator[dict]:
+    labels = list(question.labels.values())
+    scale = [str(point) for point in range(1, len(labels) + 1)]
+    said = {"name": name, "description": question.title}
+    if question.takes_number:
+        yield {"annotation_type": "number", **said}
+    elif question.takes_text:
+        yield {"annotation_type": TEXT, **said, "textarea": {"on": True}}
+    elif question.takes_several:
+        yield {"annotation_type": "multiselect", **said, "labels": labels}
+    elif labels == scale:
+        ends = {"min_label": labels[0], "max_label": labels[-1]}
+        yield {"annotation_type": LIKERT, **said, "size": len(labels), **ends}
+    elif not question.is_of_passages:
+        yield {"annotation_type": "radio", **said, "labels": labels}
+    if question.passages:
+        title = question.title if question.is_of_passages else question.passages_title or question.title
+        said = {"name": _name_of_spans(question, name), "description": title}
+        yield {"annotation_type": SPAN, **said, "labels": list(question.passages.values())}
