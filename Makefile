@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && scripts/check_project.sh
 
-.PHONY: demo test test-vllm lint format bench setup clean-demo
+.PHONY: demo test test-browser test-vllm lint format bench setup clean-demo
 
 demo: $(RUNTIME) assay.env
 	@PORT=$(PORT) exec $(BIN)/python scripts/demo.py
@@ -23,7 +23,11 @@ demo: $(RUNTIME) assay.env
 # Beside the linters every module is compiled once, which each of the processes that run tests would do anew.
 test: setup
 	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(LINT) && wait
-	$(BIN)/python -m pytest -n 4 --dist loadfile -m "not slow" --ignore tests/test_architecture.py
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow and not browser" --ignore tests/test_architecture.py
+
+# The pages in a real Chromium, where there is one.
+test-browser: setup
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "browser and not slow"
 
 # Everything that asks a language model, through a real vLLM on the CPU. VLLM_ENV=/path uses an environment that has it already.
 test-vllm: setup

@@ -136,6 +136,7 @@ def reviews(sites) -> list[dict]:
     return [*rows, {"@type": "ClaimReview", "url": "not an address", "claimReviewed": "x"}]
 
 
+@pytest.mark.slow
 def test_thirty_claims_become_druids_tables(web, model, client, monkeypatch, settings, tmp_path):
     sites = name_of_sites(monkeypatch, settings, web)
     for number in range(30):

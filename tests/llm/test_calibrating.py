@@ -66,6 +66,7 @@ def test_versions_are_tuned_on_one_part_and_tested_on_the_other(client, project)
     with pytest.raises(RunError, match="Hold out a share of the claims"):
         tried(project, 1, "tune")
     client.post(address, {"do": "held-out", "percent": "40"})
+    HeldOutPart.objects.update(seed=1)  # with others, a part can have too few units for an interval
     held_out = HeldOutPart.objects.get(project=project)
     parts = {part: splitting.units_of(project, part) for part in splitting.PARTS}
     groups = splitting.labelled_units(project)
