@@ -1,6 +1,7 @@
 """Questions that are answered by a number: what is an answer, files, agreement, scores beside them, ratings."""
 
 import json
+import re
 import uuid
 
 import krippendorff
@@ -100,18 +101,25 @@ def test_the_form_the_page_and_a_decision_take_numbers():
     client = client_of(make_user("rosa", is_staff=True))
     said = {
         "name": "Shares", "page": "claim",
-        "questions.1.title": "Share", "questions.1.level": "ratio", "questions.1.answer": "number",
+        "questions.1.title": "Share", "questions.1.level": "nominal", "questions.1.answer": "number",
         "questions.1.number.min": "0", "questions.1.number.max": "abc", "questions.1.number.unit": "1000",
         "questions.1.labels.1.title": "",
     }  # fmt: skip
-    assert "is not a number below" in client.post("/label-sets/new/", said).content.decode()
+    refused = client.post("/label-sets/new/", said).content.decode()
+    assert "is not a number below" in refused
+    shown = refused.partition('name="questions.1.number_level"')[2]  # a level of its own, not that of labels
+    assert re.match(
+        r'><option value="interval" selected>[^<]*</option><option value="ratio">[^<]*</option></select>', shown
+    )
+    said["questions.1.number_level"] = "ratio"
     said |= {"questions.1.number.max": "100", "questions.1.number.step": "0.5"}
     client.post("/label-sets/new/", said)
     assert LabelSet.objects.get().description["questions"][0]["number"]["unit"] == "1000"
     client.post("/label-sets/new/", said | {"name": "Percent", "questions.1.number.unit": "%"})
     row = LabelSet.objects.latest("pk")
     assert row.description["questions"] == [SHARE]
-    assert 'value="0.5"' in client.get(f"/label-sets/{row.pk}/next/").content.decode()
+    following = client.get(f"/label-sets/{row.pk}/next/").content.decode()
+    assert 'value="0.5"' in following and '<option value="ratio" selected>Ratio: numbers' in following
     assert "from 0 to 100 in steps of 0.5" in client.get(f"/label-sets/{row.pk}/").content.decode()
 
     project = make_label_set_project(row.description, TEXTS[:2], overlap=1)

@@ -32,6 +32,7 @@ LEVEL_TITLES = {
     "interval": "Interval: labels are numbers whose distances count (a rating from 1 to 5)",
     "ratio": "Ratio: numbers with a true zero",
 }
+NUMBER_LEVEL_TITLES = {"interval": "Interval: numbers whose distances count", "ratio": LEVEL_TITLES["ratio"]}
 ANSWER_TITLES = {
     "": "One label",
     "labels": "Several labels: any number of them, none included",
@@ -94,7 +95,7 @@ class LabelSetDraft:
             question = {"slug": fields["slug"] or name_of(fields["title"]), "title": fields["title"]}
             # The form hides what an answer has no use for; what was typed there before does not count.
             if fields["answer"] == "number":
-                question["level"] = "ratio" if fields["level"] == "ratio" else "interval"
+                question["level"] = fields["number_level"]
                 question["number"] = {
                     name: part if name == "unit" else _number(part) for name, part in fields["number"].items() if part
                 }
@@ -141,6 +142,7 @@ class LabelSetDraft:
                     "number": number + 1,
                     "choices": {
                         "level": [(level, LEVEL_TITLES[level]) for level in LEVELS],
+                        "number_level": list(NUMBER_LEVEL_TITLES.items()),
                         "answer": list(ANSWER_TITLES.items()),
                         "role": list(ROLE_TITLES.items()),
                         "when": before,
@@ -213,6 +215,7 @@ def _question(one: Mapping) -> dict:
         "title": one.get("title", ""),
         "question": one.get("question", ""),
         "level": one.get("level", "nominal"),
+        "number_level": "ratio" if one.get("level") == "ratio" else "interval",
         "answer": one.get("answer", "") if one.get("answer") != "label" else "",
         "role": one.get("role", ""),
         "number": {name: _bound(one, name) for name in BOUNDS},
@@ -265,6 +268,7 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
         questions.append(
             {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "answer", "role")}
             | {"number": {name: text(f"{place}.number.{name}") for name in BOUNDS}}
+            | {"number_level": text(f"{place}.number_level") or "interval"}
             | {"optional": f"{place}.optional" in data}
             | {"labels": labels or [EMPTY_LABEL, EMPTY_LABEL], "when": data.getlist(f"{place}.when")}
             | {
