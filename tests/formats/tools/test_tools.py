@@ -8,7 +8,8 @@ import pytest
 
 from annotation.formats import FormatError, Options, SourceFile, detect, get_format
 from annotation.formats.records import AnnotationRecord, ClaimRecord, LostRecord, PairRecord, SuggestionRecord
-from annotation.formats.tools.tool_tasks import WrittenQuestion, names_of
+from annotation.formats.tools.potato import writing as potato
+from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask, names_of
 from annotation.task_types.label_sets import problems_of
 from tests.formats.helpers import errors, of, put, real
 
@@ -306,6 +307,15 @@ def test_spans_of_potato_1_belong_to_the_question_that_has_their_label(tmp_path)
 def test_a_question_that_is_written_keeps_its_title_only_where_reading_gives_its_slug():
     asked = [WrittenQuestion(slug, title, {}) for slug, title in (("tone", "Tone?"), ("tone2", "Tone"), ("why", "Why"))]
     assert names_of(asked, re.compile("[A-Za-z]+")) == {"tone": "tone", "tone2": "tone2", "why": "Why"}
+
+
+def test_every_text_of_potato_has_all_fields_that_are_shown(tmp_path):
+    texts = {"1": {"p": "A", "response": "1"}, "2": {"p": "A", "q": "A", "response": "2"}}
+    tasks = [WrittenTask(key, shown, {}) for key, shown in texts.items()]
+    potato.write(tasks, [WrittenQuestion("tone", "Tone", {"a": "A", "b": "B"})], tmp_path)
+    with zipfile.ZipFile(tmp_path / "potato.zip") as written:
+        rows = [json.loads(line) for line in written.read("data.jsonl").splitlines()]
+    assert rows == [{"p": "A", "q": q, "id": key, "text": key} for key, q in (("1", ""), ("2", "A"))]
 
 
 def test_a_configuration_of_potato_is_read_as_texts_alone(tmp_path):

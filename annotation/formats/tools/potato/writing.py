@@ -36,13 +36,13 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
     names, raters, others = names_of(questions, NAME), {}, {}
     with TemporaryDirectory() as name:
         spool, made = Path(name, "lines"), Path(name, "made")
-        made.mkdir()
-        (made / TEXTS).touch()
+        spool.mkdir()
+        (spool / TEXTS).touch()
         for task in tasks:
             *shown_too, judged = task.texts
             others |= dict.fromkeys(shown_too)
             beside = {each: task.texts[each] for each in shown_too}
-            append_line(made / TEXTS, beside | {"id": task.key, "text": task.judged})
+            append_line(spool / TEXTS, beside | {"id": task.key, "text": task.judged})
             for said in task.people:
                 labels, spans = _labels(said, questions, names), _spans(said, questions, names, judged)
                 if said.who and (labels or spans):
@@ -50,6 +50,10 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
                     append_line(spool / str(number), [task.key, labels, spans, said.active_ms])
         for who, number in raters.items():
             _write_state(who, spool / str(number), made / USERS / who / STATE)
+        made.mkdir(exist_ok=True)
+        with open(made / TEXTS, "w", encoding="utf-8", newline="") as out:
+            # Potato shows nothing at all of a text that lacks a field.
+            out.writelines(f"{_dumped(dict.fromkeys(others, '') | row)}\n" for row in _rows(spool / TEXTS))
         _write_config(questions, names, list(others), made / CONFIG)
         zip_folder(made, folder / "potato.zip")
 
@@ -106,7 +110,7 @@ def _write_state(who: str, lines: Path, target: Path) -> None:
         out.write("\n}\n")
 
 
-def _rows(lines: Path) -> Iterator[list]:
+def _rows(lines: Path) -> Iterator:
     with open(lines, encoding="utf-8") as opened:
         yield from map(json.loads, opened)
 
