@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.db.models import Exists
+
 from annotation.exports.content import Root, on_units, passages_below
 from annotation.exports.queries import ExportedItem
 from annotation.formats.records import ClaimRecord, EvidenceRecord, Record
 from annotation.formats.studies import averitec, beir
-from annotation.models import EVIDENCE_PARENTS, Evidence, Project, UnitKind
+from annotation.models import EVIDENCE_PARENTS, Dataset, Evidence, Project, UnitKind
 from annotation.task_types import Dimension, TaskType
 
 Batches = Iterator[list[ExportedItem]]
@@ -58,7 +60,8 @@ def why_not_beir(project: Project) -> str:
     if _relevance(project.type) is None:
         return "its layout holds how relevant passages are, on a scale, and no question"
     passages = Evidence.objects.published().filter(dataset=project.dataset_id)
-    if sum(passages.exclude(**{parent: None}).exists() for parent in EVIDENCE_PARENTS) > 1:
+    among = [Exists(passages.exclude(**{parent: None})) for parent in EVIDENCE_PARENTS]
+    if sum(Dataset.objects.values_list(*among).get(pk=project.dataset_id)) > 1:
         # Ids need only differ among claims, or among questions.
         return "its layout has queries of one kind, and there are several (claims, questions, aspects) among those"
     return ""
