@@ -104,6 +104,7 @@ def test_help_needs_no_key(tmp_path, command, said):
     assert done.returncode == 0 and said in done.stdout and not done.stderr, done.stderr
 
 
+@pytest.mark.slow
 def test_a_report_from_files_needs_no_key(tmp_path):
     labels = tmp_path / "labels.csv"
     labels.write_text("item,rater,label\n1,ann,yes\n1,ben,yes\n2,ann,no\n2,ben,no\n3,ann,yes\n3,ben,no\n")
@@ -157,6 +158,7 @@ def test_wrong_settings_are_a_line_each_without_a_traceback(tmp_path, program):
     assert all(line.startswith("Assay cannot start: ") for line in lines)
 
 
+@pytest.mark.slow
 def test_a_database_that_is_away_or_empty_is_a_line(tmp_path):
     variables = {"ASSAY_SECRET_KEY": KEY, "ASSAY_DATA_DIR": str(tmp_path)}
     done = run(BIN / "python", "manage.py", "report", "some-project", "agreement", **variables)

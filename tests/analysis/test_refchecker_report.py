@@ -505,6 +505,7 @@ def test_only_pieces_of_answers_fit():
         compute(other)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REFCHECKER.exists(), reason="the RefChecker files are not there")
 def test_the_public_files_have_the_published_figures():
     make_user(is_superuser=True)

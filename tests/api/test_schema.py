@@ -62,6 +62,8 @@ def test_the_page_shows_it_to_people_and_programs_read_it():
     assert Program(world.people["annotator"], "read").read("schema/")["openapi"].startswith("3.")
 
 
+@pytest.mark.slow
+@pytest.mark.on_postgresql
 @pytest.mark.django_db
 def test_generated_requests_get_what_is_described(application, fixed_draws):
     world = make_world(2)

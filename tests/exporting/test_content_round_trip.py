@@ -58,6 +58,8 @@ def test_the_layout_serves_every_type_but_those_of_published_layouts():
     assert len(IN_THIS_LAYOUT) == 11
 
 
+@pytest.mark.slow
+@pytest.mark.on_postgresql
 def test_every_type_comes_out_of_an_empty_assay_as_it_went_in(tmp_path, dataset):
     projects, first = {}, {}
     for identifier in IN_THIS_LAYOUT + NOT_HELD_ELSEWHERE:

@@ -285,6 +285,7 @@ def test_a_line_of_200_megabytes_is_refused_in_under_100_megabytes(tmp_path, nam
     assert int(kilobytes) * 1024 < 100_000_000
 
 
+@pytest.mark.slow
 def test_writing_and_reading_48517_rows_stays_small(tmp_path):
     def rows():
         for number in range(48_517):

@@ -42,6 +42,7 @@ def admin():
     return make_user("admin", is_superuser=True)
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_climate_fever_comes_in_with_every_vote_and_a_second_time_changes_nothing():
     arguments = (CLIMATE_FEVER, "--format", "climate-fever", "--dataset", "cf", "--project", "votes")

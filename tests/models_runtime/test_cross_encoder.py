@@ -55,6 +55,7 @@ def accuracy(trained) -> float:
     return trained.metadata["dimensions"]["stance"]["evaluation"]["scores"]["accuracy"]
 
 
+@pytest.mark.slow
 def test_the_words_that_decide_are_learnt_and_permuted_labels_are_not(base):
     trained = trained_on(examples(), base)
     assert accuracy(trained) == 1.0

@@ -328,6 +328,7 @@ def test_an_export_says_which_rule_decided_and_comes_back(study, tmp_path):
     assert (further.version, counts["new"], counts["withdrawn"]) == (2, 0, 0) and counts["unchanged"] > 1
 
 
+@pytest.mark.slow
 def test_climate_fever_has_its_published_labels():
     path = shared("climate_fever", "climate-fever.jsonl")
     factories.make_user(is_superuser=True)

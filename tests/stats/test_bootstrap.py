@@ -58,6 +58,7 @@ def test_alpha_resamples_like_the_package_in_a_loop(level, clustered):
     assert_same_distribution(values_of(result, clustered), naive)
 
 
+@pytest.mark.slow
 def test_cohen_and_fleiss_resample_like_a_loop():
     matrix = random_matrix(np.random.default_rng(3), 2, 60, 3, missing=0.0)
     labels = from_matrix(matrix, "123", CLUSTER)

@@ -336,6 +336,7 @@ def test_from_the_page_to_a_run():
     assert TrainedModel.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_transformer_is_fine_tuned_by_command_and_judges_the_project(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(cross_encoder, "LEARNING_RATE", 3e-2)
     votes = {"agree": "entailment", "once": "contradiction"}

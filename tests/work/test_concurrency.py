@@ -139,6 +139,7 @@ def test_sixteen_annotators_at_once_give_each_item_its_three_judgements():
     assert all(Case.objects.filter(one).exists() for one in marks)
 
 
+@pytest.mark.slow
 @pytest.mark.on_postgresql
 @pytest.mark.django_db(transaction=True)
 def test_two_tabs_that_a_person_opens_at_once_hold_one_item():
