@@ -257,14 +257,14 @@ class Shift:
 
 
 def shifts(columns: Columns, judge: str, swapped: str) -> tuple[Shift, ...]:
-    from statsmodels.stats.contingency_tables import mcnemar
+    from analysis.stats.accuracy.mcnemar import mcnemar_test
 
     both = (columns.codes[judge] >= 0) & (columns.codes[swapped] >= 0)
     a, b = columns.codes[judge][both], columns.codes[swapped][both]
     found = []
     for code, label in enumerate(columns.labels) if len(a) else ():
         lost, gained = int(((a == code) & (b != code)).sum()), int(((a != code) & (b == code)).sum())
-        p = float(mcnemar([[0, lost], [gained, 0]], exact=True).pvalue) if lost + gained else math.nan
+        p = mcnemar_test(lost, gained, len(a)).p_value
         found.append(Shift(label, float((a == code).mean()), float((b == code).mean()), lost, gained, p))
     return tuple(found)
 

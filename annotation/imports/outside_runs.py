@@ -37,6 +37,11 @@ class OutsideDone:
     runs_unchanged: int = 0
 
 
+# What stands beside labels, each by place: probability, probability of every label, explanation, spans.
+Beside = tuple[dict, dict, dict, dict] | tuple[()]
+NOTHING_BESIDE = (None, {}, "", [])
+
+
 @dataclass(frozen=True, slots=True)
 class _Gathered:
     said: dict[tuple[str, str], dict]  # (checker, what it gives) -> place -> value
@@ -64,9 +69,9 @@ class _Gathered:
                     found.marked[record.checker][record.unit, record.dimension] = record.spans
         return found
 
-    def beside(self, checker: str, gives: str) -> tuple[dict, dict, dict, dict]:
+    def beside(self, checker: str, gives: str) -> Beside:
         if gives != "labels":
-            return {}, {}, {}, {}
+            return ()
         return self.sure[checker], self.spread[checker], self.reasons[checker], _cells(self.marked[checker])
 
 
@@ -82,7 +87,7 @@ def refuse_others(project: Project, records: Callable[[], Iterable], checkers: M
     if known:
         gathered = _Gathered.of(one for one in records() if getattr(one, "checker", None) in known)
         for (checker, gives), values in gathered.said.items():
-            digest = _digest(gives, values, *gathered.beside(checker, gives))
+            digest = _digest(gives, values, gathered.beside(checker, gives))
             _has_run(project, checker, gives, digest, **known[checker])
 
 
@@ -122,7 +127,7 @@ def bring_in(
         with transaction.atomic():
             guard()
             beside = gathered.beside(checker, gives)
-            if _store(project, user, checker, gives, values, units, *beside, **(checkers or {}).get(checker, {})):
+            if _store(project, user, checker, gives, values, units, beside, **(checkers or {}).get(checker, {})):
                 done.runs += 1
             else:
                 done.runs_unchanged += 1
@@ -173,7 +178,7 @@ def _problem(place: tuple[str, str], value: object, units: dict[str, int], known
     return "" if is_answer else f"{dimension} has no such label"
 
 
-def _digest(gives: str, values: dict, *beside: dict) -> str:
+def _digest(gives: str, values: dict, beside: Beside) -> str:
     told = sorted(
         ([*place, value, *filter(None, [said.get(place) for said in beside])] for place, value in values.items()),
         key=lambda one: one[:2],
@@ -211,15 +216,12 @@ def _store(
     gives: str,
     values: dict,
     units: dict[str, int],
-    sure: dict,
-    spread: dict,
-    reasons: dict,
-    spans: dict,
+    beside: Beside,
     version: str = "",
     parameters: Mapping | None = None,
     existing: str = REFUSE,
 ) -> bool:
-    digest, name = _digest(gives, values, sure, spread, reasons, spans), f"{OUTSIDE}{checker}"
+    digest, name = _digest(gives, values, beside), f"{OUTSIDE}{checker}"
     if _has_run(project, checker, gives, digest, version, parameters, existing):
         return False
     run = CheckerRun.objects.create(
@@ -239,8 +241,7 @@ def _store(
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,
     )
-    told = _columns(checker, gives, values, sure, spread, reasons, spans)
-    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in told]
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, beside)]
     model, columns = Score, ["name", "value"]
     if gives == "labels":
         model, columns = Suggestion, ["dimension", "label", "probability", "probabilities", "explanation", "spans"]
@@ -249,12 +250,8 @@ def _store(
     return True
 
 
-def _columns(
-    checker: str, gives: str, values: dict, sure: dict, spread: dict, reasons: dict, spans: dict
-) -> list[tuple]:
+def _columns(checker: str, gives: str, values: dict, beside: Beside) -> list[tuple]:
     if gives == "scores":
         return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
-    return [
-        (*place, label, sure.get(place), spread.get(place, {}), reasons.get(place, ""), spans.get(place, []))
-        for place, label in sorted(values.items())
-    ]
+    told = [*zip(beside, NOTHING_BESIDE, strict=True)]
+    return [(*place, label, *(said.get(place, none) for said, none in told)) for place, label in sorted(values.items())]

@@ -111,12 +111,14 @@ def labeller_difference(
         macro_f1=macro_f1,
         only_a_right=only_a,
         only_b_right=only_b,
-        mcnemar=_mcnemar(only_a, only_b, len(truth)),
+        mcnemar=mcnemar_test(only_a, only_b, len(truth)),
         permutation=_swap_test(features, pattern, drawn_from, n_permutations, seed),
     )
 
 
-def _mcnemar(only_a: int, only_b: int, n: int) -> PairedTest:
+def mcnemar_test(only_a: int, only_b: int, n: int) -> PairedTest:
+    """McNemar's exact test of two counts of discordant pairs among `n` pairs (McNemar 1947, Psychometrika 12, 153-157).
+    Undefined where no pair is discordant; then p is NaN."""
     name = "McNemar, exact"
     if not only_a + only_b:
         return undefined_test(name, NONE_DISCORDANT if n else NO_SHARED)

@@ -379,9 +379,8 @@ def check_roles(mapping: Mapping[str, str]) -> None:
                 + (", and a score or probability has the checker's name" if kind in ("score", "probability") else "")
             )
     labels = [role for role in mapping if role.split("/")[0] in ("label", "labels")]
-    if both := {role.split("/")[1] for role in labels if role[:7] == "labels/"} & {
-        role.split("/")[1] for role in labels if role[:6] == "label/"
-    }:
+    one, several = ({role.split("/")[1] for role in labels if role.startswith(kind)} for kind in ("label/", "labels/"))
+    if both := one & several:
         raise FormatError(f"The question {min(both)} has columns of one label and of several; it takes either")
     if {"text", "marked"} <= mapping.keys():
         raise FormatError("The judged text must be in one column, with marks or without")
