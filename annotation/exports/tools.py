@@ -99,7 +99,7 @@ TOOLS: dict[str, ToolExport] = {
     "prodigy": ToolExport("Prodigy (zip)", "annotation.formats.tools.prodigy", has_suggestions=False),
     "argilla": ToolExport("Argilla (zip)", "annotation.formats.tools.argilla"),
     "potato": ToolExport("Potato 2 (zip)", "annotation.formats.tools.potato.writing", has_suggestions=False),
-    "alt-test": ToolExport("The alternative annotator test (zip)", "annotation.formats.tools.alt_test"),
+    "alt-test": ToolExport("Alternative annotator test (zip)", "annotation.formats.tools.alt_test"),
     "averitec": BenchmarkExport(
         "AVeriTeC JSON",
         "annotation.formats.studies.averitec",
