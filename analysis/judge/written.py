@@ -167,7 +167,7 @@ def _shifts(one: JudgedColumn, column: str) -> TextTable:
         f"{one.judge}: does the order favour a label? ({column})",
         ("Label", "Share", "Share, swapped", "Rows that lose it", "Rows that gain it", "p (McNemar)"),
         rows,
-        "Noise loses and gains a label about as often. p takes rows as independent.",
+        "With noise alone, a label is lost about as often as it is gained. p assumes independent rows.",
     )
 
 

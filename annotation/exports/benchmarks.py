@@ -63,7 +63,7 @@ def why_not_beir(project: Project) -> str:
     among = [Exists(passages.exclude(**{parent: None})) for parent in EVIDENCE_PARENTS]
     if sum(Dataset.objects.values_list(*among).get(pk=project.dataset_id)) > 1:
         # Ids need only differ among claims, or among questions.
-        return "its layout has queries of one kind, and there are several (claims, questions, aspects) among those"
+        return "its queries are of one kind, and there are several kinds (claims, questions, aspects) among those"
     return ""
 
 

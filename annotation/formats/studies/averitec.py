@@ -36,11 +36,11 @@ DAY = re.compile(r"(\d{1,2})-(\d{1,2})-(\d{4})")
 LOSES = (
     "Who answered what and how labels were decided: a claim has one label, or none",
     "All questions but the one about the verdict, which comes back with AVeriTeC's four verdicts",
-    "Verdicts that claims came with: the label comes back as such, too",
+    "Verdicts of the imported file: the label comes back in their place",
     "Evidence that is no answer to a question, as its metadata says, and questions without answers",
     "Publishers, dates, ranks and gold marks of evidence (all comes back as gold), and its keys, which follow from its "
     "place among questions and answers",
-    "Metadata that is empty, or called as a field of the layout",
+    "Metadata that is empty or named like a field of the format",
 )
 
 

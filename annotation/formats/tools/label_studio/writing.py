@@ -18,7 +18,7 @@ FILE, CONFIG = "label-studio.json", "label-studio.xml"
 LOSES = (
     "Names: annotators are called by their pseudonyms in completed_by",
     "Ids of annotations, predictions and results are new",
-    "Suggestions that there is nothing to highlight, and scores of single highlights",
+    "Suggestions that nothing is to be highlighted, and scores of single highlights",
 )
 
 

@@ -25,9 +25,9 @@ LOSES = (
     "Answers of raters without a name",
     "Answers that none of several labels applies, or that nothing is marked",
     "Highlights of texts other than the judged one",
-    "Titles of questions that are no names of Potato, levels, and conditions on which questions are asked",
+    "Titles of questions that Potato does not accept as names, levels, and conditions on which questions are asked",
     "Metadata, and times of submission",
-    "For an import: texts other than the judged one, and texts that nobody labelled",
+    "When imported: texts other than the judged one, and texts that nobody labelled",
 )
 
 
