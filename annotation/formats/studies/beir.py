@@ -42,8 +42,8 @@ LOSES = (
     "All questions but the one about relevance, whose grades are whole numbers and come back as relevant or not, with "
     "the grade in the metadata",
     "URLs, dates, ranks and gold marks of passages (those with a grade above 0 come back as gold)",
-    "Claimants, dates, sources, verdicts and answers of what is claimed or asked; mostly question marks at the end "
-    "make it questions, else claims",
+    "Claimants, dates, sources, verdicts and answers of what is claimed or asked; queries come back as questions if "
+    "most of them end in a question mark, else as claims",
     "Questions without text, of which no reader makes a query",
     "Keys of passages that do not begin with their query's key and a slash: it comes before them",
     "Names of metadata, which come back below `metadata`",

@@ -140,5 +140,5 @@ def test_beir_with_grades_and_passages_that_are_called_alike(tmp_path):
     place = {"dataset": dataset, "batch": make_batch(dataset)}
     question = Question.objects.create(key="dev/0", text="When?", **place)
     Evidence.objects.create(key="x", text="Now.", question=question, **place)
-    with pytest.raises(CommandError, match="queries of one kind"):
+    with pytest.raises(CommandError, match="queries are of one kind"):
         export(project, "beir", tmp_path / "none")
