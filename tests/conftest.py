@@ -15,6 +15,10 @@ from django.test import TransactionTestCase
 
 from tests.own_database import empty_database, empty_tables
 
+# Numbers are asserted as a CPU gives them, and by many processes at once. tests/models_runtime/test_gpu.py says how to
+# let a GPU be seen.
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
 CHROMIUM_ARGUMENTS = (
     "--disable-gpu",
     "--disable-quic",
@@ -50,8 +54,26 @@ def pytest_configure(config):
         config.option.loadscopereorder = False
 
 
+def names(path: Path, mark: str) -> bool:
+    """Whether a file's tests can have the mark: it is in the file, or comes with the kinds of tests/kinds.py."""
+    return any(one in path.read_text(encoding="utf-8") for one in (f"mark.{mark}", "tests.kinds"))
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Where tests of a mark are wanted alone, each process need not import the other files: half of its start."""
+    if collection_path.match("test_*.py"):
+        wanted = {"slow", "browser"} & set(config.option.markexpr.split(" and "))
+        return not all(names(collection_path, mark) for mark in wanted) or None
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Tests that take longest come first where several processes share them, and many small ones fill the gaps."""
+    for mark in ("slow", "browser"):
+        files = {item.path for item in items if item.get_closest_marker(mark)}
+        if hidden := [str(path) for path in files if not names(path, mark)]:
+            raise pytest.UsageError(f"`pytest -m {mark}` would not find its tests in {', '.join(hidden)}: see names()")
     if not hasattr(config, "workerinput"):
         return
 

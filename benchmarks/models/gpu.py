@@ -97,9 +97,8 @@ def main() -> int:
     if options.device == "cuda":
         torch.cuda.empty_cache()
     sys.argv = ["nli", "--device", options.device, "--dtype", str(dtype).removeprefix("torch.")]
-    sys.argv += (
-        ["--shape", "base", "--pairs", "2000", "--batch", "64"] if shape == "real" else ["--quick", "--batch", "4"]
-    )
+    real = ["--shape", "base", "--pairs", "500", "--batch", "64", "--budget", "32768"]
+    sys.argv += real if shape == "real" else ["--quick", "--batch", "4"]
     nli.main()
     return 0
 

@@ -1,6 +1,7 @@
 """Retrieval at size: embedding, a million vectors on disk, BM25 over a million passages, the pipeline on 1,000 claims.
 
     python -m benchmarks.models.million [--quick] [--part embedding|vectors|bm25|pipeline] [--size N] [--real N]
+        [--device cpu|cuda] [--budget TOKENS]
 
 Vectors are drawn near those of real passages (made-up claims and evidence, embedded by MiniLM): each is one of them,
 moved by a third of a unit. Seconds are of this process's processors; memory is the greatest resident size, in which
@@ -40,16 +41,12 @@ def texts(count: int) -> list[str]:
     return [row.evidence for row in druid_rows(count)]
 
 
-def encoder():
-    from models_runtime.retrieval.dense import DenseStage
-
-    return DenseStage("all-MiniLM-L6-v2", "cpu", 16_384)
-
-
-def embedding(count: int):
+def embedding(count: int, device: str, budget: int):
     import numpy as np
 
-    stage, found = encoder(), []
+    from models_runtime.retrieval.dense import DenseStage
+
+    stage, found = DenseStage("all-MiniLM-L6-v2", device, budget), []
     passages = texts(count)
     stage.encoder.embed(passages[:64])
     with Clock() as clock:
@@ -139,11 +136,13 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--size", type=int, help="vectors, and passages of BM25")
     parser.add_argument("--real", type=int, help="passages that are embedded, and documents of the pipeline")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="that embeds")
+    parser.add_argument("--budget", type=int, default=16_384, help="tokens in one batch that is embedded")
     options = parser.parse_args()
     size = options.size or (5_000 if options.quick else 1_000_000)
     real = options.real or (500 if options.quick else REAL)
     parts = options.part or PARTS
-    vectors = embedding(real) if {"embedding", "vectors"} & set(parts) else None
+    vectors = embedding(real, options.device, options.budget) if {"embedding", "vectors"} & set(parts) else None
     if "vectors" in parts:
         million_vectors(size, vectors)
     if "bm25" in parts:

@@ -1,6 +1,7 @@
 """How well checkers tell CLIMATE-FEVER's stances: shared words, embeddings, and one trained on its labels.
 
     python -m benchmarks.models.trained --data climate-fever.jsonl [--classifier svm --classifier logistic] [--quick]
+    python -m benchmarks.models.trained --data climate-fever.jsonl --representation cross-encoder --device cuda
 
 The label of a pair is the majority of its votes; ties are left out. Whatever is trained is tested on claims that it was
 not trained on (5 folds by claim), and checkers that are not trained are measured on the same pairs. `nested` chooses
@@ -60,23 +61,21 @@ def untrained(examples: Sequence) -> None:
         row(slug, score(said, [one.labels["stance"].label for one in predicted]), time.perf_counter() - started)
 
 
-def data_of(examples: Sequence, representation: str):
-    """The features that `train` would use, computed once for all classifiers."""
-    from models_runtime.training.learning import data_for
-
-    return data_for(examples, "stance", representation)
-
-
 def main() -> int:
+    from models_runtime.training import classifiers
     from models_runtime.training.evaluation import cross_validate, nested
-    from models_runtime.training.settings import CLASSIFIERS, Settings
+    from models_runtime.training.features import Features
+    from models_runtime.training.learning import data_for
+    from models_runtime.training.settings import CLASSIFIERS, FINE_TUNED, Settings
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA, help="climate-fever.jsonl")
     parser.add_argument(
         "--classifier", action="append", choices=list(CLASSIFIERS), help="may be repeated; default: all"
     )
-    parser.add_argument("--representation", default="paired", choices=("paired", "combined", "embeddings", "lexical"))
+    representations = ("paired", "combined", "embeddings", "lexical", FINE_TUNED)
+    parser.add_argument("--representation", default="paired", choices=representations)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument("--nested", action="store_true", help="also let every fold choose its classifier")
     parser.add_argument("--quick", action="store_true", help="400 pairs, logistic regression")
     options = parser.parse_args()
@@ -84,19 +83,23 @@ def main() -> int:
         print(f"left out: {options.data} is not there; name CLIMATE-FEVER's file with --data")
         return int(options.data != DATA)
     examples = pairs(options.data, 400 if options.quick else None)
-    chosen = ["logistic"] if options.quick else options.classifier or list(CLASSIFIERS)
+    chosen = ["logistic"] if options.quick else options.classifier or [one for one in CLASSIFIERS if one != FINE_TUNED]
+    fit, shares = classifiers.fit, SHARES
+    if options.representation == FINE_TUNED:
+        chosen, shares = [FINE_TUNED], (1.0,)
+        fit = Features(FINE_TUNED, options.device).encoder.fit
     print(
         f"CLIMATE-FEVER, {len(examples):,} pairs of {len({one.group for one in examples}):,} claims, 5 folds by claim"
     )
     print(f"{'checker':<34} {'pairs':>6} {'accuracy':>9} {'macro-F1':>9} {'seconds':>8}")
     untrained(examples)
     started = time.perf_counter()
-    data = data_of(examples, options.representation)
+    data = data_for(examples, "stance", options.representation, options.device)
     reading = time.perf_counter() - started
     curves = {}
     for place, classifier in enumerate(chosen):
         started = time.perf_counter()
-        found = cross_validate(data, Settings(classifier), shares=SHARES)
+        found = cross_validate(data, Settings(classifier), shares=shares, fit=fit)
         if place == 0:
             row("most frequent label", found.baseline, 0)
         row(f"trained: {classifier}", found.scores, time.perf_counter() - started)

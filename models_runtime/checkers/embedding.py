@@ -48,9 +48,9 @@ from ..labels.labelling import (
     logistic,
     without_answer,
 )
-from ..loading.batching import Batcher
+from ..loading.batching import Batcher, choose_budget
 from ..loading.model_files import check_safetensors, no_model, weights_hash
-from ..loading.models import find_folder, release_memory
+from ..loading.models import choose_device, find_folder, release_memory
 from ..loading.parameters import DEVICE, TOKEN_BUDGET
 from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
 from ..provenance import dimensions_of, provenance, versions
@@ -123,10 +123,10 @@ class Embedded:
 class Encoder:
     """A sentence-embedding model: texts to unit vectors, each distinct text encoded once, and not again soon after."""
 
-    def __init__(self, model: str, device: str, token_budget: int) -> None:
+    def __init__(self, model: str, device: str, token_budget: int = 0) -> None:
         self.folder = folder_of(model)
         self.model = load_model(str(self.folder), device)
-        self.batcher = Batcher(token_budget, release=release_memory)
+        self.batcher = Batcher(choose_budget(token_budget, self.model.device.type), release=release_memory)
         self._known: dict[str, tuple[Any, bool]] = {}  # the newest texts' vectors, and whether the window cut them
 
     def embed(self, texts: Sequence[str]) -> Embedded:
@@ -276,7 +276,7 @@ def load_model(folder: str, device: str):
     try:
         model = SentenceTransformer(
             folder,
-            device=None if device == "auto" else device,
+            device=choose_device(device),
             local_files_only=True,
             trust_remote_code=False,
             model_kwargs={"use_safetensors": True},

@@ -52,17 +52,17 @@ from ..labels.entailment import (
 )
 from ..labels.entailment import yes_or_no as label_yes_or_no
 from ..labels.labelling import answer, check_spaces, kept_spans, leading, without_answer
-from ..loading.batching import Batcher, BatchOutcome
+from ..loading.batching import Batcher, BatchOutcome, choose_budget
 from ..loading.models import load_model, release_memory
-from ..loading.parameters import DEVICE
+from ..loading.parameters import DEVICE, TOKEN_BUDGET
 from ..packages import SPACY, TORCH, TRANSFORMERS
 from ..provenance import dimensions_of, provenance, versions
 from ..texts.segments import segments
 
 # A window that leaves a premise less than this is too small for the hypothesis.
 LEAST_PREMISE_TOKENS = 16
-# What goes fastest: on a CPU batches that its caches hold, on a GPU such as keep it busy.
-TOKEN_BUDGETS = {"cpu": 2048, "gpu": 32_768}
+# The batch that a CPU's caches hold, which goes fastest.
+TOKENS_ON_CPU = 2048
 Pair = tuple[str, str]  # premise, hypothesis
 
 
@@ -147,15 +147,7 @@ INFO = CheckerInfo(
             hint="{claim} stands for the answer, {question} for the question.",
             must_hold="{claim}",
         ),
-        ParameterInfo(
-            "token_budget",
-            "Tokens in one batch",
-            "int",
-            0,
-            0,
-            4_194_304,
-            hint="0 chooses it by the device. It is halved where memory runs out.",
-        ),
+        TOKEN_BUDGET,
     ),
     scores=(
         ScoreInfo("p_entailment", "Entailment (segment that decided)", 0, 1),
@@ -224,7 +216,7 @@ class NLIChecker:
         self.special_tokens = len(tokenizer("a", "a")["input_ids"]) - 2 * len(
             tokenizer("a", add_special_tokens=False)["input_ids"]
         )
-        budget = parameters["token_budget"] or TOKEN_BUDGETS["cpu" if self.loaded.device == "cpu" else "gpu"]
+        budget = choose_budget(parameters["token_budget"], self.loaded.device, TOKENS_ON_CPU)
         self.batcher = Batcher(budget, release=release_memory)
         # Inputs come in the order of their units: the triplets of one answer look into the same passages.
         self._cut = functools.lru_cache(maxsize=512)(self._cut_text)

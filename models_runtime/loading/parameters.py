@@ -8,7 +8,17 @@ from ..contracts import ParameterInfo
 CAUSAL_MODEL = "EleutherAI/pythia-410m"
 
 DEVICE = ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda"))
-TOKEN_BUDGET = ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, 4_194_304)
+# The most that a user may give.
+TOKENS = 4_194_304
+TOKEN_BUDGET = ParameterInfo(
+    "token_budget",
+    "Tokens in one batch",
+    "int",
+    0,
+    0,
+    TOKENS,
+    hint="0 chooses it by the device. It is halved where memory runs out.",
+)
 CAUSAL = (
     ParameterInfo(
         "model",
@@ -20,5 +30,6 @@ CAUSAL = (
     ),
     DEVICE,
     ParameterInfo("dtype", "Precision", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
-    TOKEN_BUDGET,
+    # On a GPU too: the answers to a batch of tokens take far more memory than a batch of texts.
+    ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, TOKENS),
 )

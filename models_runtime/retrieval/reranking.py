@@ -11,7 +11,7 @@ from typing import Any
 
 from ..building import check_packages
 from ..contracts import ModelError, PredictionError
-from ..loading.batching import Batcher
+from ..loading.batching import Batcher, choose_budget
 from ..loading.models import load_model, release_memory
 from ..packages import TORCH, TRANSFORMERS
 from ..provenance import versions
@@ -26,7 +26,7 @@ class Reranker:
         self.loaded = load_model("classification", model, device)
         if (labels := self.loaded.model.config.num_labels) != 1:
             raise ModelError(f"the reranker {model} has {labels} labels; what is needed is one with a single score")
-        self.batcher = Batcher(token_budget, release=release_memory)
+        self.batcher = Batcher(choose_budget(token_budget, self.loaded.device), release=release_memory)
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float | PredictionError]:
         """The score of every (query, passage), or why there is none."""

@@ -74,7 +74,6 @@ LEXICAL = (
 )
 COSINES = ("cosine", "sentence_cosine")
 MODEL = "all-MiniLM-L6-v2"
-TOKEN_BUDGET = 4096
 _NUMBER = re.compile(r"\d")
 
 
@@ -150,7 +149,7 @@ class Features:
             elif self.is_fine_tuned:
                 self._encoder = CrossEncoder(self.encoder_name, self.device)
             else:
-                self._encoder = Encoder(self.encoder_name, self.device, TOKEN_BUDGET)
+                self._encoder = Encoder(self.encoder_name, self.device)
         return self._encoder
 
     @property
@@ -206,7 +205,7 @@ class Features:
         import numpy as np
 
         if self._reader is None:
-            self._reader = PairReader(self.encoder.model, TOKEN_BUDGET)
+            self._reader = PairReader(self.encoder.model, self.encoder.batcher.token_budget)
         places = [place for place, row in enumerate(rows) if isinstance(row, FeatureRow)]
         outcome = self._reader.states([rows[place].pair for place in places])
         measures = len(LEXICAL) + len(COSINES)
