@@ -675,7 +675,7 @@ TABLE = {
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 403, 302, 404, 302),
     ),
-    "projects/<slug:slug>/items/<uuid:uuid>/decide/": (
+    "projects/<slug:slug>/items/<uuid:uuid>/withdraw/": (
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 403, 400, 403, 404, 403),
     ),

@@ -221,7 +221,8 @@ class DecisionsRoute(LabelRows):
         if ADJUDICATOR not in access.roles_of(request.user, project):
             raise PermissionDenied("This needs the role of adjudicator")
         said = self.taken(request)
-        wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels")}
+        more = {name: said[name] for name in ("reason", "for_guidelines")}
+        wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels", *more)}
         wanted |= {"label": said["labels"]} if "labels" in said else {}
         wanted |= {"withdraw": ["1"]} if said["withdraw"] else {}
         form = DecisionForm(MultiValueDict(wanted), type=project.type)
@@ -236,7 +237,7 @@ class DecisionsRoute(LabelRows):
             adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
         else:
             said = (values["dimension"], values["label"], values["note"])
-            adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"])
+            adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"], **more)
         rows = project.decisions.filter(unit=unit, dimension=values["dimension"], method=adjudicating.ADJUDICATED)
         found = rows.select_related("unit", "decided_by").filter(is_latest=True).first()
         if found is None:

@@ -20,16 +20,23 @@ class PriorityForm(forms.Form):
     )
 
 
+class DecisionWithdrawalForm(forms.Form):
+    """`number` is the decision's that the person saw: one that was made since stays."""
+
+    unit = forms.CharField(strip=False)
+    dimension = forms.CharField(max_length=40)
+    number = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+
+
 class DecisionForm(forms.Form):
     """A decision on one unit and dimension; the answer must be one of the dimension's, unless the outcome is another.
     Where it is of several labels, each comes by itself, and none where none is chosen."""
 
-    unit = forms.CharField(strip=False, widget=forms.HiddenInput)
-    dimension = forms.ChoiceField(widget=forms.HiddenInput)
+    unit = forms.CharField(strip=False)
+    dimension = forms.ChoiceField()
     label = forms.CharField(required=False)
     outcome = forms.ChoiceField(choices=Decision.Outcome.choices, required=False)
     note = forms.CharField(required=False, max_length=2000)
-    number = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)  # of the decision that is withdrawn
 
     def __init__(self, *args, type, **kwargs):
         super().__init__(*args, **kwargs)

@@ -21,7 +21,7 @@ from annotation.access import (
     sees_labels,
 )
 from annotation.decisions import adjudicating, queries
-from annotation.decisions.forms import DecisionForm, MoreForm, PriorityForm
+from annotation.decisions.forms import DecisionWithdrawalForm, MoreForm, PriorityForm
 from annotation.models import Project, Unit
 from annotation.work import assigning, showing
 from annotation.work.label_access import labels_served
@@ -154,30 +154,23 @@ def item_release(request, slug, uuid):
 
 @login_required
 @require_POST
-def item_decide(request, slug, uuid):
+def item_withdraw(request, slug, uuid):
     project = project_with_labels_for(request.user, slug)
     if ADJUDICATOR not in roles_of(request.user, project):
         raise PermissionDenied("This needs the role of adjudicator")
     item = _item(project, uuid)
-    form = DecisionForm(request.POST, type=project.type)
+    form = DecisionWithdrawalForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(str(form.errors.as_text()), content_type="text/plain")
     values = form.cleaned_data
     unit = Unit.objects.filter(item_units__item=item, key=values["unit"]).first()
     if unit is None:
         raise Http404("No such unit in this item")
-    if request.POST.get("withdraw"):
-        said = (values["dimension"], values["note"])
-        newest = adjudicating.withdraw(project, request.user, unit, *said, number=values["number"])
-        if newest is not None and not newest.is_withdrawn:
-            messages.error(
-                request, "This was decided again after the page was loaded. The new decision stays; see below"
-            )
-            return redirect("item_detail", slug, uuid)
+    newest = adjudicating.withdraw(project, request.user, unit, values["dimension"], number=values["number"])
+    if newest is not None and not newest.is_withdrawn:
+        messages.error(request, "This was decided again after the page was loaded. The new decision stays; see below")
     else:
-        said = (values["dimension"], values["label"], values["note"])
-        adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"])
-    messages.success(request, "Stored")
+        messages.success(request, "Stored")
     return redirect("item_detail", slug, uuid)
 
 
@@ -187,5 +180,5 @@ urlpatterns = [
     path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
     path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),
     path("projects/<slug:slug>/items/<uuid:uuid>/release/", item_release, name="item_release"),
-    path("projects/<slug:slug>/items/<uuid:uuid>/decide/", item_decide, name="item_decide"),
+    path("projects/<slug:slug>/items/<uuid:uuid>/withdraw/", item_withdraw, name="item_withdraw"),
 ]

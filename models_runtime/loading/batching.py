@@ -9,7 +9,6 @@ from typing import Any
 
 from ..failures import is_interruption, is_out_of_memory
 
-
 # Texts of so many tokens keep a GPU busy (docs/benchmarks.md).
 TOKENS_ON_CPU, TOKENS_ON_GPU = 4096, 32_768
 

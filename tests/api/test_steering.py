@@ -176,8 +176,11 @@ def test_decisions_are_made_and_withdrawn_by_adjudicators(project, ann):
     assert problem_of(program.send("projects/frost/decisions/", said | {"unit": "c9/e9"}), 422)
     taken_back = program.send("projects/frost/decisions/", said | {"withdraw": True}).json()
     assert taken_back["withdrawn"] and Decision.objects.count() == 2
-    dropped = {"unit": unit, "dimension": "stance", "outcome": "dropped"}
-    assert program.send("projects/frost/decisions/", dropped).json()["outcome"] == "dropped"
+    dropped = {"unit": unit, "dimension": "stance", "outcome": "dropped", "reason": "bad-item", "for_guidelines": True}
+    why = program.send("projects/frost/decisions/", dropped).json()
+    assert (why["outcome"], why["reason"], why["for_guidelines"]) == ("dropped", "bad-item", True)
+    odd = problem_of(program.send("projects/frost/decisions/", dropped | {"reason": "so"}), 422)
+    assert odd["errors"][0]["field"] == "reason"
     assert problem_of(program.send("projects/frost/decisions/", said | dropped), 422)["errors"][0]["field"] == "label"
     assert Decision.objects.count() == 3
     none = program.send("projects/frost/decisions/", said | {"dimension": "relevance", "withdraw": True})

@@ -227,14 +227,14 @@ def test_every_unit_can_be_decided_and_the_decision_taken_back(identifier):
         rows = [{"unit": html.unescape(unit), "dimension": slug, "number": number} for unit, slug, number in forms]
         assert len(rows) == decided.count()
         # One that was decided again meanwhile stays, and that is said.
-        stale = client.post(f"{address}decide/", rows[0] | {"number": "7", "withdraw": "1"}, follow=True)
+        stale = client.post(f"{address}withdraw/", rows[0] | {"number": "7"}, follow=True)
         assert "was decided again" in words_of(stale) and decided.count() == len(rows)
-        client.post(f"{address}decide/", rows[0] | {"withdraw": "1"})
+        client.post(f"{address}withdraw/", rows[0])
         assert decided.count() == len(rows) - 1
+        assert client.post(f"{address}withdraw/", rows[0] | {"unit": "elsewhere"}).status_code == 404
         label = {"unit": rows[0]["unit"], "dimension": rows[0]["dimension"], "label": "no such label"}
-        assert client.post(f"{address}decide/", label).status_code == 400
-        label["label"] = taken["judgements"][0]["label"]
-        assert client.post(f"{address}decide/", label | {"unit": "elsewhere"}).status_code == 404
+        api = f"/api/v1/projects/{project.slug}/decisions/"
+        assert client.post(api, label, content_type="application/json").status_code == 422
     assert not list(cases.mismatches(project)) and not Case.objects.filter(undecided__gt=1).exists()
 
 

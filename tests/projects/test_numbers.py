@@ -136,14 +136,19 @@ def test_the_form_the_page_and_a_decision_take_numbers():
     for page in ("questions/", f"items/{assignment.item.uuid}/", "agreement/"):
         assert owner.get(f"/projects/{project.slug}/{page}").status_code == 200, page
     judge = client_of(join(project, make_user("judge"), "adjudicator"))
-    address = f"/projects/{project.slug}/items/{assignment.item.uuid}/decide/"
-    decision = {"unit": assignment.item.anchor.key, "dimension": "share"}
-    assert "from 0 to 100 in steps of 0.5" in judge.post(address, decision | {"label": "8.2"}).content.decode()
+
+    def decided(label: str):
+        said = {"unit": assignment.item.anchor.key, "dimension": "share", "label": label}
+        return judge.post(f"/api/v1/projects/{project.slug}/decisions/", said, "application/json")
+
+    assert "from 0 to 100 in steps of 0.5" in decided("8.2").content.decode()
     for said in ("8,5", "nan", "1e400", "8\0", ""):
-        assert judge.post(address, decision | {"label": said}).status_code == 400, said
-    assert judge.post(address, decision | {"label": "8.0"}).status_code == 302
+        assert decided(said).status_code in (400, 422), said
+    assert decided("8.0").status_code == 200
     assert Decision.objects.get().label == "8"
-    assert judge.post(address, decision | {"label": "", "withdraw": "1"}).status_code == 302
+    withdrawn = {"unit": assignment.item.anchor.key, "dimension": "share", "number": 1}
+    address = f"/projects/{project.slug}/items/{assignment.item.uuid}/withdraw/"
+    assert judge.post(address, withdrawn).status_code == 302
     assert not Decision.objects.in_force().exists()
 
 

@@ -342,7 +342,8 @@ def test_an_adjudicator_decides_with_the_projects_words(researcher, project):
     )
     assert "Contra" in desk.json()["html"]
     assert f"/adjudication/?item={item.uuid}" in client.get(where).content.decode()
-    client.post(where + "decide/", {"unit": item.key, "dimension": "stance", "label": "refutes"})
+    said = {"unit": item.key, "dimension": "stance", "label": "refutes"}
+    client.post(f"/api/v1/projects/{project.slug}/decisions/", said, "application/json")
     assert project.decisions.get().label == "refutes"
     assert "Contra" in client.get(where).content.decode()
 

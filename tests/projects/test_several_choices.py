@@ -148,11 +148,12 @@ def test_a_decision_holds_the_boxes_that_are_ticked():
     client, address = client_of(judge), f"/projects/{project.slug}/items/{item.uuid}/"
     assert "Health, Money, Sport" in client.get(address).content.decode()
     place = {"unit": item.anchor.key, "dimension": "topics"}
+    api = f"/api/v1/projects/{project.slug}/decisions/"
     for ticked, label in ((["sport", "money"], "money|sport"), ([], "(none)")):
-        assert client.post(f"{address}decide/", place | {"label": ticked}).status_code == 302
+        assert client.post(api, place | {"labels": ticked}, "application/json").status_code == 200
         assert Decision.objects.in_force().get().label == label
-    assert client.post(f"{address}decide/", place | {"label": ["rain"]}).status_code == 400
-    client.post(f"{address}decide/", place | {"withdraw": "1"})
+    assert client.post(api, place | {"labels": ["rain"]}, "application/json").status_code == 422
+    client.post(f"{address}withdraw/", place | {"number": 2})
     assert not Decision.objects.in_force().exists()
 
 
@@ -256,8 +257,8 @@ def test_a_release_is_the_same_again_and_its_content_lists_the_labels(tmp_path):
     project = labelled()
     judge, item = join(project, make_user("judge"), "adjudicator"), items_of(project)[0]
     client = client_of(judge)
-    place = {"unit": item.anchor.key, "dimension": "topics"}
-    client.post(f"/projects/{project.slug}/items/{item.uuid}/decide/", place | {"label": ["sport", "health"]})
+    decided = {"unit": item.anchor.key, "dimension": "topics", "labels": ["sport", "health"]}
+    client.post(f"/api/v1/projects/{project.slug}/decisions/", decided, "application/json")
     make_suggestions(project, labels={"topics": "(none)", "certain": "yes"})
     folder = tmp_path / "release"
     call_command("release", project.slug, str(folder), verbosity=0)

@@ -75,7 +75,7 @@ WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items", "password_link",
-    "member_roles", "item_more", "item_release", "item_decide", "project_items_priority", "import_columns",
+    "member_roles", "item_more", "item_release", "item_withdraw", "project_items_priority", "import_columns",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
     "project_picture", "project_release", "project_release_withdraw", "project_release_changes",
     "project_release_public", "project_release_hub", "public_release", "public_release_file",

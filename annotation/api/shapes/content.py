@@ -330,7 +330,9 @@ class DecisionShape(Shape):
     number = s.IntegerField()
     withdrawn = s.BooleanField(source="is_withdrawn")
     rater = s.CharField(source="decided_by.pseudonym", allow_null=True, default=None)
+    reason = Choice(Decision.Reason.choices, allow_blank=True)
     note = s.CharField(allow_blank=True)
+    for_guidelines = s.BooleanField()
     decided_at = s.DateTimeField(allow_null=True)
 
 
@@ -342,5 +344,7 @@ class NewDecision(Shape):
     label = s.CharField(max_length=20_000, allow_blank=True, default="", trim_whitespace=False)
     labels = s.ListField(child=s.CharField(max_length=400), required=False, max_length=1000)
     outcome = Choice(Decision.Outcome.choices, default=Decision.Outcome.LABEL.value)
+    reason = Choice(Decision.Reason.choices, allow_blank=True, default="")
     note = s.CharField(max_length=2000, allow_blank=True, default="")
+    for_guidelines = s.BooleanField(default=False)
     withdraw = s.BooleanField(default=False)
