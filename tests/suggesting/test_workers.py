@@ -127,17 +127,18 @@ def kill_in_the_middle(run, worker: Worker, n_done: int, left: set) -> list[int]
 
 @pytest.mark.parametrize("broker", [EMBEDDED, *SERVERS], indirect=True)
 def test_workers_killed_in_the_middle_lose_nothing_and_repeat_nothing(broker, tmp_path):
-    run = start(5000, delay_ms=4)
+    run = start(2560, delay_ms=8)
     # Longer than any pause of a busy machine: a worker that lives is never taken for dead.
     environment = worker_environment(tmp_path, broker.conf.broker_url, ASSAY_CHUNK_LEASE_SECONDS="6")
     waiting = {name: messages_in(broker, name) for name in ("cpu", "gpu", "llm")}
     assert waiting == {"cpu": lifecycle.MAX_WAKE_MESSAGES, "gpu": 0, "llm": 0}
-    taken, stored, left = Counter(range(20)), {}, set()
-    for n_done in (3, 10):
+    taken, stored, left = Counter(range(10)), {}, set()
+    # One that begins where another was killed is killed in its turn. To servers all deaths are alike.
+    for n_done in (2, 5) if broker.conf.broker_url == "filesystem://" else (2,):
         with running_worker(tmp_path, environment) as worker:
             in_hand = kill_in_the_middle(run, worker, n_done, left)
         before, stored = stored, done_chunks(run)
-        assert n_done <= len(stored) < 20 and 1 <= len(in_hand) <= 2 and not set(in_hand) & set(stored)
+        assert n_done <= len(stored) < 10 and 1 <= len(in_hand) <= 2 and not set(in_hand) & set(stored)
         assert {index: stored[index] for index in before} == before
         assert run.suggestions.filter(dimension="relevance").count() == sum(
             run.job.chunks.filter(index__in=stored).values_list("size", flat=True)
@@ -151,13 +152,13 @@ def test_workers_killed_in_the_middle_lose_nothing_and_repeat_nothing(broker, tm
     assert {index: attempts for index, (attempts, _, _) in after.items()} == taken
     # One per unit and dimension: by the constraint no more, by the count no less.
     units = set(run.suggestions.filter(dimension="relevance").values_list("unit", flat=True))
-    assert len(units) == run.suggestions.filter(dimension="relevance").count() == 5000
-    assert run.scores.filter(name="draw").count() == 5000
+    assert len(units) == run.suggestions.filter(dimension="relevance").count() == 2560
+    assert run.scores.filter(name="draw").count() == 2560
     run.job.refresh_from_db()
-    assert run.job.progress_done == run.job.progress_total == 5000
+    assert run.job.progress_done == run.job.progress_total == 2560
     run.refresh_from_db()
-    assert run.completion_tokens == 5000 and run.samples.count() == storing.SAMPLE_SIZE
-    assert run.device_seconds >= 5000 * 0.004
+    assert run.completion_tokens == 2560 and run.samples.count() == storing.SAMPLE_SIZE
+    assert run.device_seconds >= 2560 * 0.008
 
 
 @pytest.mark.parametrize("broker", SERVERS, indirect=True)
