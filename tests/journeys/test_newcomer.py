@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import json
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from playwright.sync_api import expect
 
 from annotation.formats.studies.druid import COLUMNS
 from tests.conftest import CHROMIUMS, how_to_start_chromium
+from tests.own_database import empty_database
 
 from . import browser
 from .browser import Answer
@@ -198,19 +200,24 @@ def export_from_an_empty_assay(journey: Journey, slug: str, folder: Path) -> Pat
     """Import the downloaded content, annotations and settings where nothing is, and export there."""
     data = folder / "empty"
     data.mkdir()
-    manage(data, "migrate", "-v0")
-    manage(
-        data,
-        "shell",
-        "-v0",
-        "-c",
-        "from annotation.models import User; User.objects.create_superuser('a@b.example', 'a@b.example')",
-    )
+    shutil.copyfile(empty_database(), data / "assay.sqlite3")
     names = ("claims.jsonl", "annotations.jsonl", "manifest.json")
     files = [str(folder / "first" / f"{slug}-{name}") for name in names]
     overlap = json.loads(Path(files[-1]).read_text(encoding="utf-8"))["settings"]["overlap"]
     chosen = ["--dataset", journey.slug, "--project", slug, "--task-type", journey.task_type, "--with-settings"]
     chosen += ["--overlap", str(overlap)]
-    manage(data, "import_dataset", *files, "--format", "assay", *chosen)
-    manage(data, "export_dataset", slug, str(folder / "second"))
+    commands = [
+        ("import_dataset", *files, "--format", "assay", *chosen),
+        ("export_dataset", slug, str(folder / "second")),
+    ]
+    # In one process, which takes seconds to start.
+    manage(
+        data,
+        "shell",
+        "-v0",
+        "-c",
+        "from annotation.models import User; User.objects.create_superuser('a@b.example', 'a@b.example')\n"
+        "from django.core.management import call_command\n"
+        f"for one in {commands}: call_command(*one)",
+    )
     return folder / "second"
