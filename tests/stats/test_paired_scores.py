@@ -25,7 +25,7 @@ def test_tests_for_correlations_hold_their_level(coefficient):
     for _ in range(300):
         people = rng.normal(size=60)
         a, b = (0.5 * people + rng.normal(size=60) for _ in range(2))
-        found = correlation_difference(a, b, people + 10, coefficient)
+        found = correlation_difference(a, b, people + 10, coefficient, n_permutations=1)
         rejected["williams"] += found.williams.p_value <= 0.05
         rejected["steiger"] += found.steiger.p_value <= 0.05
     # 300 tests at .05: 15 on average; 6 and 26 are the .5 and 99.5 % points of the binomial distribution.
@@ -59,13 +59,13 @@ def test_ratings_below_zero_count_like_those_above(coefficient):
     rng = np.random.default_rng(7)
     people = rng.normal(size=100)
     a, b = people + rng.normal(0, 1, 100), people + rng.normal(0, 3, 100)
-    below, above = (correlation_difference(a, b, people + shift, coefficient) for shift in (0, 10))
+    below, above = (correlation_difference(a, b, people + shift, coefficient, n_permutations=99) for shift in (0, 10))
     assert below.difference.n_pairable == 100 and not below.difference.left_out
     assert below.permutation.p_value == above.permutation.p_value < 0.05
     assert below.difference.estimate == pytest.approx(above.difference.estimate)
     missing = people.copy()
     missing[:3] = np.nan
-    assert correlation_difference(a, b, missing, coefficient).difference.n_left_out == 3
+    assert correlation_difference(a, b, missing, coefficient, n_permutations=1).difference.n_left_out == 3
 
 
 def test_resamples_draw_the_same_items_for_both_scores():
@@ -134,8 +134,9 @@ def test_permutation_is_that_of_all_swaps_by_hand(coefficient, seed):
     found = correlation_difference(a, b, label, coefficient, cluster).permutation
     assert found.exact and found.n_permutations == 2**4
     assert found.p_value == pytest.approx(by_hand(a, b, label, coefficient, cluster))
+    a, b, label = a[:8], b[:8], label[:8]
     alone = correlation_difference(a, b, label, coefficient).permutation
-    assert alone.exact and alone.p_value == pytest.approx(by_hand(a, b, label, coefficient, np.arange(10)))
+    assert alone.exact and alone.p_value == pytest.approx(by_hand(a, b, label, coefficient, np.arange(8)))
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -143,23 +144,23 @@ def test_drawn_swaps_give_nearly_the_p_of_all(coefficient, monkeypatch):
     rng = np.random.default_rng(8)
     label = rng.integers(0, 5, 14)
     a, b = label + rng.normal(0, 1, 14), label + rng.normal(0, 3, 14)
-    every, drawn, again, other = (
+    every, drawn, other = (
         correlation_difference(a, b, label, coefficient, n_permutations=n, seed=seed).permutation
-        for n, seed in ((2**13, 0), (2000, 1), (2000, 1), (2000, 2))
+        for n, seed in ((2**13, 0), (1000, 1), (1000, 2))
     )
-    assert every.exact and not drawn.exact and drawn.n_permutations == 2000
-    # Three standard errors of 2,000 draws.
-    assert drawn.p_value == pytest.approx(every.p_value, abs=3 * np.sqrt(every.p_value / 2000))
-    assert drawn == again and drawn.p_value != other.p_value
+    assert every.exact and not drawn.exact and drawn.n_permutations == 1000
+    # Three standard errors of 1,000 draws.
+    assert drawn.p_value == pytest.approx(every.p_value, abs=3 * np.sqrt(every.p_value / 1000))
+    assert drawn.p_value != other.p_value
     monkeypatch.setattr(paired_permutation, "BATCH_FLIPS", 100)  # what is held at once changes nothing
-    assert correlation_difference(a, b, label, coefficient, seed=1).permutation == drawn
+    assert correlation_difference(a, b, label, coefficient, n_permutations=1000, seed=1).permutation == drawn
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_permutation_finds_a_planted_difference_and_its_p_is_never_zero(coefficient):
     rng = np.random.default_rng(21)
     p = []
-    for _ in range(100):
+    for _ in range(50):
         data = planted.scored(rng, 80)  # b follows the quality half as much as a
         columns = data.a, data.b, data.label, coefficient, data.cluster
         p.append(correlation_difference(*columns, n_permutations=199).permutation.p_value)
