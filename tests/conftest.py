@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import shutil
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -130,6 +131,26 @@ def nothing_depends_on_speed(monkeypatch):
     """However slow this machine is, a stale report is computed anew at once, and what a page counts is counted anew."""
     monkeypatch.setattr("analysis.reports.stored.FREE_SECONDS", 3600.0)
     monkeypatch.setattr("annotation.work.queries.work.LONG_SECONDS", 3600.0)
+
+
+_drawn: dict[str, tuple] = {}
+
+
+@pytest.fixture(autouse=True)
+def the_same_picture_is_drawn_once(request, monkeypatch):
+    """Many tests compute the same reports to look at something else; tests/pictures shows that the same picture gives
+    the same bytes. What did not load matplotlib so far does not load it for this."""
+    themed = sys.modules.get("analysis.figures.pictures.themed")
+    if themed and request.path.parent.name != "pictures":
+        draw = themed.bare_svg
+
+        def once(picture):
+            key = repr(picture)
+            if key not in _drawn:
+                _drawn[key] = draw(picture)
+            return _drawn[key]
+
+        monkeypatch.setattr(themed, "bare_svg", once)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 
 from analysis.figures.pictures.layout import LINE_HEIGHT, NORMAL, SMALL, Links, plain
@@ -19,6 +20,7 @@ from analysis.figures.pictures.spec import FORMS, Picture
 
 DOTS_PER_INCH = 200
 MIN_CAPTION = 4.5  # inches
+PADDING = 0.08  # inches
 SETTINGS = {
     "font.family": ["DejaVu Sans"],
     "font.size": NORMAL,
@@ -78,9 +80,11 @@ def bare_svg(picture: Picture) -> tuple[bytes, Links]:
 
 
 def _saved(figure: Figure, form: str, about: dict) -> bytes:
-    out = io.BytesIO()
+    out, box = io.BytesIO(), "tight"
     dots = DOTS_PER_INCH if form == "png" else 72
-    figure.savefig(out, format=form, dpi=dots, bbox_inches="tight", pad_inches=0.08, metadata=about)
+    if form == "svg":  # to find the same box, matplotlib would draw everything once more
+        box = figure.get_tightbbox(RendererSVG(*figure.bbox.size, io.StringIO())).padded(PADDING)
+    figure.savefig(out, format=form, dpi=dots, bbox_inches=box, pad_inches=PADDING, metadata=about)
     return out.getvalue()
 
 
