@@ -14,6 +14,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.api.programs import Program, problem_of
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, say, units_behind
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 SCALE = ("refutes", "insufficient-refutes", "insufficient-contradictory", "insufficient-neutral",
@@ -23,6 +24,7 @@ SAID = [(0, 0, 0), (0, 1, 1), (1, 1, 1), (2, 4, 4), (3, 3, 5), (3, 5, None), (4,
 
 
 @pytest.fixture
+@remembered
 def project():
     project = project_of(len(SAID), claims=5)
     anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")

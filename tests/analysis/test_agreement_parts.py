@@ -29,6 +29,7 @@ from tests.world.labels import (
     say,
     units_behind,
 )
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -51,6 +52,7 @@ def in_arm(item, rater, arm, label):
 
 
 @pytest.fixture
+@remembered
 def on_a_scale():
     project = project_of(12)
     anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")

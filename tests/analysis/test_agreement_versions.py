@@ -12,6 +12,7 @@ from analysis.sources.files import source_of_files
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -22,6 +23,7 @@ def agreement(project):
 
 
 @pytest.fixture
+@remembered
 def of_versions():
     """Four items under each of the versions 1, 2 and 4, of which Anna and Ben agree on 2, 3 and 4; one item that Anna
     labelled under version 2 and Ben under 4; and one whose labels have no version."""

@@ -21,6 +21,7 @@ from annotation.models import Job, Suggestion
 from tests.analysis.test_prefill_trial import show
 from tests.factories import make_suggestions
 from tests.world.labels import in_order_of_keys, items_of, make_rater, of_dimension, project_of, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -37,6 +38,7 @@ def label_of(number: int, name: str) -> str:
 
 
 @pytest.fixture
+@remembered
 def project():
     project = project_of(N, claims=N)
     for name in WRONG:

@@ -21,6 +21,7 @@ from annotation.models import Job, Suggestion
 from tests.analysis.test_items_behind_figures import figures
 from tests.factories import make_suggestions
 from tests.world.labels import in_order_of_keys, items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.remembered import remembered
 from tests.world.study import study
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,7 @@ def said(number: int, name: str) -> str:
 
 
 @pytest.fixture
+@remembered
 def project():
     project = project_of(N, claims=N)
     for name in ("Anna", "Ben", "Cleo"):

@@ -20,6 +20,7 @@ from tests.analysis.test_behind import opened
 from tests.factories import make_suggestions
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, make_scores, of_dimension, of_name, project_of, say, units_behind
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -53,8 +54,8 @@ def run_of(project, checker: str, said: list[bool]):
     return run
 
 
-@pytest.fixture
-def project():
+@remembered
+def make_project():
     project = project_of(N, claims=N)
     for name, every in PEOPLE.items():
         rater = make_rater(project, name)
@@ -63,9 +64,26 @@ def project():
     return project
 
 
+@remembered
+def make_runs():
+    project = make_project()
+    return project, {name: run_of(project, name, errs(every)) for name, every in CHECKERS.items()}
+
+
 @pytest.fixture
-def runs(project):
-    return {name: run_of(project, name, errs(every)) for name, every in CHECKERS.items()}
+def with_runs(request, db):
+    """The project, and its runs where a test asks for them."""
+    return make_runs() if "runs" in request.fixturenames else (make_project(), {})
+
+
+@pytest.fixture
+def project(with_runs):
+    return with_runs[0]
+
+
+@pytest.fixture
+def runs(with_runs):
+    return with_runs[1]
 
 
 def compare(run, **options):
@@ -203,6 +221,7 @@ def test_differences_are_called_equivalent_by_the_margin_alone(project, runs):
 
 
 @pytest.fixture
+@remembered
 def scored():
     """A run with two scores, and somebody who puts stances in an order."""
     project = project_of(N, claims=N)

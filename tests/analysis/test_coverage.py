@@ -22,6 +22,7 @@ from annotation.task_types import TASK_TYPES
 from tests.factories import join, make_dataset, make_project, make_user
 from tests.kinds import bring_in, make_kind_project
 from tests.world.labels import make_rater
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 TASK = "aspect-coverage/-/1"
@@ -60,6 +61,7 @@ def cover(project, response: str, rater: Rater, said: str) -> None:
 
 
 @pytest.fixture
+@remembered
 def project():
     """Two models, three questions (one without aspects), three people who differ."""
     project = project_with({"q1": 4, "q2": 2, "q3": 0})

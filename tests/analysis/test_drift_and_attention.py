@@ -19,6 +19,7 @@ from analysis.reports.people.annotators.result import RatedQuestion
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -35,6 +36,7 @@ def other(label: str) -> str:
 
 
 @pytest.fixture
+@remembered
 def project():
     """Anna and Ben are always right, in the order of the file. Cleo works backwards: her last answers, on the first
     items, are wrong more and more often. Everybody's second half is under version 2 of the guidelines."""

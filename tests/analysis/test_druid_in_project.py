@@ -20,12 +20,14 @@ from annotation.models import CheckerRun, Job
 from tests.factories import make_project
 from tests.world.labels import items_of, make_rater, project_of, say
 from tests.world.planted import score
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 STANCES = ("supports", "refutes", "insufficient-neutral", None)
 
 
 @pytest.fixture
+@remembered
 def project():
     """Twelve pairs of four claims of two sources, with two labels each and a model that answers True to everything,
     except to evidence that refutes the claim."""

@@ -36,6 +36,7 @@ from tests.kinds import bring_in
 from tests.world import client_of
 from tests.world.labels import make_rater
 from tests.world.planted import decide, score, suggest
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 
@@ -104,6 +105,7 @@ def labels() -> dict[str, str]:
     return labels_of_people()
 
 
+@remembered
 def make_planted(labels) -> Project:
     """Three annotators who saw no suggestion; the third says of every aspect 0 that it is not covered, and is
     outvoted."""
@@ -372,6 +374,7 @@ def imported(variant: str, topics: list[int], **more) -> dict:
 
 
 @pytest.fixture
+@remembered
 def with_results():
     """Results of ICAT's program: S covers the aspects of the question, A made up five topics of its own."""
     dataset = make_dataset()

@@ -22,6 +22,7 @@ from annotation.task_types import task_type
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import EACH_KIND, answer_all, bring_in, make_kind_dataset, make_kind_project, records
 from tests.world.labels import items_of, make_rater, of_dimension, of_name
+from tests.world.remembered import remembered
 
 UNSEEN = {"runs": []}  # whoever decided had been shown no suggestion
 pytestmark = pytest.mark.django_db
@@ -53,6 +54,7 @@ TABLE = (
 
 
 @pytest.fixture
+@remembered
 def graded():
     project = make_kind_project("answer-grade/-/1")
     people = [make_rater(project, name) for name in ("Anna", "Ben", "Cleo")]

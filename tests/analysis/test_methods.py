@@ -11,6 +11,7 @@ from annotation.models import Decision, Suggestion
 from tests.factories import make_suggestions
 from tests.kinds import make_kind_project
 from tests.world.labels import items_of, make_rater, make_scores, of_dimension, project_of, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 N = 34
@@ -18,6 +19,7 @@ STANCES = ("refutes", "insufficient-neutral", "supports")
 
 
 @pytest.fixture
+@remembered
 def project():
     project = project_of(N, claims=N // 2)
     for place, name in enumerate(("Anna", "Ben", "Cleo")):

@@ -11,6 +11,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
 from tests.factories import make_suggestions
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -18,6 +19,7 @@ N = 40
 
 
 @pytest.fixture
+@remembered
 def project():
     project = project_of(N, claims=N)
     for place, name in enumerate(("Anna", "Ben", "Cleo")):

@@ -18,6 +18,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Job, Membership, Suggestion
 from tests.factories import make_suggestions, make_user
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
@@ -30,6 +31,7 @@ def fewer(monkeypatch):
     monkeypatch.setattr(planning, "STUDIES", 300)
 
 
+@remembered
 def pilot(n: int = 60, right: float = 0.85, people: int = 3, seed: int = 5, relevant: float = 0.5):
     """Everybody finds whether each evidence, of a claim of its own, is relevant with this chance. The project has twice
     as many items as were labelled."""

@@ -43,6 +43,7 @@ from annotation.models import (
 from annotation.task_types import task_type
 from tests.factories import make_batch, make_dataset, make_project, make_suggestions, make_user
 from tests.world.labels import make_rater, make_scores
+from tests.world.remembered import remembered
 
 REFCHECKER = Path(__file__).resolve().parent.parent.parent.parent / "shared" / "data" / "refchecker"
 E, N, C, BAD = "entailment", "neutral", "contradiction", "bad_triplet"
@@ -54,6 +55,7 @@ pytestmark = pytest.mark.django_db
 REPORT = get_report("refchecker")
 
 
+@remembered
 def planted(seed: int = 0) -> tuple[Project, dict[int, str]]:
     """Four models in two settings; model d abstains from every fourth question. Entailed triplets are copied from a
     passage, others are not. Returns the project and everybody's label of each unit."""
@@ -103,15 +105,19 @@ def planted(seed: int = 0) -> tuple[Project, dict[int, str]]:
 def label_all(project: Project, labels: dict[int, str], *, shown: bool | None = False) -> Rater:
     """One rater's labels of all these units."""
     rater = make_rater(project)
-    for item in project.items.prefetch_related("item_units"):
-        units = [link.unit_id for link in item.item_units.all() if link.unit_id in labels]
-        if not units:
-            continue
-        annotation = Annotation.objects.create(item=item, rater=rater)
-        revision = Revision.objects.create(annotation=annotation, number=1, suggestion_shown=shown)
-        Judgement.objects.bulk_create(
-            Judgement(revision=revision, unit_id=unit, dimension=E, label=labels[unit]) for unit in units
-        )
+    units = {
+        item: [link.unit_id for link in item.item_units.all() if link.unit_id in labels]
+        for item in project.items.prefetch_related("item_units")
+    }
+    annotations = Annotation.objects.bulk_create(Annotation(item=item, rater=rater) for item in units if units[item])
+    revisions = Revision.objects.bulk_create(
+        Revision(annotation=annotation, number=1, suggestion_shown=shown) for annotation in annotations
+    )
+    Judgement.objects.bulk_create(
+        Judgement(revision=revision, unit_id=unit, dimension=E, label=labels[unit])
+        for revision in revisions
+        for unit in units[revision.annotation.item]
+    )
     return rater
 
 

@@ -27,6 +27,7 @@ from tests.kinds import bring_in
 from tests.world.labels import items_of, make_rater, project_of, quickly, say
 from tests.world.leaked import REPETITIONS, N, claim, document, is_matched, leaked, pair_labels, retrieve
 from tests.world.planted import decide, score, suggest, units_of
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 
@@ -197,6 +198,7 @@ def aspects_in_answers():
 
 
 @pytest.fixture
+@remembered
 def graded():
     """The planted study of sufficient context; five of the questions of either kind are of data set A."""
     dataset = make_dataset()

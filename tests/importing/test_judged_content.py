@@ -2,6 +2,8 @@
 
 import copy
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -22,6 +24,7 @@ from annotation.models import (
 from tests.factories import make_dataset, make_project
 from tests.importing.files import run, start
 from tests.kinds import answer_all
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 
@@ -72,16 +75,14 @@ def changed(tmp_path, *steps, **values):
     return write(tmp_path, *rows)
 
 
-@pytest.fixture
-def judged(tmp_path):
-    def make(identifier):
-        dataset = make_dataset()
-        assert run(dataset, write(tmp_path), format="content").state == "done"
-        project = make_project(dataset, identifier, order="file", overlap=1)
-        answer_all(project, people=1)
-        return dataset, project
-
-    return make
+@remembered
+def judged(identifier):
+    dataset = make_dataset()
+    with TemporaryDirectory() as folder:
+        assert run(dataset, write(Path(folder)), format="content").state == "done"
+    project = make_project(dataset, identifier, order="file", overlap=1)
+    answer_all(project, people=1)
+    return dataset, project
 
 
 def state() -> dict:
@@ -160,7 +161,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("identifier", "steps", "values", "named", "renewed"), CHANGES)
-def test_what_was_judged_is_refused_kept_or_replaced(tmp_path, judged, identifier, steps, values, named, renewed):
+def test_what_was_judged_is_refused_kept_or_replaced(tmp_path, identifier, steps, values, named, renewed):
     dataset, project = judged(identifier)
     said, before = state(), visible(dataset)
     file = changed(tmp_path, *steps, **values)
@@ -195,7 +196,7 @@ def test_what_was_judged_is_refused_kept_or_replaced(tmp_path, judged, identifie
     assert run(dataset, file, format="content").result["is_unchanged"]
 
 
-def test_every_pair_of_a_renewed_question_has_one_newest_unit(tmp_path, judged):
+def test_every_pair_of_a_renewed_question_has_one_newest_unit(tmp_path):
     dataset, _ = judged("aspect-coverage/-/1")
     rows = copy.deepcopy(list(ROWS))
     rows[0]["question"]["text"] = "When?"
@@ -211,7 +212,7 @@ def test_every_pair_of_a_renewed_question_has_one_newest_unit(tmp_path, judged):
     assert (versions["r1 # a1"], versions["r1 # a9"], versions["r9 # a1"], versions["r3 # a3"]) == (2, 1, 1, 1)
 
 
-def test_a_pair_follows_its_passage_into_the_new_version_and_stays_itself(tmp_path, judged):
+def test_a_pair_follows_its_passage_into_the_new_version_and_stays_itself(tmp_path):
     dataset, project = judged("nli/three-way/1")
     documents = make_project(dataset, "evidence-inclusion/-/1", overlap=1)
     answer_all(documents, people=1)
@@ -222,7 +223,7 @@ def test_a_pair_follows_its_passage_into_the_new_version_and_stays_itself(tmp_pa
     assert project.items.get().state == "active" and documents.items.filter(state="retired").count() == 1
 
 
-def test_other_evidence_of_a_documented_claim_is_nobody_elses_concern(tmp_path, judged):
+def test_other_evidence_of_a_documented_claim_is_nobody_elses_concern(tmp_path):
     dataset, project = judged("evidence-inclusion/-/1")
     job = run(dataset, changed(tmp_path, 2, "passages", 1, **TEXT), format="content")
     assert (job.state, job.result["published"]) == ("done", {"updated": 1})

@@ -6,6 +6,7 @@ from annotation.formats.records import ClaimRecord, EvidenceRecord, PairRecord, 
 from annotation.models import Claim, Dataset, Evidence, Job, Project, QueryRanking, RankedPassage, RetrievalRun
 from tests.factories import make_dataset
 from tests.kinds import bring_in
+from tests.world.remembered import remembered
 
 N = 40
 REPETITIONS = (0, 1)
@@ -52,6 +53,7 @@ def records():
         yield EvidenceRecord(f"x/{place}", f"Perch {place} is rare.", claim=claim(0), is_gold=False)
 
 
+@remembered
 def leaked() -> Dataset:
     dataset = make_dataset()
     bring_in(dataset, records())
