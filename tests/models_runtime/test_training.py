@@ -333,10 +333,10 @@ def test_a_changed_file_is_refused(trained, folder, name):
         load("trained", STANCE, {"model": trained.id, "device": "cpu"})
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc", "", "A" * 64, "0" * 64])
-def test_only_ids_below_the_folder_are_looked_up(trained, name):
-    with pytest.raises(ModelError):
-        load("trained", STANCE, {"model": name})
+def test_only_ids_below_the_folder_are_looked_up(trained):
+    for name in ("../../etc/passwd", "/etc", "", "A" * 64, "0" * 64):
+        with pytest.raises(ModelError):
+            load("trained", STANCE, {"model": name})
 
 
 def test_the_same_labels_give_the_same_model_and_more_labels_another(trained):
