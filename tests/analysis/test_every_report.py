@@ -17,6 +17,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.captions import lacks
 from tests.world import client_of
+from tests.world.labels import STUDIES
 from tests.world.study import WORLDS
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,7 @@ def test_there_is_a_project_for_every_report():
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys):
+    monkeypatch.setattr(STUDIES, 50)
     project, options = WORLDS[name]()
     report = get_report(name)
     arguments = [part for option, value in options.items() for part in (f"--{option.replace('_', '-')}", value)]

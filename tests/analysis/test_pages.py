@@ -16,14 +16,20 @@ from analysis.reports.checkers.comparison import filters
 from annotation.jobs import lifecycle
 from annotation.models import Job, Membership
 from tests.factories import join, make_suggestions, make_user
-from tests.world.labels import items_of, make_rater, make_scores, of_dimension, project_of, say
+from tests.world.labels import STUDIES, items_of, make_rater, make_scores, of_dimension, project_of, say
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
 
 
 @pytest.fixture
-def project():
+def project(db):
+    return labelled()
+
+
+@remembered
+def labelled():
     project = project_of(6)
     people = [make_rater(project, name) for name in ("Anna", "Ben")]
     for number, item in enumerate(items_of(project)):
@@ -266,6 +272,7 @@ def test_names_of_people_and_labels_cannot_smuggle_markup(page, project):
 
 def test_what_another_version_computed_is_shown_nowhere_and_removed(page, client, project, monkeypatch):
     """Its result may have another shape, and the paragraph for a paper would name a version that did not compute it."""
+    monkeypatch.setattr(STUDIES, 50)
     page()
     client.get(reverse("project_report", args=[project.slug, "planning"]))
     compute()

@@ -25,12 +25,14 @@ from annotation.models import Assignment, Decision, Project, Score, Suggestion
 from tests.factories import make_suggestions
 from tests.kinds import EACH_KIND, answer_all, make_kind_project
 from tests.world import client_of
-from tests.world.labels import items_of, make_rater, of_dimension, project_of, quickly, say
+from tests.world.labels import STUDIES, items_of, make_rater, of_dimension, project_of, quickly, quickly_but_new, say
+from tests.world.remembered import remembered
 from tests.world.study import N, study
 
 pytestmark = pytest.mark.django_db
 
 
+@remembered
 def lively(identifier: str) -> Project:
     """Answers, a decision, two runs with probabilities and a score, and a suggestion that somebody saw."""
     project = make_kind_project(identifier)
@@ -108,7 +110,8 @@ def by_pseudonyms(value):
 def test_every_report_says_the_same_from_the_files_as_from_the_database(identifier, tmp_path):
     project = lively(identifier)
     freezing.write_release(project, tmp_path / "release")
-    from_files, from_database = computed(source_of_files(tmp_path / "release")), computed(DatabaseSource(project))
+    with quickly_but_new(identifier):
+        from_files, from_database = computed(source_of_files(tmp_path / "release")), computed(DatabaseSource(project))
     assert from_files == from_database
     assert {"agreement", "comparison", "annotators"} <= set(from_database)
     assert "error" not in from_database["agreement"] and from_database["agreement"]["dimensions"][0]["n_labels"] > 0
@@ -134,7 +137,8 @@ DEFINED = {
 
 
 @pytest.mark.parametrize("name", [pytest.param("annotators", marks=pytest.mark.slow), *list(DEFINED)[1:]])
-def test_figures_of_a_whole_study_are_the_same_from_files(name, tmp_path):
+def test_figures_of_a_whole_study_are_the_same_from_files(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(STUDIES, 50)
     from_files, from_database = both(study(), tmp_path / "release", (name,))
     assert from_files == from_database and "error" not in from_database[name]
     assert DEFINED[name](of_dimension(from_database[name], "relevance")) is not None

@@ -19,12 +19,15 @@ from annotation.jobs import lifecycle
 from annotation.models import Annotation, Job, Judgement, Project, Revision, Span
 from tests.factories import make_suggestions
 from tests.kinds import answer_all, make_kind_project
+from tests.world.labels import quickly_but_new
+from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 KINDS = ("claim-evidence/six-way/1", "triplets/-/1", "aspect-coverage/-/1", "sufficient-context/-/1")
 INCLUDED = Selection(labels_seen="included")
 
 
+@remembered
 def marked_project(identifier: str = KINDS[0], n: int = 5) -> Project:
     """Three people, of whom one changed some answers after looking, and gave another one after it."""
     project = make_kind_project(identifier, n=n, overlap=3)
@@ -68,8 +71,8 @@ def figures(source, name: str) -> tuple[dict, dict] | str:
 def test_every_report_is_as_if_marked_answers_were_not_there(identifier):
     project = marked_project(identifier)
     fitting = [name for name, report in REPORTS.items() if not report.fits(project.type)]
-    found = {name: figures(DatabaseSource(project), name) for name in fitting}
-    with transaction.atomic():
+    with transaction.atomic(), quickly_but_new(identifier):
+        found = {name: figures(DatabaseSource(project), name) for name in fitting}
         without_marked(project)
         expected = {name: figures(DatabaseSource(project), name) for name in fitting}
         transaction.set_rollback(True)

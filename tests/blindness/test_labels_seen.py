@@ -22,6 +22,7 @@ from tests.kinds import answer_all, make_kind_project
 from tests.routes import all_routes
 from tests.work.browser import Annotator, answers_to
 from tests.world import make_world
+from tests.world.labels import STUDIES
 
 ROLES = (Membership.Role.ANNOTATOR, Membership.Role.RESEARCHER, Membership.Role.ADJUDICATOR)
 SAID = (marker("comment"), marker("words"), marker("decision"))
@@ -134,7 +135,8 @@ def compute_reports() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("who", ["both", pytest.param("admin", marks=pytest.mark.slow)])
-def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tmp_path):
+def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(STUDIES, 50)
     settings.ACCOUNT_RATE_LIMITS = False
     world = make_world()
     project = world.project

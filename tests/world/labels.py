@@ -1,17 +1,21 @@
 """Projects whose labels a test writes down itself: `say` stores what one rater says about one item."""
 
 import itertools
+from collections.abc import Collection
 from contextlib import contextmanager
 from unittest.mock import patch
 
 from django.db.models import F
 
-from analysis.reports.metrics import get_report
+from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.report import Report
 from annotation.models import Annotation, Item, Judgement, Project, Rater, Revision, Score, Span
+from annotation.task_types import task_type
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_responses_with_triplets, make_user
+from tests.kinds import EVERY_TIME
 from tests.world.remembered import remembered
 
+STUDIES = "analysis.reports.planning.planning.compute.STUDIES"  # half of the time of a plan
 _number = itertools.count(1)
 
 
@@ -48,20 +52,21 @@ def say(
     **fields,
 ) -> Revision:
     """The next revision by this rater. `labels` are those of triplets, by index; spans go to the stance."""
-    annotation, _ = Annotation.objects.get_or_create(item=item, rater=rater, defaults={"is_surplus": surplus})
-    annotation.revisions.update(is_latest=False)
-    revision = Revision.objects.create(
-        annotation=annotation, number=annotation.revisions.count() + 1, suggestion_shown=shown, **fields
-    )
-    units = list(item.item_units.order_by("index"))
+    annotation, before = Annotation.objects.filter(item=item, rater=rater).first(), 0
+    if annotation is None:
+        annotation = Annotation.objects.create(item=item, rater=rater, is_surplus=surplus)
+    else:
+        before = annotation.revisions.update(is_latest=False)
+    revision = Revision.objects.create(annotation=annotation, number=before + 1, suggestion_shown=shown, **fields)
+    units = list(item.item_units.order_by("index")) if labels else []
     said = [(units[index].unit_id, "entailment", label) for index, label in (labels or {}).items()]
     said += [(item.anchor_id, "relevance", relevance)] if relevance else []
     said += [(item.anchor_id, "stance", stance)] if stance else []
-    for unit, dimension, label in said:
-        judgement = Judgement.objects.create(revision=revision, unit_id=unit, dimension=dimension, label=label)
-        if dimension == "stance":
-            for field, start, end, quote in spans:
-                Span.objects.create(judgement=judgement, field=field, start=start, end=end, quote=quote)
+    judgements = Judgement.objects.bulk_create(
+        Judgement(revision=revision, unit_id=unit, dimension=dimension, label=label) for unit, dimension, label in said
+    )
+    for field, start, end, quote in spans if stance else ():
+        Span.objects.create(judgement=judgements[-1], field=field, start=start, end=end, quote=quote)
     Rater.objects.filter(pk=rater.pk).update(label_version=F("label_version") + 1)
     return revision
 
@@ -89,8 +94,18 @@ def of_name(figures: list[dict], name: str) -> dict:
 
 
 @contextmanager
-def quickly():
-    """Reports computed inside give their first figures, as pages get them."""
+def quickly(but: Collection[str] = ()):
+    """Reports computed inside, `but` these, give their first figures, as pages get them; plans try few studies."""
     whole = Report.compute
-    with patch.object(Report, "compute", lambda self, source, **options: whole(self, source, quick=True, **options)):
+
+    def compute(self, source, **options):
+        return whole(self, source, quick=self.name not in but, **options)
+
+    with patch.object(Report, "compute", compute), patch(STUDIES, 50):
         yield
+
+
+def quickly_but_new(identifier: str):
+    """Where every kind has every report computed: each whole at one kind, at the first that it fits."""
+    first = task_type(EVERY_TIME[0])
+    return quickly([one.name for one in REPORTS.values() if identifier == EVERY_TIME[0] or one.fits(first)])
