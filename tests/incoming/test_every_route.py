@@ -89,21 +89,20 @@ class Driver:
         self.client = client_of(world.people.get(role), raise_request_exception=False)
         self.signed_in = self.client.cookies.output(header="", sep=";")
         self.admin = client_of(world.people["admin"], raise_request_exception=False)
-        self.count, self.faults, self.wrote = Counter(), [], False
-        self.forms = self._forms()
+        self.count, self.faults = Counter(), []
+        self.names: dict[str, set[str]] = {}
+        self.forms: dict[str, list] = {}
+        self.taken: dict[str, list] = {}
         self.bodies = self._bodies()
 
-    def _forms(self) -> dict[str, list]:
-        """What every page of this role offers to send."""
-        found: dict[str, list] = {}
+    def look(self) -> None:
+        """Every route as this role opens it: what its page offers to send, and the names that its view asks for."""
         for pattern in all_routes():
-            if pattern.startswith("api/"):
-                continue
-            answer = self.client.get(address_of(pattern, self.world))
+            answer = self._send("get", address_of(pattern, self.world))
+            self.names[pattern] = self.asked.names
             if answer.status_code == 200 and "html" in answer.get("Content-Type", "") and not answer.streaming:
                 for action, fields in Forms(answer.content.decode(), answer.request["PATH_INFO"]).found.items():
-                    found.setdefault(urlsplit(action).path, []).append(fields)
-        return found
+                    self.forms.setdefault(urlsplit(action).path, []).append(fields)
 
     def _bodies(self) -> dict[str, dict]:
         """What the labelling page sends, by the last word of the address."""
@@ -142,7 +141,7 @@ class Driver:
 
     def drive(self, pattern: str, examples: int) -> None:
         address = address_of(pattern, self.world)
-        names: set[str] = {"page", "next"}
+        names = {"page", "next"} | self.names[pattern]
         pieces = [str(value) for value in _pieces(pattern, self.world)]
 
         @seed(crc32(f"{self.role} {pattern}".encode()))
@@ -157,44 +156,46 @@ class Driver:
         def request(data):
             names.update(self._one(data.draw, pattern, address, names, pieces))
 
+        self.taken[pattern] = []
         with transaction.atomic():
-            before, self.changed = state(), False
-            self._one(lambda strategy: None, pattern, address, names, pieces, is_plain=True)
             request()
-            if self.changed:
-                self._read_back(pattern, is_full=state() != before)
             transaction.set_rollback(True)
 
-    def _one(self, draw, pattern, address, names, pieces, is_plain=False) -> set[str]:
+    def _one(self, draw, pattern, address, names, pieces) -> set[str]:
+        body, kind, headers, path = b"", "application/octet-stream", {}, address
+        verb = draw(st.sampled_from(VERBS))
+        if pieces and not draw(st.integers(0, 5)):
+            path = path_with(draw, address, pieces)
+        asked = query(draw, sorted(names))
+        if not draw(st.integers(0, 3)):
+            name = draw(st.sampled_from(sorted(HEADERS)))
+            headers[name] = draw(st.sampled_from(HEADERS[name]))
+        if verb in ("post", "put", "patch", "delete"):
+            body, kind = self._body(draw, pattern, address, names)
+        sent = verb, f"{path}?{asked}" if asked else path, body, {"content_type": kind} | headers
+        self._send(*sent)
+        if self.is_taken:
+            self.taken[pattern].append(sent)
+        return self.asked.names
+
+    def _send(self, verb: str, where: str, body: bytes = b"", more: dict | None = None):
+        """The answer. Only what a POST wrote stays, if it was taken."""
         self.client.cookies = SimpleCookie(self.signed_in)
-        self.asked.names = set()
-        verb, body, kind, headers, path, asked = "get", b"", "application/octet-stream", {}, address, ""
-        if not is_plain:
-            verb = draw(st.sampled_from(VERBS))
-            if pieces and not draw(st.integers(0, 5)):
-                path = path_with(draw, address, pieces)
-            asked = query(draw, sorted(names))
-            if not draw(st.integers(0, 3)):
-                name = draw(st.sampled_from(sorted(HEADERS)))
-                headers[name] = draw(st.sampled_from(HEADERS[name]))
-            if verb in ("post", "put", "patch", "delete"):
-                body, kind = self._body(draw, pattern, address, names)
-        self.wrote = False
+        self.asked.names, self.wrote = set(), False
         with transaction.atomic(), connection.execute_wrapper(self._note_writes):
-            where = f"{path}?{asked}" if asked else path
-            answer = self.client.generic(verb.upper(), where, body, content_type=kind, **headers)
+            answer = self.client.generic(verb.upper(), where, body, **more or {})
             if answer.streaming:
                 b"".join(answer.streaming_content)
             self.count[verb] += 1
             if answer.status_code >= 500:
                 raised = (getattr(answer, "exc_info", None) or (None, None))[1]
-                sent = f"{str(headers)[:200]} {body[:300]}"
+                sent = f"{str(more)[:200]} {body[:300]}"
                 self.faults.append(f"{self.role}: {verb.upper()} {where[:200]} {sent}: {raised!r}"[:800])
-            if verb == "post" and answer.status_code < 400:
-                self.changed |= self.wrote
-            else:
+            is_kept = verb == "post" and answer.status_code < 400
+            if not is_kept:
                 transaction.set_rollback(True)
-        return self.asked.names
+        self.is_taken = is_kept and self.wrote
+        return answer
 
     def _note_writes(self, execute, statement, *rest):
         """Of anything but sessions, which nobody else reads back."""
@@ -215,7 +216,31 @@ class Driver:
             case _:
                 return urlencode(fields).encode(), "application/x-www-form-urlencoded"
 
-    def _read_back(self, pattern: str, is_full: bool) -> None:
+    def read_back(self) -> None:
+        """What was taken, sent once more, many routes together, and read back. Pages and programs write the same
+        things: what one wrote does not hide what the other did."""
+        for is_api in (False, True):
+            left = [one for one, sent in self.taken.items() if sent and one.startswith("api/") == is_api]
+            while left:
+                with transaction.atomic():
+                    before, number = state(), 0
+                    while number < len(left) and (self._is_taken_again(left[number]) or not number):
+                        number += 1
+                    self._read(", ".join(left[:number]), is_full=state() != before)
+                    transaction.set_rollback(True)
+                left = left[number:]
+
+    def _is_taken_again(self, pattern: str) -> bool:
+        """Not where an earlier route has closed what this one writes to."""
+        with transaction.atomic():
+            for sent in self.taken[pattern]:
+                self._send(*sent)
+                if not self.is_taken:
+                    transaction.set_rollback(True)
+                    return False
+        return True
+
+    def _read(self, pattern: str, is_full: bool) -> None:
         """Whatever was let in can be shown, exported, frozen and reported."""
         project = type(self.world.project).objects.get(pk=self.world.project.pk)
         for page in READ_BACK:
@@ -254,11 +279,13 @@ def state() -> tuple:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_no_route_fails_and_all_that_is_stored_can_be_read_back(role, settings, monkeypatch):
+def test_no_route_fails_and_all_that_is_stored_can_be_read_back(role, settings, monkeypatch, fixed_draws):
     settings.ACCOUNT_RATE_LIMITS = False
     driver = Driver(make_world(), role, Asked(monkeypatch))
+    driver.look()
     for pattern in all_routes():
         driver.drive(pattern, EXAMPLES.get(role, FEW))
+    driver.read_back()
     print(f"{role}: {sum(driver.count.values())} requests to {len(all_routes())} routes on {connection.vendor}")
     assert not driver.faults, "\n".join(driver.faults)
     assert sum(driver.count.values()) >= len(all_routes()) * (EXAMPLES.get(role, FEW))
@@ -271,7 +298,9 @@ def test_every_field_of_what_the_labelling_page_sends_takes_no_hostile_value(set
     stored = 0
     for action in ("submit", "skip", "shown", "suggestions"):
         address = f"/api/v1/assignments/{driver.world.assignment.uuid}/{action}"
-        for path in list(paths_in(driver.bodies[action]))[1:]:
+        places = list(paths_in(driver.bodies[action]))[1:]
+        # Of a list, the last: what it says is looked at after good ones, in the same way as the others.
+        for path in [one for one in places if 0 not in one]:
             for value in JSON_VALUES:
                 body = changed(driver.bodies[action] | {"client_id": str(uuid4())}, path, value)
                 answer = driver.client.post(address, as_json(body), content_type="application/json")
@@ -281,7 +310,7 @@ def test_every_field_of_what_the_labelling_page_sends_takes_no_hostile_value(set
                 elif answer.status_code == 422 and not answer.json()["errors"]:
                     driver.faults.append(f"{action} {path} {str(value)[:80]!r}: no field")
                 stored += answer.status_code == 200
-    driver._read_back("api", is_full=True)
+    driver._read("api", is_full=True)
     print(f"labelling: {dict(driver.count)} on {connection.vendor}")
     assert not driver.faults, "\n".join(driver.faults)
     assert stored > 100
