@@ -28,6 +28,8 @@ DOCUMENTS = [
 ]
 # `.ci/run` begins with it; and the demo is running already.
 INSTEAD = {"make test": "make -n test", "make demo": "make -n demo"}
+# What PostgreSQL could do otherwise: exports and reports are tested on it one by one.
+WRITES = re.compile("import_dataset|run_checker")
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,8 @@ def database_of(kind: str, variables: dict[str, str]):
 @pytest.mark.parametrize("block", HERE, ids=lambda block: block.place)
 def test_commands_work_as_printed_beside_the_demo(clone, block):
     folder, variables = clone
-    if "DATABASE_URL" in variables and not block.place.startswith("README.md"):
-        pytest.skip("on PostgreSQL the README's way is enough")
+    if "DATABASE_URL" in variables and not (block.place.startswith("README.md") and WRITES.search(block.commands)):
+        pytest.skip("on PostgreSQL what the README's way writes is enough")
     commands = "\n".join(INSTEAD.get(line.partition("#")[0].strip(), line) for line in block.commands.splitlines())
     done = subprocess.run(
         ["bash", "-e", "-u", "-x", "-o", "pipefail", "-c", commands],
