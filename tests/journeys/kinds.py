@@ -209,10 +209,6 @@ def _by_units(sheet: Sheet, said: dict[str, Said], page: dict, caret: Caret) -> 
         yield "Escape"
 
 
-# Of what the first person labels at a paper's size; later ones go the same way.
-IN_CHROMIUM = 200
-
-
 @dataclass(slots=True)
 class Desk:
     """One person before the labelling page, with nothing but a keyboard."""
@@ -289,7 +285,7 @@ class Desk:
 
 
 def everybody_in_chromium(open_context, plan: Plan, project: Project) -> None:
-    """Everybody by keyboard alone. What their pages send is what `Sender` sends."""
+    """Everybody by keyboard alone."""
     people = enumerate(people_of(plan, project))
     desks = [Desk(open_context(user).new_page(), plan, project, person).listen() for person, user in people]
     _label_all(desks, plan)
@@ -301,8 +297,8 @@ def everybody_in_chromium(open_context, plan: Plan, project: Project) -> None:
 class Mover:
     """One person who closes the browser after so many answers and goes on elsewhere, with the item that was open."""
 
-    at: Desk | outbox.Sender
-    then: outbox.Sender
+    at: Desk | outbox.Writer
+    then: outbox.Writer
     answers_left: int
 
     @property
@@ -324,15 +320,16 @@ class Mover:
         self.at.leave()
 
 
-def one_in_chromium(open_context, plan: Plan, project: Project) -> None:
-    """The first person by keyboard alone (`IN_CHROMIUM` items), the others by the requests of the page's outbox."""
-    first, *others = people_of(plan, project)
-    mine, *senders = [outbox.Sender.of(user, plan, project, person) for person, user in enumerate([first, *others])]
-    desk = Desk(open_context(first).new_page(), plan, project, 0)
-    _label_all([Mover(desk, mine, IN_CHROMIUM), *senders], plan)
+def one_in_chromium(open_context, plan: Plan, project: Project, items: int) -> None:
+    """The first person by keyboard alone for so many items; they go on, and the others do all, without a page."""
+    people = people_of(plan, project)
+    first, *others = [outbox.Writer(user, plan, project, person) for person, user in enumerate(people)]
+    desk = Desk(open_context(first.user).new_page(), plan, project, 0).listen()
+    _label_all([Mover(desk, first, items), *others], plan)
+    desk.check_sent()
 
 
-def _label_all(people: Sequence[Desk | outbox.Sender | Mover], plan: Plan) -> None:
+def _label_all(people: Sequence[Desk | outbox.Writer | Mover], plan: Plan) -> None:
     """Everything that everybody has to do, all at the same time: each answers an item in turn."""
     answered = dict.fromkeys(range(plan.people), 0)
     at_work = [one.open() for one in people]

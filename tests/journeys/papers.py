@@ -1,4 +1,4 @@
-"""The human work of the five papers, at their sizes and at one for every day: what is asked of whom, and what they say.
+"""The human work of the five papers at their sizes, and some at a small one: what is asked of whom, and what they say.
 
 Only numbers and lengths are the papers'; the texts are ours. Where a paper gives no number, the function says what is
 chosen here instead.
@@ -16,7 +16,7 @@ SMALL_ASPECTS = (2, 3, 2, 3, 2, 20)
 PAPER_ASPECTS = (20, *(3, 4, 5, 6, 7) * 9, 3, 4, 5, 7)
 
 
-def aspect_coverage(*, paper: bool) -> Plan:
+def aspect_coverage(*, paper: bool = True) -> Plan:
     """Answers of four models to the 50 queries of the human study, three annotators: the paper names both numbers and
     not which answers were shown, so all are. At the small size one model's to six."""
     counts, models = (PAPER_ASPECTS, 4) if paper else (SMALL_ASPECTS, 1)
@@ -91,8 +91,8 @@ def _questions(count: int, models: int = 0) -> Iterator[dict]:
         yield row
 
 
-def sufficient_context(*, paper: bool) -> Plan:
-    rows = list(_questions(PAPER_QUESTIONS if paper else 10))
+def sufficient_context() -> Plan:
+    rows = list(_questions(PAPER_QUESTIONS))
     sheets = [
         Sheet(
             row["question"]["id"],
@@ -123,9 +123,9 @@ def sufficient_context(*, paper: bool) -> Plan:
     )
 
 
-def answer_grade(*, paper: bool) -> Plan:
+def answer_grade() -> Plan:
     """Answers of five models to the same questions."""
-    rows = list(_questions(*((PAPER_QUESTIONS, 5) if paper else (2, 5))))
+    rows = list(_questions(PAPER_QUESTIONS, 5))
     sheets = [Sheet(response["id"], (response["id"],)) for row in rows for response in row["responses"]]
     p, a, i, m = "perfect", "acceptable", "incorrect", "missing"
     cycle = [(p, p), (i, i), (m, m), (p, a), (a, i)]
@@ -145,28 +145,26 @@ def _pairs(count: int) -> tuple[dict[str, list[dict]], list[Sheet]]:
     return {"pairs.csv": rows}, [Sheet(row["No"], (row["No"],)) for row in rows]
 
 
-def nli_two(*, paper: bool) -> Plan:
+def nli_two(*, paper: bool = True) -> Plan:
     """Appendix E: 200 pairs, two authors, entailment or not."""
     cycle = [(ENTAILMENT,) * 2] * 3 + [(OTHER,) * 2] * 4 + [(ENTAILMENT, OTHER)] * 2 + [(OTHER, ENTAILMENT)]
     return plan("nli-two-way", "nli/two-way/1", *_pairs(200 if paper else 10), ["entailment"], cycle, format="table")
 
 
-def nli_three(*, paper: bool) -> Plan:
+def nli_three() -> Plan:
     """The labels of the paper's automatic NLI, which no person gave; at the size of its human sample."""
     same = [(ENTAILMENT,) * 2] * 3 + [(NEUTRAL,) * 2] * 3 + [(CONTRADICTION,) * 2] * 2
     cycle = [*same, (ENTAILMENT, NEUTRAL), (NEUTRAL, CONTRADICTION)]
-    return plan(
-        "nli-three-way", "nli/three-way/1", *_pairs(200 if paper else 10), ["entailment"], cycle, format="table"
-    )
+    return plan("nli-three-way", "nli/three-way/1", *_pairs(200), ["entailment"], cycle, format="table")
 
 
 INCLUDED, ABSENT = "included", "not_included"
 
 
-def evidence_inclusion(*, paper: bool) -> Plan:
+def evidence_inclusion() -> Plan:
     """500 claims with a document by Query2doc and one by HyDE each, two authors."""
     rows, sheets = [], []
-    for number in range(500 if paper else 5):
+    for number in range(500):
         claim = f"c{number:03}"
         documents = [
             {"id": f"{claim}/{method}", "text": prose(100, f"{claim} {method}"), "model": "a-model", "method": method}
@@ -199,9 +197,9 @@ def evidence_inclusion(*, paper: bool) -> Plan:
 # ---- ICAT's components (appendix A.5) ----
 
 
-def atomic_claims(*, paper: bool) -> Plan:
+def atomic_claims() -> Plan:
     """Claims of the answers to 50 questions; how many the paper does not say, here eight of each."""
-    questions, each = (50, 8) if paper else (2, 5)
+    questions, each = 50, 8
     rows, sheets = [], []
     for number in range(questions):
         question = f"q{number:03}"
@@ -220,9 +218,9 @@ def atomic_claims(*, paper: bool) -> Plan:
     return plan("atomic-claim", "nli/atomic-claim/1", {"content.jsonl": rows}, sheets, ["form", "fault"], cycle)
 
 
-def aspect_relevance(*, paper: bool) -> Plan:
+def aspect_relevance() -> Plan:
     """Up to ten generated aspects for each of the same 50 questions; here always ten."""
-    questions, each = (50, 10) if paper else (6, 5)
+    questions, each = 50, 10
     rows, sheets = [], []
     for number in range(questions):
         question = f"q{number:03}"
@@ -258,10 +256,10 @@ def _support(number: int, person: int, sheet: Sheet, label: str) -> tuple[Mark, 
     return (Mark(f"passage-{1 + number % 2}", (number + person) % 9, 1 + number % 3),)
 
 
-def sub_sentences(*, paper: bool) -> Plan:
+def sub_sentences() -> Plan:
     """The 100 questions of Noisy Context, one model's answer each: 110 words, taken apart into six pieces; three of
     their passages are shown. The granularity study had checkers label them and names no human sample."""
-    answers, each = (100, 6) if paper else (5, 6)
+    answers, each = 100, 6
     rows, sheets = [], []
     for number in range(answers):
         question = f"q{number:03}"
@@ -291,7 +289,7 @@ def sub_sentences(*, paper: bool) -> Plan:
     )
 
 
-def triplets(*, paper: bool) -> Plan:
+def triplets(*, paper: bool = True) -> Plan:
     """One answer with 200 triplets among short ones; at the small size it stands alone beside one of ten."""
     counts = (200, *(10,) * 9) if paper else (200, 10)
     rows, sheets = [], []

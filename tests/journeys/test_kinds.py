@@ -1,12 +1,10 @@
 """Every kind of judgement from the file to the figure: imported, labelled in Chromium by keyboard alone, exported,
 brought into an empty Assay, and with an agreement that was computed by hand.
 
-The whole way is gone with some ten items of each kind (`make test` does so for two of them), and in the slow tests at
-the papers' sizes (papers.py says which, and what the papers leave open). With some ten items everybody sits before
-Chromium with a keyboard, and each answer that a page sends is held to what `outbox.body_of` says. At the papers' sizes
-the first person does the same with the first 200 items. Everything else comes by such requests without a page, in the
-order in which items are given out and to the same addresses (`outbox.Sender`): an answer in Chromium takes many times
-the processor time of its request.
+The whole way is gone with some ten items of two kinds, where everybody sits before Chromium with a keyboard, and in the
+slow tests with every kind at the papers' sizes (papers.py says which, and what the papers leave open). There the first
+person sits before Chromium for the first items; all others are answered by what the page's requests call
+(`outbox.Writer`), for a small part of the processor time. What pages send is always held to `outbox.body_of`.
 
 Labels go round in cycles of units, so the coincidences of the whole are those of one cycle times the number of cycles
 k. What stands beside each journey is worked out from one cycle:
@@ -22,6 +20,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction as F
+from functools import partial
 
 import pytest
 from playwright.sync_api import expect
@@ -49,6 +48,7 @@ class Journey:
     figures: dict[str, ByHand]
     begin: Callable[..., Project] = kinds.begin
     also: Callable[..., None] = lambda plan, slug, capsys: None
+    in_chromium: int = 30  # items of the first person at a paper's size: several cycles, later ones go the same way
 
 
 def coverage_by_hand(plan: Plan, slug: str, capsys) -> None:
@@ -106,6 +106,7 @@ JOURNEYS = [
         papers.nli_two,
         {"entailment": ByHand(F(7, 10), lambda k: 1 - F(20 * k - 1, 33 * k), F(13, 33), {"01": F(2, 5)})},
         kinds.begin_in_the_browser,
+        in_chromium=200,  # one sitting from the first item to the last
     ),
     # Per 10 pairs: ee 3, nn 3, cc 2, en 1, nc 1. Po 4/5. First e 4 n 4 c 2, second e 3 n 4 c 3: Pe (12 + 16 + 6)/100:
     # (80 - 34)/(100 - 34) = 23/33. All values e 7 n 8 c 5: Pe (49 + 64 + 25)/400, Fleiss (320 - 138)/(400 - 138) =
@@ -236,37 +237,29 @@ def go_the_whole_way(open_context, folder, capsys, journey: Journey, plan: Plan,
     same_figures(report_again, report)
 
 
-# Pieces of one answer, and pairs; the others go the same way in the slow tests.
-EVERY_TIME = ("triplets", "nli_two")
+# Pieces of one answer, and pairs: with everybody in Chromium, and through an Assay that is a process of its own.
+BOTH_WAYS = ("triplets", "nli_two")
 
 
-@pytest.mark.parametrize(
-    "journey",
-    [pytest.param(one, marks=() if name_of(one) in EVERY_TIME else pytest.mark.slow) for one in JOURNEYS],
-    ids=name_of,
-)
+def in_an_emptied_assay(capsys, source, folder, slug, kind):
+    return kinds.in_an_emptied_assay(source, folder, slug, kind), kinds.agreement(capsys, slug)
+
+
+def in_another_assay(capsys, source, folder, slug, kind):
+    files = through_an_empty_assay(source, folder, slug, kind)
+    return files, kinds.by_dimension(json.loads((folder / "out-agreement.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("journey", [one for one in JOURNEYS if name_of(one) in BOTH_WAYS], ids=name_of)
 def test_the_whole_way_with_some_ten_items(open_context, tmp_path, capsys, journey):
-    def emptied(source, folder, slug, kind):
-        return kinds.in_an_emptied_assay(source, folder, slug, kind), kinds.agreement(capsys, slug)
-
-    go_the_whole_way(
-        open_context, tmp_path, capsys, journey, journey.make(paper=False), kinds.everybody_in_chromium, emptied
-    )
+    plan, emptied = journey.make(paper=False), partial(in_an_emptied_assay, capsys)
+    go_the_whole_way(open_context, tmp_path, capsys, journey, plan, kinds.everybody_in_chromium, emptied)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("journey", JOURNEYS, ids=name_of)
 def test_the_whole_way_at_the_papers_size(open_context, tmp_path, capsys, journey):
-    def with_a_database_of_its_own(source, folder, slug, kind):
-        files = through_an_empty_assay(source, folder, slug, kind)
-        return files, kinds.by_dimension(json.loads((folder / "out-agreement.json").read_text(encoding="utf-8")))
-
-    go_the_whole_way(
-        open_context,
-        tmp_path,
-        capsys,
-        journey,
-        journey.make(paper=True),
-        kinds.one_in_chromium,
-        with_a_database_of_its_own,
-    )
+    empty = in_another_assay if name_of(journey) in BOTH_WAYS else in_an_emptied_assay
+    label_all = partial(kinds.one_in_chromium, items=journey.in_chromium)
+    plan, emptied = journey.make(), partial(empty, capsys)
+    go_the_whole_way(open_context, tmp_path, capsys, journey, plan, label_all, emptied)
