@@ -1,27 +1,16 @@
-"""What every test that looks at pages of figures does: compute them, open them in each theme and width, look."""
+"""What every test that looks at pages of figures does: compute them, open them, look."""
 
 from collections.abc import Iterable, Iterator
 
-import pytest
-
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from tests.web.looks import grave_problems, picture
-
-in_every_look = pytest.mark.parametrize(
-    ("scheme", "width"),
-    [
-        ("dark", 1280),
-        pytest.param("light", 1280, marks=pytest.mark.slow),
-        pytest.param("light", 390, marks=pytest.mark.slow),
-    ],
-)
+from tests.web.looks import faults
 
 
-def opened(open_context, client, user, addresses: dict[str, str], scheme: str, width: int) -> Iterator[tuple]:
+def opened(open_context, client, user, addresses: dict[str, str]) -> Iterator[tuple]:
     """Each page by its name, with its report computed."""
     compute_pages(client, user, addresses.values())
-    page = open_context(user, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
+    page = open_context(user, color_scheme="dark").new_page()
     for name, address in addresses.items():
         page.goto(address)
         yield name, page
@@ -40,8 +29,6 @@ def unfold(page) -> None:
     page.locator("details:is(.section, .options)").evaluate_all("all => all.forEach((one) => (one.open = true))")
 
 
-def is_fit_to_be_seen(page, name: str, scheme: str, width: int) -> None:
+def is_fit_to_be_seen(page, name: str) -> None:
     """Nothing that axe calls grave, nothing wider than the window but tables, which scroll by themselves."""
-    picture(page, f"{name}-{scheme}-{width}", full_page=True)
-    assert grave_problems(page) == [], name
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+    assert faults(page, name) == []

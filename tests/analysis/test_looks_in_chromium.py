@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Decision, Suggestion
-from tests.analysis.looks import compute_pages, in_every_look, is_fit_to_be_seen, opened, unfold
+from tests.analysis.looks import compute_pages, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_beside import CHECKERS, errs, run_of
 from tests.analysis.test_difference import make_run, units_of
 from tests.analysis.test_drift_and_attention import START, truth
@@ -19,6 +19,7 @@ from tests.analysis.test_spans_report import mark, marking_project
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import bring_in
+from tests.web.looks import grave_problems, scrolls_sideways
 from tests.world.labels import items_of, make_rater, project_of, say
 from tests.world.leaked import leaked, pair_labels, retrieve
 from tests.world.planted import decide, suggest
@@ -72,15 +73,14 @@ def pages_of_two_checkers(project) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@in_every_look
-def test_pages_of_figures_look_right(open_context, client, scheme, width):
+def test_pages_of_figures_look_right(open_context, client):
     project = two_checkers()
-    for name, page in opened(open_context, client, project.created_by, pages_of_two_checkers(project), scheme, width):
+    for name, page in opened(open_context, client, project.created_by, pages_of_two_checkers(project)):
         for summary in page.locator("#figures > section > details > summary, #figures details summary").all():
             if summary.is_visible() and not summary.evaluate("element => element.parentElement.open"):
                 summary.click()
         assert page.locator("#figures table").count() > 1, name
-        is_fit_to_be_seen(page, name, scheme, width)
+        is_fit_to_be_seen(page, name)
 
 
 # --- marked passages, two runs, labels that checkers touched: their numbers all have intervals ---
@@ -113,12 +113,9 @@ def pages_of_marked_passages(project) -> dict[str, str]:
     }
 
 
-@in_every_look
-def test_pages_whose_numbers_have_intervals_look_right(open_context, client, scheme, width):
+def test_pages_whose_numbers_have_intervals_look_right(open_context, client):
     project = marked_passages()
-    for name, page in opened(
-        open_context, client, project.created_by, pages_of_marked_passages(project), scheme, width
-    ):
+    for name, page in opened(open_context, client, project.created_by, pages_of_marked_passages(project)):
         unfold(page)
         if name == "difference":
             row = page.get_by_role("region", name="Scores of both runs").get_by_role("row").nth(1)
@@ -131,19 +128,19 @@ def test_pages_whose_numbers_have_intervals_look_right(open_context, client, sch
         if name == "touched":
             expect(page.get_by_label("Labels that these checkers touched")).to_be_checked()
             expect(page.get_by_text("What people last said counts")).to_be_visible()
-        is_fit_to_be_seen(page, f"intervals-{name}", scheme, width)
+        is_fit_to_be_seen(page, f"intervals-{name}")
 
 
 def test_no_table_of_evidence_and_its_use_is_wider_than_the_page(open_context, client):
     project = measured_evidence()
     addresses = {"druid": reverse("project_report", args=[project.slug, "druid"])}
-    for name, page in opened(open_context, client, project.created_by, addresses, "dark", 1280):
+    for name, page in opened(open_context, client, project.created_by, addresses):
         unfold(page)
         tables = page.locator(".section .table-wrap:visible")
         assert tables.count() > 15
         wide = "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
         assert tables.evaluate_all(wide) == []
-        is_fit_to_be_seen(page, name, "dark", 1280)
+        assert grave_problems(page) == [] and not scrolls_sideways(page), name
 
 
 # --- who said what where the other said what, and several checkers at once ---
@@ -162,27 +159,26 @@ def three_checkers():
     return project
 
 
-@in_every_look
-def test_pairs_and_several_checkers_look_right(open_context, client, scheme, width):
+def test_pairs_and_several_checkers_look_right(open_context, client):
     project = three_checkers()
     pages = {
         "pairs": reverse("project_agreement", args=[project.slug]),
         "several": reverse("project_comparison", args=[project.slug]),
     }
-    for name, page in opened(open_context, client, project.created_by, pages, scheme, width):
+    for name, page in opened(open_context, client, project.created_by, pages):
         if name == "several":
             table = page.get_by_role("region", name="Relevance: 3 checkers at once, accuracy")
             expect(table).to_be_hidden()
             unfold(page)
             expect(table.get_by_text("Cochran's Q", exact=True)).to_be_visible()
-            is_fit_to_be_seen(page, name, scheme, width)
+            is_fit_to_be_seen(page, name)
             continue
         title = "Stance: pairs of annotators"
         table = page.get_by_role("region", name=f"{title}, label by label")
         expect(table).to_be_hidden()
         page.locator("summary", has_text=title).click()
         expect(table).to_be_visible()
-        is_fit_to_be_seen(page, name, scheme, width)
+        is_fit_to_be_seen(page, name)
         row = table.get_by_role("row").filter(has_text=re.compile(r"Anna.*Ben.*Refutes.*Supports"))
         row.get_by_role("link", name="4", exact=True).click()
         expect(page.get_by_role("heading", name="4 units behind a figure")).to_be_visible()
@@ -225,17 +221,16 @@ def pages_of_trial(project) -> dict[str, str]:
     }
 
 
-@in_every_look
-def test_pages_on_people_look_right(open_context, client, scheme, width):
+def test_pages_on_people_look_right(open_context, client):
     project = trial()
     headings = {"selection": "Relevance: corrected for the selection of items", "time": "Relevance: over time"}
-    for name, page in opened(open_context, client, project.created_by, pages_of_trial(project), scheme, width):
+    for name, page in opened(open_context, client, project.created_by, pages_of_trial(project)):
         if name == "planning":
             expect(page.get_by_role("region", name="The pilot: labels so far")).to_be_visible()
         else:
             expect(page.get_by_role("heading", name=headings.get(name, "Answers compared")).first).to_be_visible()
         unfold(page)
-        is_fit_to_be_seen(page, name, scheme, width)
+        is_fit_to_be_seen(page, name)
     page.goto(reverse("project_detail", args=[project.slug]))
     page.get_by_role("link", name="How many more labels?").click()
     expect(page).to_have_url(re.compile(r"target=0\.1"))
@@ -276,8 +271,7 @@ def test_the_page_is_readable_in_light_and_dark(open_context, client, make):
     project, asked = make()
     address = f"{reverse('project_report', args=[project.slug, make.__name__])}?{urlencode(asked)}"
     compute_pages(client, project.created_by, [address])
-    for scheme in ("light", "dark"):
-        page = open_context(project.created_by, color_scheme=scheme, viewport={"width": 1280, "height": 900}).new_page()
-        page.goto(address)
-        assert page.locator("#figures svg").count() >= 3 and page.locator("#figures table").count() >= 4
-        is_fit_to_be_seen(page, make.__name__, scheme, 1280)
+    page = open_context(project.created_by, color_scheme="dark").new_page()
+    page.goto(address)
+    assert page.locator("#figures svg").count() >= 3 and page.locator("#figures table").count() >= 4
+    is_fit_to_be_seen(page, make.__name__)

@@ -12,7 +12,7 @@ from annotation.models import Job, Membership
 from tests.factories import join, make_user
 from tests.retrieval.harbour import ranked
 from tests.routes import all_routes
-from tests.web.looks import grave_problems, picture, scrolls_sideways
+from tests.web.looks import faults
 from tests.world import client_of, label_one, make_world
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -145,34 +145,19 @@ def test_no_page_is_forgotten():
     assert ours - known == set()
 
 
-@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
-def test_axe_finds_nothing_serious_on_any_page(open_context, world, scheme):
-    problems = {}
+def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world):
+    problems = []
 
     def look(page, name, address):
         response = page.goto(address)
-        picture(page, f"{name}-{scheme}")
-        found = grave_problems(page) if response.ok else [f"answered {response.status}"]
-        if found:
-            problems[name] = found
+        problems.extend(faults(page, name) if response.ok else [f"{name}: answered {response.status}"])
 
-    page = open_context(world.people["researcher"], color_scheme=scheme).new_page()
+    page = open_context(world.people["researcher"], color_scheme="dark").new_page()
     for name, address in addresses(world).items():
         look(page, name, address)
-    administrator = open_context(world.people["admin"], color_scheme=scheme).new_page()
+    administrator = open_context(world.people["admin"], color_scheme="dark").new_page()
     look(administrator, "site_invitations", reverse("site_invitations"))
-    stranger = open_context(color_scheme=scheme).new_page()
+    stranger = open_context(color_scheme="dark").new_page()
     for name in OF_STRANGERS:
         look(stranger, name, reverse(name))
-    assert not problems, "\n".join(f"{name}: {found}" for name, found in problems.items())
-
-
-def test_no_page_scrolls_sideways_on_a_phone(open_context, world):
-    page = open_context(world.people["researcher"], viewport={"width": 360, "height": 740}).new_page()
-    wide = []
-    for name, address in addresses(world).items():
-        page.goto(address)
-        picture(page, f"{name}-phone")
-        if scrolls_sideways(page):
-            wide.append(name)
-    assert wide == []
+    assert not problems, "\n".join(problems)
