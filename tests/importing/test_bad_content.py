@@ -122,6 +122,12 @@ BAD_CONTENT = {
         "responses[0].text",
         "differs from line 2",
     ),
+    "a number that no table of PostgreSQL holds": (
+        {"question": {"id": "q9", "text": "Q"}, "passages": [{"id": "p9", "text": "P", "rank": 2**31}]},
+        None,
+        "rank",
+        "is too large a number",
+    ),
     "an overlong id": ({"question": {"id": "q" * 450, "text": "Q"}}, None, "key", "at most 400 are stored"),
 }
 
