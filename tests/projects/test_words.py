@@ -102,10 +102,10 @@ def test_the_form_the_page_and_a_decision_take_words():
     for page in ("questions/", f"items/{assignment.item.uuid}/", "agreement/", "items/?filter=disagreed"):
         assert owner.get(f"/projects/{project.slug}/{page}").status_code == 200, page
     judge = client_of(join(project, make_user("judge"), "adjudicator"))
-    address = f"/projects/{project.slug}/items/{assignment.item.uuid}/decide/"
+    address = f"/api/v1/projects/{project.slug}/decisions/"
     decision = {"unit": assignment.item.anchor.key, "dimension": "why"}
-    assert judge.post(address, decision | {"label": " "}).status_code == 400
-    assert judge.post(address, decision | {"label": "Two\r\nlines"}).status_code == 302
+    assert judge.post(address, decision | {"label": " "}, "application/json").status_code == 422
+    assert judge.post(address, decision | {"label": "Two\r\nlines"}, "application/json").status_code == 200
     assert Decision.objects.get().label == "Two\nlines"
 
 
