@@ -6,9 +6,6 @@ import functools
 import re
 import string
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
-from runpy import run_path
 
 # ASCII punctuation and symbols, Latin marks, general punctuation (without the joiners that hold emoji and Indic
 # syllables together), Arabic, Devanagari, CJK and full-width marks.
@@ -78,10 +75,12 @@ _NUMBERS = (
 
 @functools.cache
 def stop_words() -> frozenset[str]:
-    """spaCy's English stop words, numbers left out. spaCy itself takes seconds to import, and torch with it."""
-    spacy = Path(find_spec("spacy").origin).parent
-    found = run_path(str(spacy / "lang" / "en" / "stop_words.py"))["STOP_WORDS"]
-    return frozenset(word.replace("\u2019", "'").replace("\u2018", "'") for word in found).difference(_NUMBERS.split())
+    """spaCy's English stop words, numbers left out."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(word.replace("\u2019", "'").replace("\u2018", "'") for word in STOP_WORDS).difference(
+        _NUMBERS.split()
+    )
 
 
 def content_words(text: str) -> list[str]:
