@@ -2,13 +2,11 @@
 
 import gc
 import os
-import re
 import shutil
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -57,30 +55,8 @@ def pytest_configure(config):
         config.option.loadscopereorder = False
 
 
-def names(path: Path, mark: str) -> bool:
-    """Whether a file's tests can have the mark: it is in the file, or comes with the kinds of tests/kinds.py."""
-    return any(one in path.read_text(encoding="utf-8") for one in (f"mark.{mark}", "tests.kinds"))
-
-
-def pytest_ignore_collect(collection_path, config):
-    """Where tests of a mark are wanted alone, each process need not import the other files: half of its start."""
-    wanted = config.option.markexpr
-    if not wanted or not collection_path.match("test_*.py"):
-        return None
-    others = dict.fromkeys(re.findall(r"\w+", wanted), True)
-    may_be = ({False, names(collection_path, mark)} for mark in ("slow", "browser"))
-    # As pytest reads it, for each way in which a test of this file can be marked.
-    found = (eval(wanted, {}, others | {"slow": slow, "browser": browser}) for slow, browser in product(*may_be))
-    return not any(found) or None
-
-
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Tests that take longest come first where several processes share them, and many small ones fill the gaps."""
-    for mark in ("slow", "browser"):
-        files = {item.path for item in items if item.get_closest_marker(mark)}
-        if hidden := [str(path) for path in files if not names(path, mark)]:
-            raise pytest.UsageError(f"`pytest -m {mark}` would not find its tests in {', '.join(hidden)}: see names()")
     if not hasattr(config, "workerinput"):
         return
 

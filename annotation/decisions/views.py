@@ -167,7 +167,9 @@ def item_withdraw(request, slug, uuid):
     if unit is None:
         raise Http404("No such unit in this item")
     newest = adjudicating.withdraw(project, request.user, unit, values["dimension"], number=values["number"])
-    if newest is not None and not newest.is_withdrawn:
+    if newest is None:
+        messages.error(request, "There is no decision that could be withdrawn")
+    elif not newest.is_withdrawn:
         messages.error(request, "This was decided again after the page was loaded. The new decision stays; see below")
     else:
         messages.success(request, "Stored")

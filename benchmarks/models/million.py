@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--size", type=int, help="vectors, and passages of BM25")
     parser.add_argument("--real", type=int, help="passages that are embedded, and documents of the pipeline")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="that embeds")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device that embeds")
     parser.add_argument("--budget", type=int, default=16_384, help="tokens in one batch that is embedded")
     options = parser.parse_args()
     size = options.size or (5_000 if options.quick else 1_000_000)

@@ -83,7 +83,7 @@ def main() -> int:
         print(f"left out: {options.data} is not there; name CLIMATE-FEVER's file with --data")
         return int(options.data != DATA)
     examples = pairs(options.data, 400 if options.quick else None)
-    chosen = ["logistic"] if options.quick else options.classifier or [one for one in CLASSIFIERS if one != FINE_TUNED]
+    chosen = ["logistic"] if options.quick else options.classifier or list(CLASSIFIERS)
     fit, shares = classifiers.fit, SHARES
     if options.representation == FINE_TUNED:
         chosen, shares = [FINE_TUNED], (1.0,)

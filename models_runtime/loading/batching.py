@@ -9,12 +9,12 @@ from typing import Any
 
 from ..failures import is_interruption, is_out_of_memory
 
-# Texts of so many tokens keep a GPU busy (docs/benchmarks.md).
+# A GPU is kept busy by larger batches than a CPU (docs/benchmarks.md).
 TOKENS_ON_CPU, TOKENS_ON_GPU = 4096, 32_768
 
 
 def choose_budget(given: int, device: str, on_cpu: int = TOKENS_ON_CPU) -> int:
-    """Tokens in one batch: `given`, or where it is 0 what goes fastest on the device."""
+    """Tokens in one batch: `given`, or where it is 0 what suits the device."""
     return given or (on_cpu if device == "cpu" else TOKENS_ON_GPU)
 
 

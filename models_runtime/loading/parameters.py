@@ -8,15 +8,14 @@ from ..contracts import ParameterInfo
 CAUSAL_MODEL = "EleutherAI/pythia-410m"
 
 DEVICE = ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda"))
-# The most that a user may give.
-TOKENS = 4_194_304
+MOST_TOKENS = 4_194_304
 TOKEN_BUDGET = ParameterInfo(
     "token_budget",
     "Tokens in one batch",
     "int",
     0,
     0,
-    TOKENS,
+    MOST_TOKENS,
     hint="0 chooses it by the device. It is halved where memory runs out.",
 )
 CAUSAL = (
@@ -30,6 +29,6 @@ CAUSAL = (
     ),
     DEVICE,
     ParameterInfo("dtype", "Precision", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
-    # On a GPU too: the answers to a batch of tokens take far more memory than a batch of texts.
-    ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, TOKENS),
+    # The same on a GPU: the probabilities of every word at every token take far more memory than the tokens.
+    ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, MOST_TOKENS),
 )

@@ -25,7 +25,16 @@ from annotation.models import Assignment, Decision, Project, Score, Suggestion
 from tests.factories import make_suggestions
 from tests.kinds import EACH_KIND, answer_all, make_kind_project
 from tests.world import client_of
-from tests.world.labels import STUDIES, items_of, make_rater, of_dimension, project_of, quickly, quickly_but_new, say
+from tests.world.labels import (
+    STUDIES,
+    items_of,
+    make_rater,
+    of_dimension,
+    project_of,
+    quickly,
+    quickly_but_at_first_kind,
+    say,
+)
 from tests.world.remembered import remembered
 from tests.world.study import N, study
 
@@ -110,7 +119,7 @@ def by_pseudonyms(value):
 def test_every_report_says_the_same_from_the_files_as_from_the_database(identifier, tmp_path):
     project = lively(identifier)
     freezing.write_release(project, tmp_path / "release")
-    with quickly_but_new(identifier):
+    with quickly_but_at_first_kind(identifier):
         from_files, from_database = computed(source_of_files(tmp_path / "release")), computed(DatabaseSource(project))
     assert from_files == from_database
     assert {"agreement", "comparison", "annotators"} <= set(from_database)

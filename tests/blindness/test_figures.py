@@ -19,7 +19,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Annotation, Job, Judgement, Project, Revision, Span
 from tests.factories import make_suggestions
 from tests.kinds import answer_all, make_kind_project
-from tests.world.labels import quickly_but_new
+from tests.world.labels import quickly_but_at_first_kind
 from tests.world.remembered import remembered
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +71,7 @@ def figures(source, name: str) -> tuple[dict, dict] | str:
 def test_every_report_is_as_if_marked_answers_were_not_there(identifier):
     project = marked_project(identifier)
     fitting = [name for name, report in REPORTS.items() if not report.fits(project.type)]
-    with transaction.atomic(), quickly_but_new(identifier):
+    with transaction.atomic(), quickly_but_at_first_kind(identifier):
         found = {name: figures(DatabaseSource(project), name) for name in fitting}
         without_marked(project)
         expected = {name: figures(DatabaseSource(project), name) for name in fitting}

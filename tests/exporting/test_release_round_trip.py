@@ -36,7 +36,7 @@ from tests.analysis.test_releases import computed, lively
 from tests.factories import join, make_suggestions, make_user
 from tests.own_database import ROOT
 from tests.world.exported import with_an_empty_database
-from tests.world.labels import quickly_but_new
+from tests.world.labels import quickly_but_at_first_kind
 
 pytestmark = pytest.mark.django_db
 
@@ -128,7 +128,7 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     assert [run.counts for run in other.generations()] == [WRITTEN]
     assert one.decision_history().astype(str).equals(other.decision_history().astype(str))
     assert len(one.decision_history()) == 6 and len(one.acknowledgement_frame()) == 1
-    with quickly_but_new(identifier):
+    with quickly_but_at_first_kind(identifier):
         assert computed(one) == computed(other) == computed(DatabaseSource(project))
 
 

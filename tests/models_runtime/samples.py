@@ -21,6 +21,9 @@ SIX = LabelSpace(
 TRIPLETS = LabelSpace("entailment", "entailment", (*ENTAILMENT.labels, ("bad_triplet", None)))
 SPACES = {"six": (RELEVANCE, SIX), "three": (STANCE,), "triplets": (TRIPLETS,)}
 
+GOOD = "The ice melts in spring, and the harbour opens."
+CLAIM = "The ice melts in spring."
+
 # Texts that must fail alone, as a pair's evidence, with their reason.
 UNREADABLE = {
     "a NUL": ("ice\0melts", "nul-character"),

@@ -26,15 +26,11 @@ from models_runtime.extractors.contracts import PARTS, ExtractionInput
 from models_runtime.generators.contracts import GenerationInput
 from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.retrieval.contracts import Document, Query
-from models_runtime.training import Settings, store, train
 from tests.llm.scripted_vllm import ScriptedVllm
 from tests.llm.server import FakeServer, completion, picked
 
-from .test_training import examples
-from .tiny import tiny_bert, tiny_llama
+from .samples import CLAIM, GOOD
 
-GOOD = "The ice melts in spring, and the harbour opens."
-CLAIM = "The ice melts in spring."
 HOSTILE = {
     "empty": "",
     "blank": " \n\t\u2028",
@@ -50,20 +46,6 @@ COVERAGE = LabelSpace(
 )
 # Reasons that stand for what nobody foresaw.
 UNFORESEEN = {"unexpected", "encoding-failed", "model-failed", "server-error", "timeout"}
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    """Folders of tiny random models, and of a checker trained on a few sentences."""
-    folder = tmp_path_factory.mktemp("models")
-    before = store._root
-    store.keep_in(folder / "trained")
-    yield {
-        "nli": str(tiny_bert(folder / "bert", [*GOOD.split(), *CLAIM.split()])),
-        "causal": str(tiny_llama(folder / "llama", [GOOD], positions=256)),
-        "trained": train(examples(12), Settings("logistic"), representation="lexical", shares=()).id,
-    }
-    store._root = before
 
 
 def filled(schema: dict) -> object:

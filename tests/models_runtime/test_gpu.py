@@ -12,11 +12,12 @@ import pytest
 
 from models_runtime import ENTAILMENT, STANCE, CheckerInput, load, load_retriever, registry
 from models_runtime.retrieval.contracts import Document, Query
-from models_runtime.training import Example, Settings, store, train
+from models_runtime.training import Example, Settings, train
 from models_runtime.training.hidden import HiddenStates
 
-from .test_fuzz_every import BESIDE, CLAIM, GOOD, RECIPES, known, parameters_of, slugs
-from .tiny import tiny_bert, tiny_deberta, tiny_llama
+from .samples import CLAIM, GOOD
+from .test_fuzz_every import BESIDE, RECIPES, known, parameters_of, slugs
+from .tiny import tiny_bert, tiny_deberta
 
 WORDS = [word for text in (CLAIM, GOOD, "Bread is baked at night .") for word in text.split()]
 # What has a model of its own, or asks an entry that has: no server, whose answers have no device.
@@ -37,18 +38,13 @@ def cuda():
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    before = store._root
-    store.keep_in(folder / "trained")
-    yield {
-        "nli": str(tiny_bert(folder / "bert", WORDS)),
+def models(models, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("more")
+    return models | {
         "deberta": str(tiny_deberta(folder / "deberta", WORDS)),
         "reranker": str(tiny_bert(folder / "reranker", WORDS, ["score"])),
-        "causal": str(tiny_llama(folder / "llama", [GOOD], positions=256)),
         "trained": train(examples(12), Settings("logistic"), representation="embeddings", shares=()).id,
     }
-    store._root = before
 
 
 def examples(claims: int) -> list[Example]:

@@ -105,7 +105,8 @@ def quickly(but: Collection[str] = ()):
         yield
 
 
-def quickly_but_new(identifier: str):
-    """Where every kind has every report computed: each whole at one kind, at the first that it fits."""
+def quickly_but_at_first_kind(identifier: str):
+    """Where a test computes every report of every kind: each is computed whole for the first kind that it fits, and for
+    the other kinds its first figures."""
     first = task_type(EVERY_TIME[0])
     return quickly([one.name for one in REPORTS.values() if identifier == EVERY_TIME[0] or one.fits(first)])
