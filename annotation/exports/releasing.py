@@ -193,7 +193,7 @@ def sets_for(project: Project) -> list[tuple[str, str]]:
     """What the labels of an export can come from, with titles."""
     sets = decision_sets(project)
     return [
-        ("", "An adjudicator's decision, else an imported one, a rule's, the majority"),
+        ("", "Decisions (adjudicated, imported, by rule), else majority"),
         (MAJORITY, "The majority alone"),
         *((name, set_title(name) + (", after people's" if name.startswith(RULES) else " alone")) for name in sets),
     ]

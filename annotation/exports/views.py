@@ -49,7 +49,11 @@ def project_exports(request, slug):
         for job in jobs
     ]
     held = kept_counts(project, "held-in", held_in)
-    losses = [(tool.title, lost_in(project, name, held)) for name, tool in form.tools.items()]
+    lost = {tool.title: lost_in(project, name, held) for name, tool in form.tools.items()}
+    first, *others = lost.values() or [[]]
+    by_all = [one for one in first if others and all(one in each for each in others)]
+    losses = [("All of them", by_all)] if by_all else []
+    losses += [(title, [one for one in each if one not in by_all]) for title, each in lost.items()]
     context = {"project": project, "form": form, "rows": rows, "losses": losses}
     context["divided"] = cases.divided(project)
     return render(request, "annotation/exports/list.html", context)

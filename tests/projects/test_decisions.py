@@ -64,8 +64,9 @@ def test_every_decision_and_withdrawal_stays_and_the_newest_stands(project):
     assert [row.decided_by.name for row in rows()] == ["judge", "second", "judge"]
     assert all(row.method == "adjudicated" and row.decided_at for row in rows())
     assert list(queries.find_items(project, filter="undecided")) == items_of(project)
-    decide(client, item, "supports")
+    decide(client, item, "supports", reason="slip")
     assert [row.number for row in Decision.objects.in_force()] == [4]
+    assert "A slip" in client.get(reverse("item_detail", args=[project.slug, item.uuid])).content.decode()
     assert list(queries.find_items(project, filter="undecided")) == items_of(project)[1:]
 
 
