@@ -255,7 +255,10 @@ def test_the_page_starts_a_job_and_lists_its_files(client):
     project = exported()
     client.force_login(project.created_by)
     where = reverse("project_exports", args=[project.slug])
-    assert f"manage.py export_dataset {project.slug}" in client.get(where).content.decode()
+    page = client.get(where).content.decode()
+    assert f"manage.py export_dataset {project.slug}" in page
+    # What several tools' formats lose alike is said once.
+    assert "All of them" in page and page.count("What annotators saw and when") == 1
     assert client.post(where, {"kinds": ["tsv", "exe"]}).status_code == 200  # refused, with the reason
     assert not Job.objects.filter(kind="export").exists()
     assert client.post(where, {"kinds": ["tsv"]}).status_code == 302

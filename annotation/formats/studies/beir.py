@@ -46,7 +46,7 @@ LOSES = (
     "most of them end in a question mark, else as claims",
     "Questions without text, of which no reader makes a query",
     "Keys of passages that do not begin with their query's key and a slash: it comes before them",
-    "Names of metadata, which come back below `metadata`",
+    "Names of metadata, which come back under “metadata”",
 )
 Judged = dict[str, list[tuple[str, float]]]  # document -> queries with their scores
 
