@@ -119,20 +119,18 @@ def test_checkers_are_compared_on_the_same_units_unless_asked_otherwise(project)
 @pytest.mark.slow
 @pytest.mark.skipif(not CLIMATE_FEVER.exists(), reason="the CLIMATE-FEVER file is not there")
 def test_the_figures_of_the_documentation_come_out_on_all_of_climate_fever(client):
-    """docs/benchmarks.md: 5,174 pairs with a majority; `lexical` .524 and .424, `embedding` .582 and .489."""
+    """docs/benchmarks.md: 5,174 pairs with a majority; `lexical` .524 and .424. The journey on all of CLIMATE-FEVER has
+    `embedding`'s."""
     project = imported(CLIMATE_FEVER)
-    expected = {"lexical": (0.524, 0.424), "embedding": (0.582, 0.489)}
-    runs = {checker: finished(project, checker) for checker in expected}
+    run = str(finished(project, "lexical").uuid)
     client.force_login(project.created_by)
     address = reverse("project_comparison", args=[project.slug])
-    client.get(address, {"run": str(runs["lexical"].uuid)})
+    client.get(address, {"run": run})
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
     stance = of_dimension(StoredReport.objects.get(project=project, name="comparison").result, "stance")
-    rows = {row["id"]: row for row in stance["labellers"]["labellers"]}
-    for checker, figures in expected.items():
-        row = rows[str(runs[checker].uuid)]
-        assert row["accuracy"]["n_pairable"] == 5_174
-        assert np.round([row["accuracy"]["estimate"], row["macro_f1"]["estimate"]], 3).tolist() == list(figures)
-    page = client.get(address, {"run": str(runs["lexical"].uuid)}).content.decode()
-    assert "0.524" in page and "0.424" in page and "5,174" in page and "0.582" in page
+    [row] = [row for row in stance["labellers"]["labellers"] if row["id"] == run]
+    assert row["accuracy"]["n_pairable"] == 5_174
+    assert np.round([row["accuracy"]["estimate"], row["macro_f1"]["estimate"]], 3).tolist() == [0.524, 0.424]
+    page = client.get(address, {"run": run}).content.decode()
+    assert "0.524" in page and "0.424" in page and "5,174" in page
