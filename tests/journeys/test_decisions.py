@@ -130,8 +130,8 @@ def test_from_disagreement_to_a_label_for_every_pair(open_context, world):
     page.get_by_label("Units without a label").select_option("leave-out")
     page.get_by_role("button", name="Export").click()
     expect(page.get_by_role("heading", name="Export of")).to_be_visible()
-    work_off_jobs()
-    page.reload()
+    with page.expect_navigation():  # the page notices by itself
+        work_off_jobs()
     # Of the three that the rule dropped, an adjudicator had decided two.
     expect(page.get_by_role("main")).to_contain_text("Stance, without a label: 1 dropped")
     looked_at(page, "exports")

@@ -35,8 +35,8 @@ def test_documents_are_made_up_stored_and_searched_with_again(open_context, tmp_
     expect(page.get_by_text("2 searches that differ in the seed alone")).to_be_visible()
     page.get_by_role("button", name="Store documents").press("Enter")
     page.wait_for_url("**/retrieval/*/")
-    assert lifecycle.run_here(Job.objects.get(kind="documents")).state == "done"
-    page.reload()
+    with page.expect_navigation():  # the page notices by itself
+        assert lifecycle.run_here(Job.objects.get(kind="documents")).state == "done"
     expect(page.get_by_text("4 new documents")).to_be_visible()
     assert grave_problems(page) == [] and Response.objects.published().count() == 4
     picture(page, f"expansion-run-{scheme}")
@@ -57,8 +57,8 @@ def test_documents_are_made_up_stored_and_searched_with_again(open_context, tmp_
     page.wait_for_url("**/runs/*-*/")
     runs = CheckerRun.objects.filter(project=verdicts).select_related("job")
     assert [run.job.parameters["retrieved"]["first"] for run in runs] == [2, 2]
-    for run in runs:
-        assert lifecycle.run_here(run.job).state == "done"
-    page.reload()
+    with page.expect_navigation():
+        for run in runs:
+            assert lifecycle.run_here(run.job).state == "done"
     assert grave_problems(page) == []
     picture(page, f"verdict-run-{scheme}")

@@ -18,7 +18,13 @@ FILE = "fixtures/summaries.csv"
 
 
 def work(page) -> None:
-    """What a worker does, and a person who looks again."""
+    """What a worker does; the job's page notices by itself."""
+    with page.expect_navigation():
+        lifecycle.run_here(Job.objects.latest("pk"))
+
+
+def compute(page) -> None:
+    """What a worker does to a report, and a person who looks again."""
     lifecycle.run_here(Job.objects.latest("pk"))
     page.reload()
 
@@ -52,15 +58,15 @@ def test_a_table_becomes_a_project_with_agreement_and_correlations(open_context)
     project = Project.objects.get()
     address = f"/projects/{project.slug}"
     page.get_by_role("link", name="Agreement", exact=True).click()
-    work(page)
+    compute(page)
     expect(page.locator("main")).to_contain_text("Krippendorff's alpha (interval)")
 
     page.goto(f"{address}/comparison/")
-    work(page)
+    compute(page)
     page.locator("details.options > summary").click()
     page.select_option("[name=run]", str(project.checker_runs.get(checker="outside:ROUGE-L", version="1.5.5").uuid))
     page.wait_for_url("**/comparison/?*run=*")
-    work(page)
+    compute(page)
     with open(FILE, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     people = [mean(float(row[f"coherence_annotator_{n}"]) for n in (1, 2, 3)) for row in rows]

@@ -187,8 +187,8 @@ def test_a_file_with_emoji_and_overlapping_highlights_goes_in_and_out_in_chromiu
 
     def done() -> Job:
         job = Job.objects.filter(state=Job.State.QUEUED).get()
-        assert lifecycle.run_here(job).state == Job.State.DONE, job.message
-        page.reload()
+        with page.expect_navigation():  # the page notices by itself
+            assert lifecycle.run_here(job).state == Job.State.DONE, job.message
         return Job.objects.get(pk=job.pk)
 
     page = open_context(make_user("owner", is_staff=True)).new_page()
