@@ -41,8 +41,8 @@ class Demo:
 
 
 def made_before(factory, name: str) -> Path:
-    """A folder of one's own with the demo's data. They are made once for all processes that test side by side; that
-    they are also made when the demo starts for the first time is what test_demo.py looks at."""
+    """A folder of one's own with the demo's data and static files. They are made once for all processes that test side
+    by side; that they are also made when the demo starts for the first time is what test_demo.py looks at."""
     folder = factory.mktemp(name) / "demo"
     shared = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -54,6 +54,8 @@ def made_before(factory, name: str) -> Path:
             shutil.rmtree(making, ignore_errors=True)
             making.mkdir()
             manage(making, "demo")
+            manage(making, "collectstatic", "--noinput", ASSAY_STATIC_ROOT=str(making / "static"))
+            (making / ".static-collected").touch()
             making.rename(ready)
     shutil.copytree(ready, folder)
     return folder

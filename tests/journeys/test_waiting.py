@@ -14,7 +14,7 @@ import pytest
 from models_runtime.llm.endpoints import VARIABLE
 from models_runtime.outside import VARIABLE as CHECKERS
 
-from .demo import manage, running_demo, wait_until
+from .demo import made_before, manage, running_demo, wait_until
 from .test_demo import sign_in, text_of
 
 pytestmark = pytest.mark.slow
@@ -65,11 +65,11 @@ def silent():
             connection.close()
 
 
-def test_a_report_is_there_while_everything_else_is_busy(silent, tmp_path, capsys):
+def test_a_report_is_there_while_everything_else_is_busy(silent, tmp_path, tmp_path_factory, capsys):
     (tmp_path / "nap.py").write_text(NAP)
     endpoints = json.dumps({"main": {"url": f"http://127.0.0.1:{silent}/v1", "model": "m"}})
     more = {VARIABLE: endpoints, CHECKERS: "nap", "PYTHONPATH": str(tmp_path)}
-    with running_demo(tmp_path / "demo", **more) as demo:
+    with running_demo(made_before(tmp_path_factory, "waiting"), **more) as demo:
         opener, _ = sign_in(demo, "researcher")
 
         def run_page(project: str, checker: str) -> str:
