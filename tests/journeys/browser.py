@@ -12,7 +12,7 @@ from tests.conftest import PATIENCE_MS
 from tests.web.pages import PATIENT
 
 STEP_MS = PATIENCE_MS
-JOB_MS = 180_000  # an import, a run of a checker, an export
+JOB_MS = 300_000  # an import, a run of a checker, an export, on a machine that has other things to do
 
 
 @dataclass(frozen=True, slots=True)
