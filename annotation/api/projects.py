@@ -12,6 +12,7 @@ from annotation.api.problems import Problem, invalid, invalid_form
 from annotation.api.routes import TRUTH, Listing, QueryFilter, Route
 from annotation.api.uploading import IntoProject
 from annotation.decisions import adjudicating
+from annotation.decisions.desk import spans_to_store
 from annotation.decisions.forms import DecisionForm
 from annotation.machines.runs.checker_inputs import checker_inputs, reader_of
 from annotation.models import (
@@ -32,6 +33,7 @@ from annotation.projects import managing
 from annotation.projects.forms.projects import ProjectForm
 from annotation.projects.item_job import start_item_job
 from annotation.work import showing
+from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.label_access import API, labels_served
 from annotation.work.queries.unit_words import words_of
 
@@ -222,7 +224,7 @@ class DecisionsRoute(LabelRows):
             raise PermissionDenied("This needs the role of adjudicator")
         said = self.taken(request)
         more = {name: said[name] for name in ("reason", "for_guidelines")}
-        wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels", *more)}
+        wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels", "spans", *more)}
         wanted |= {"label": said["labels"]} if "labels" in said else {}
         wanted |= {"withdraw": ["1"]} if said["withdraw"] else {}
         form = DecisionForm(MultiValueDict(wanted), type=project.type)
@@ -236,8 +238,14 @@ class DecisionsRoute(LabelRows):
         if said["withdraw"]:
             adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
         else:
-            said = (values["dimension"], values["label"], values["note"])
-            adjudicating.decide(project, request.user, unit, *said, outcome=values["outcome"], **more)
+            label, outcome = (values["dimension"], values["label"]), values["outcome"]
+            if outcome != Decision.Outcome.LABEL and said["spans"]:
+                raise invalid(f"Give no highlights where the outcome is {outcome}", "spans")
+            try:
+                more["spans"] = spans_to_store(project, unit, *label, said["spans"])
+            except InvalidSubmission as error:
+                raise invalid(f"{error}", "spans") from None
+            adjudicating.decide(project, request.user, unit, *label, values["note"], outcome=outcome, **more)
         rows = project.decisions.filter(unit=unit, dimension=values["dimension"], method=adjudicating.ADJUDICATED)
         found = rows.select_related("unit", "decided_by").filter(is_latest=True).first()
         if found is None:

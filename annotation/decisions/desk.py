@@ -26,18 +26,20 @@ from annotation.models import (
     Decision,
     Disagreement,
     Item,
+    ItemUnit,
     Job,
     Project,
     Revision,
     Shown,
     Suggestion,
+    Unit,
     User,
 )
 from annotation.projects import cases
 from annotation.projects.raters import rater_of
 from annotation.task_types import TaskType
 from annotation.work import showing
-from annotation.work.answer_rules import FieldError, InvalidSubmission, check
+from annotation.work.answer_rules import FieldError, InvalidSubmission, check, check_spans
 from annotation.work.queries import pages
 
 # What the queue can be narrowed to, and its orders: name in the address -> title.
@@ -163,6 +165,16 @@ def desk_type(kind: TaskType) -> TaskType:
         for one in kind.dimensions
     )
     return replace(kind, dimensions=dimensions, free_text=None, has_unit_colours=False)
+
+
+def spans_to_store(project: Project, unit: Unit, dimension: str, label: str, spans: list[dict]) -> list[dict]:
+    """Highlights of a decision, or InvalidSubmission where they do not fit the label and what the unit's item shows."""
+    if not spans:
+        return []
+    [item, *_] = ItemUnit.objects.filter(unit=unit, item__project=project).order_by("-item").values_list("item")[:1]
+    page = pages.load_page(*item, desk_type(project.type))
+    checked = check_spans(page.type.dimension(dimension), label, spans, page.contents.texts)
+    return [cells_of_span(span) for span in checked]
 
 
 def letters(count: int) -> list[str]:

@@ -81,6 +81,15 @@ def check(
     return checked
 
 
+def check_spans(dimension: Dimension, label: str, spans: list, texts: Mapping[str, str]) -> tuple[CheckedSpan, ...]:
+    """The highlights of one answer, or InvalidSubmission with everything that is wrong with them."""
+    errors: list[FieldError] = []
+    checked = _checked_spans(dimension, "", {"label": label, "spans": spans}, texts, errors)
+    if errors:
+        raise InvalidSubmission(errors)
+    return checked
+
+
 def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], dict]:
     """The judgements whose unit, dimension and label are known, by unit and dimension."""
     known_units = set(units)

@@ -8,7 +8,7 @@ from django.core import mail
 
 from annotation.jobs import lifecycle
 from annotation.machines.training import training
-from annotation.models import Decision, Guideline, Invitation, Job, Project, TrainedModel
+from annotation.models import Decision, Evidence, Guideline, Invitation, Job, Project, TrainedModel
 from tests.api.programs import Program, problem_of
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.world import label_one
@@ -183,6 +183,17 @@ def test_decisions_are_made_and_withdrawn_by_adjudicators(project, ann):
     assert odd["errors"][0]["field"] == "reason"
     assert problem_of(program.send("projects/frost/decisions/", said | dropped), 422)["errors"][0]["field"] == "label"
     assert Decision.objects.count() == 3
+    text = Evidence.objects.get(key=unit).text
+    span = {"field": "evidence", "start": 2, "end": 9, "quote": text[2:9]}
+    for _ in range(2):
+        marked = program.send("projects/frost/decisions/", said | {"spans": [span]}).json()
+        assert (marked["label"], marked["spans"], marked["number"]) == ("refutes", [span], 4)
+    assert program.read("projects/frost/decisions/")["results"][0]["spans"] == [span]
+    for odd in ({"quote": "?"}, {"end": 10**6}, {"field": "claim"}, {"field": "title"}, {"start": -1}, {"label": "x"}):
+        problem = problem_of(program.send("projects/frost/decisions/", said | {"spans": [span | odd]}), 422)
+        assert problem["errors"][0]["field"].startswith("spans"), odd
+    problem_of(program.send("projects/frost/decisions/", dropped | {"spans": [span]}), 422)
+    assert Decision.objects.count() == 4
     none = program.send("projects/frost/decisions/", said | {"dimension": "relevance", "withdraw": True})
     assert "no decision" in problem_of(none, 409)["detail"]
     problem_of(Program(project.created_by).send("projects/frost/decisions/", said), 403)

@@ -11,6 +11,7 @@ from annotation import incoming
 from annotation.api.shapes.base import Choice, Keys, PieceSet, Shape
 from annotation.models import Decision, Item, Membership, Project, Rater
 from annotation.projects.options import named_version
+from annotation.work.answer_rules import MAX_SPANS
 from annotation.work.queries.pages import FREE_TEXT
 
 # ---- data sets ----
@@ -279,7 +280,7 @@ class SpanShape(Shape):
     label = s.CharField(required=False)
 
     def left_out(self, span) -> tuple[str, ...]:
-        return () if span.label else ("label",)
+        return () if isinstance(span, dict) or span.label else ("label",)
 
 
 class JudgementShape(Shape):
@@ -333,7 +334,18 @@ class DecisionShape(Shape):
     reason = Choice(Decision.Reason.choices, allow_blank=True)
     note = s.CharField(allow_blank=True)
     for_guidelines = s.BooleanField()
+    spans = SpanShape(many=True)
     decided_at = s.DateTimeField(allow_null=True)
+
+
+class NewSpan(Shape):
+    """Offsets are in code points of the text that `field` names; `quote` is what lies there."""
+
+    field = s.CharField(max_length=80)
+    start = s.IntegerField(min_value=0, max_value=2**31 - 1)
+    end = s.IntegerField(min_value=1, max_value=2**31 - 1)
+    quote = s.CharField(max_length=1_000_000, trim_whitespace=False)
+    label = s.CharField(max_length=400, allow_blank=True, default="")
 
 
 class NewDecision(Shape):
@@ -347,4 +359,5 @@ class NewDecision(Shape):
     reason = Choice(Decision.Reason.choices, allow_blank=True, default="")
     note = s.CharField(max_length=2000, allow_blank=True, default="")
     for_guidelines = s.BooleanField(default=False)
+    spans = NewSpan(many=True, default=list, max_length=MAX_SPANS)
     withdraw = s.BooleanField(default=False)
