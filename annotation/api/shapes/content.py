@@ -271,12 +271,13 @@ class UnitShape(Shape):
 
 
 class SpanShape(Shape):
-    """`label` where spans have labels of their own."""
+    """A highlight: `quote` lies from `start` to before `end`, in code points of the text that `field` names; `label`
+    where spans have labels of their own."""
 
     field = s.CharField()
     start = s.IntegerField()
     end = s.IntegerField()
-    quote = s.CharField()
+    quote = s.CharField(trim_whitespace=False)
     label = s.CharField(required=False)
 
     def left_out(self, span) -> tuple[str, ...]:
@@ -338,16 +339,6 @@ class DecisionShape(Shape):
     decided_at = s.DateTimeField(allow_null=True)
 
 
-class NewSpan(Shape):
-    """Offsets are in code points of the text that `field` names; `quote` is what lies there."""
-
-    field = s.CharField(max_length=80)
-    start = s.IntegerField(min_value=0, max_value=2**31 - 1)
-    end = s.IntegerField(min_value=1, max_value=2**31 - 1)
-    quote = s.CharField(max_length=1_000_000, trim_whitespace=False)
-    label = s.CharField(max_length=400, allow_blank=True, default="")
-
-
 class NewDecision(Shape):
     """`labels` for a question that takes several; none where the `outcome` is another than a label."""
 
@@ -359,5 +350,5 @@ class NewDecision(Shape):
     reason = Choice(Decision.Reason.choices, allow_blank=True, default="")
     note = s.CharField(max_length=2000, allow_blank=True, default="")
     for_guidelines = s.BooleanField(default=False)
-    spans = NewSpan(many=True, default=list, max_length=MAX_SPANS)
+    spans = SpanShape(many=True, default=list, max_length=MAX_SPANS)
     withdraw = s.BooleanField(default=False)
