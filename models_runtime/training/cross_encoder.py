@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..contracts import ModelError
-from ..loading.batching import Batcher
+from ..loading.batching import Batcher, choose_budget
 from ..loading.model_files import check_safetensors, weights_hash
 from ..loading.models import choose_device, release_memory
 from .settings import Settings
@@ -31,7 +31,6 @@ MAX_TOKENS = 256
 EPOCHS = 3
 BATCH = 16
 LEARNING_RATE = 5e-5
-TOKEN_BUDGET = 4096
 Step = Callable[[], None]
 
 
@@ -50,9 +49,9 @@ class FineTuned:
         if not len(features):
             return np.zeros((0, len(self.labels)))
         rows = _tokens(self.tokenizer, features)
-        outcome = Batcher(TOKEN_BUDGET, release=release_memory).run(
-            rows, [len(row["input_ids"]) for row in rows], self._run
-        )
+        lengths = [len(row["input_ids"]) for row in rows]
+        budget = choose_budget(0, self.model.device.type)
+        outcome = Batcher(budget, release=release_memory).run(rows, lengths, self._run)
         if outcome.failures:
             raise next(iter(outcome.failures.values()))
         return np.array(outcome.values)
