@@ -168,11 +168,12 @@ def desk_type(kind: TaskType) -> TaskType:
 
 
 def spans_to_store(project: Project, unit: Unit, dimension: str, label: str, spans: list[dict]) -> list[dict]:
-    """Highlights of a decision, or InvalidSubmission where they do not fit the label and what the unit's item shows."""
+    """Highlights of a decision, checked against its label and the texts that the unit's item shows; InvalidSubmission
+    says what is wrong with them."""
     if not spans:
         return []
-    [item, *_] = ItemUnit.objects.filter(unit=unit, item__project=project).order_by("-item").values_list("item")[:1]
-    page = pages.load_page(*item, desk_type(project.type))
+    items = ItemUnit.objects.filter(unit=unit, item__project=project).values_list("item", flat=True)
+    page = pages.load_page(items.latest("item"), desk_type(project.type))
     checked = check_spans(page.type.dimension(dimension), label, spans, page.contents.texts)
     return [cells_of_span(span) for span in checked]
 

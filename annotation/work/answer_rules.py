@@ -82,7 +82,7 @@ def check(
 
 
 def check_spans(dimension: Dimension, label: str, spans: list, texts: Mapping[str, str]) -> tuple[CheckedSpan, ...]:
-    """The highlights of one answer, or InvalidSubmission with everything that is wrong with them."""
+    """The highlights of one answer, apart from the rest of it; InvalidSubmission with everything that is wrong."""
     errors: list[FieldError] = []
     checked = _checked_spans(dimension, "", {"label": label, "spans": spans}, texts, errors)
     if errors:
