@@ -4,7 +4,7 @@
 
 Both embed the same distinct texts in the same run, several times by turns; the best processor time of each counts. The
 texts are made up, of DRUID's lengths, or CLIMATE-FEVER's claims and evidence. Then the encoder alone, with batches of
-several sizes, for all texts in one call and for as many in each as a worker begins with.
+several sizes: all texts in one call, and calls of the size that a run begins with.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.shared.made_up import druid_rows
 
 TOKENS = (256, 512, 1024, 2048, 4096)
-AT_ONCE = 32  # as annotation.machines.runs.predicting
+CALL = 32  # SLICE_SIZE of annotation/machines/runs/predicting.py, which needs settings
 
 
 def texts_of(path: str | None, pairs: int) -> list[str]:
@@ -47,11 +47,11 @@ def main() -> None:
     texts = texts_of(options.data, 60 if options.quick else options.pairs)
     library = SentenceTransformer(str(packaged_model_folder()), device="cpu", local_files_only=True)
 
-    def by_assay(tokens: int = 0, at_once: int = len(texts)):
+    def by_assay(tokens: int = 0, call: int = len(texts)):
         encoder = Encoder(PACKAGED_MODEL, "cpu", tokens)
         found = {}
-        for start in range(0, len(texts), at_once):
-            found |= encoder.embed(texts[start : start + at_once]).vectors
+        for start in range(0, len(texts), call):
+            found |= encoder.embed(texts[start : start + call]).vectors
         return found
 
     def by_the_library():
@@ -72,13 +72,13 @@ def main() -> None:
         print(f"{name:24} {len(texts) / taken:10,.1f}")
     print(f"ratio {best['sentence-transformers'] / best['Assay']:.2f}, greatest difference {difference:.1e}")
     for tokens in TOKENS:
-        for at_once in (AT_ONCE, len(texts)):
+        for call in (CALL, len(texts)):
             taken = []
             for _ in range(options.rounds):
                 started = time.process_time()
-                by_assay(tokens, at_once)
+                by_assay(tokens, call)
                 taken.append(time.process_time() - started)
-            print(f"{tokens:5,} tokens, {at_once:6,} at once {len(texts) / min(taken):9,.1f}")
+            print(f"{tokens:5,} tokens, {call:6,} texts in a call {len(texts) / min(taken):9,.1f}")
 
 
 if __name__ == "__main__":
