@@ -147,8 +147,7 @@ class ShownAnswer:
 @dataclass
 class Decided:
     decision: Decision
-    title: str
-    derived: list[str]
+    answer: ShownAnswer
 
 
 @dataclass
@@ -237,7 +236,7 @@ def item_view(project: Project, item: Item) -> ItemView:
                     answers=answers,
                     suggestions=[_suggested(dimension, by_field, suggested.get((run, *place))) for run in sorted(runs)],
                     decisions=[
-                        Decided(one, dimension.title_of(one.label), _derived(dimension, one.label)) for one in of_unit
+                        Decided(one, _as_answer(dimension, by_field, one.label, _places(one.spans))) for one in of_unit
                     ],
                     adjudicated=next((one for one in of_unit if one.method == Decision.Method.ADJUDICATED), None),
                     disagrees=len(counted) > 1 and not dimension.takes_text,
@@ -279,12 +278,13 @@ def _answer(dimension: Dimension, texts: dict[str, ShownText], judgement: Judgem
 def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Suggestion | None) -> ShownAnswer | None:
     if suggestion is None:
         return None
-    spans = [
-        (span["field"], span["start"], span["end"], span["quote"], span.get("label", "")) for span in suggestion.spans
-    ]
-    answer = _as_answer(dimension, texts, suggestion.label, spans, suggestion.probability)
+    answer = _as_answer(dimension, texts, suggestion.label, _places(suggestion.spans), suggestion.probability)
     answer.explanation = suggestion.explanation
     return answer
+
+
+def _places(spans: list[dict]) -> list[tuple[str, int, int, str, str]]:
+    return [(span["field"], span["start"], span["end"], span["quote"], span.get("label", "")) for span in spans]
 
 
 def _as_answer(

@@ -5,6 +5,8 @@ import json
 
 import pytest
 from django.core import mail
+from django.test import Client
+from django.urls import reverse
 
 from annotation.jobs import lifecycle
 from annotation.machines.training import training
@@ -189,6 +191,10 @@ def test_decisions_are_made_and_withdrawn_by_adjudicators(project, ann):
         marked = program.send("projects/frost/decisions/", said | {"spans": [span]}).json()
         assert (marked["label"], marked["spans"], marked["number"]) == ("refutes", [span], 4)
     assert program.read("projects/frost/decisions/")["results"][0]["spans"] == [span]
+    client = Client()
+    client.force_login(judge)
+    item = reverse("item_detail", args=["frost", project.items.get(anchor__key=unit).uuid])
+    assert f'dir="auto">{text[2:9]}</q>' in client.get(item).content.decode()
     for odd in ({"quote": "?"}, {"end": 10**6}, {"field": "claim"}, {"field": "title"}, {"start": -1}, {"label": "x"}):
         problem = problem_of(program.send("projects/frost/decisions/", said | {"spans": [span | odd]}), 422)
         assert problem["errors"][0]["field"].startswith("spans"), odd

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.access import assignment_for
+from annotation.decisions import adjudicating
 from annotation.models import Decision, Membership
 from annotation.work import assigning
 from annotation.work.annotating import submit
@@ -15,6 +16,7 @@ from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+COLOUR = "(one, name) => getComputedStyle(one)[name]"
 TEXT = "The harbour of the old town stayed open all winter, the report says."
 
 
@@ -165,3 +167,17 @@ def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
     resize(page, {"width": 390, "height": 800})
     picture(page, f"adjudication-phone-{scheme}")
     assert not scrolls_sideways(page)
+
+
+def test_a_decided_label_can_be_read_where_its_question_waits_for_another(open_context, world):
+    """By the API a stance can be decided without the relevance that it depends on."""
+    project, judge = world
+    item = project.items.first()
+    adjudicating.decide(project, judge, item.anchor, "stance", "supports")
+    page = open_context(judge).new_page()
+    page.goto(f"/projects/{project.slug}/adjudication/?item={item.uuid}")
+    chosen = page.locator("fieldset:disabled .choice:has(:checked)")
+    expect(chosen).to_contain_text("Supports")
+    other = page.locator("fieldset:disabled .choice:not(:has(:checked))").first
+    for name in ("color", "backgroundColor"):
+        assert chosen.evaluate(COLOUR, name) != other.evaluate(COLOUR, name)
