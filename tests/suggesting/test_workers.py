@@ -190,6 +190,26 @@ def test_a_broker_that_dies_and_comes_back_costs_nothing(broker, servers, tmp_pa
     assert [one.suggestions.filter(dimension="relevance").count() for one in (run, during, after)] == [3000, 50, 50]
 
 
+@pytest.mark.parametrize("broker", SERVERS, indirect=True)
+def test_a_broker_that_dies_again_and_again_ends_no_worker_and_strands_no_job(broker, servers, tmp_path, request):
+    """Many short jobs, so that messages are received and acknowledged while it dies. Nobody starts anything anew."""
+    server = servers[request.node.callspec.params["broker"]]
+    environment = worker_environment(tmp_path, server.url)
+    with running_worker(tmp_path, environment) as worker:
+        runs = []
+        for death in range(4):
+            more = [start(40, delay_ms=3) for _ in range(8)]
+            runs += more
+            wait_for(lambda more=more: any(is_done(run) for run in more), "a job was done", worker)
+            server.kill()
+            time.sleep(0.5 * death)
+            server.start()
+        for run in runs:
+            wait_for(lambda run=run: is_done(run), "all jobs were done", worker)
+        assert worker.process.poll() is None
+    assert all(run.suggestions.filter(dimension="relevance").count() == 40 for run in runs)
+
+
 @pytest.mark.on_postgresql
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="a database server is what can go away")
 @pytest.mark.parametrize("broker", [EMBEDDED], indirect=True)
