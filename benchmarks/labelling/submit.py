@@ -226,16 +226,13 @@ class Page:
         after = self.current["payload"]["assignment"]
         self.ahead = self.ask("GET", f"/api/v1/projects/{SLUG}/work/next?ahead=1&after={after}")
 
-    def submit_and_go_on(self) -> float | None:
-        """Answer the item on the screen; the seconds until the next but one is in hand. None: out of work."""
-        if self.current["state"] != "item":
-            return None
+    def answer(self) -> dict:
+        """What is sent for the item on the screen."""
         payload = self.current["payload"]
         unit = payload["units"][0]
         text = self.current["html"].split('data-field="evidence"', 1)[1].split(">", 1)[1]
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        following = self.ahead["payload"]["assignment"] if self.ahead["state"] == "item" else None
-        body = {
+        return {
             "client_id": str(uuid.uuid4()),
             "shown_at": now,
             "submitted_at": now,
@@ -253,14 +250,26 @@ class Page:
                 },
             ],
             "want_next": True,
-            "after": following,
+            "after": self.following,
         }
+
+    @property
+    def following(self) -> str | None:
+        """The item in hand."""
+        return self.ahead["payload"]["assignment"] if self.ahead["state"] == "item" else None
+
+    def submit_and_go_on(self) -> float | None:
+        """Answer the item on the screen; the seconds until the next but one is in hand. None: out of work."""
+        if self.current["state"] != "item":
+            return None
+        body, following = self.answer(), self.following
         started = time.perf_counter()
-        answer = self.ask("POST", f"/api/v1/assignments/{payload['assignment']}/submit", body)
+        answer = self.ask("POST", f"/api/v1/assignments/{self.current['payload']['assignment']}/submit", body)
         spent = time.perf_counter() - started
         self.current, self.ahead = self.ahead, answer["ahead"]
         if following:
-            self.ask("POST", f"/api/v1/assignments/{following}/shown", {"at": now, "suggestions": False})
+            note = {"at": body["submitted_at"], "suggestions": False}
+            self.ask("POST", f"/api/v1/assignments/{following}/shown", note)
         return spent
 
 
