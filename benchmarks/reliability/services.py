@@ -71,6 +71,16 @@ class Process:
 class Broker(Server):
     """A Redis or RabbitMQ that goes on from its own files; nothing but Assay uses it."""
 
+    def start(self) -> None:
+        """RabbitMQ does not always come up on a busy machine; a supervisor would start it again."""
+        for is_last in (False, False, True):
+            try:
+                return super().start()
+            except AssertionError:
+                if is_last:
+                    raise
+                self.kill()
+
     def has_ended(self) -> bool:
         return self.process is not None and self.process.poll() is not None
 

@@ -151,15 +151,14 @@ def test_a_run_that_waits_long_says_for_whose_worker(client, project):
     client.force_login(project.created_by)
     run = suggesting.start_run(project, project.created_by, "lexical", {}, wake_workers=False)
     address = reverse("run_progress", args=[run.uuid])
-    assert "on the queue" not in client.get(address).content.decode()
+    assert "in the queue" not in client.get(address).content.decode()
     Job.objects.filter(pk=run.job_id).update(created_at=run.job.created_at - PATIENCE)
-    page = client.get(address).content.decode()
-    assert "Waiting for a worker on the queue cpu" in page and "celery -A config worker -Q cpu" in page
+    assert "No worker has asked for work in the queue cpu yet" in client.get(address).content.decode()
     other = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
     lease = lifecycle.claim_chunk(other.job_id)
     page = client.get(address).content.decode()
-    assert "workers are busy with 1 job now" in page and "celery -A" not in page
-    assert "on the queue" not in client.get(reverse("run_progress", args=[other.uuid])).content.decode()
+    assert "The workers of the queue cpu are busy with 1 other job" in page and "celery -A" not in page
+    assert "queue cpu" not in client.get(reverse("run_progress", args=[other.uuid])).content.decode()
     lifecycle.work_on_chunk(other.job, lease)
     state = queue_states(["cpu", "gpu"])
     assert state["cpu"].at_work == 0 and state["cpu"].last_begun is not None and state["gpu"].last_begun is None

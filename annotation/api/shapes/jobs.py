@@ -7,6 +7,7 @@ from rest_framework import serializers as s
 from annotation import access
 from annotation.api.shapes.base import Choice, Shape
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
+from annotation.jobs.queues import waits_for
 from annotation.models import Job, WebhookDelivery
 from annotation.webhooks.events import EVENTS
 from models_runtime.egress import URL_CHARS
@@ -15,7 +16,7 @@ from models_runtime.egress import URL_CHARS
 
 
 class JobShape(Shape):
-    """`message` says what it is doing, or why it failed."""
+    """`message` says what it is doing, or why it failed; `waiting` why no worker is at it, or which server is away."""
 
     uuid = s.UUIDField()
     kind = Choice(Job.Kind.choices)
@@ -25,9 +26,13 @@ class JobShape(Shape):
     progress_done = s.IntegerField()
     progress_total = s.IntegerField()
     message = s.CharField(allow_blank=True)
+    waiting = s.SerializerMethodField()
     created_at = s.DateTimeField()
     started_at = s.DateTimeField(allow_null=True)
     finished_at = s.DateTimeField(allow_null=True)
+
+    def get_waiting(self, job) -> str:
+        return waits_for(job)
 
 
 SAID = ("labels", "scores", "gold", "questions", "left_open")

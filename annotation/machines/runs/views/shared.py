@@ -13,7 +13,6 @@ from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import run_for
-from annotation.jobs.queues import long_wait
 from annotation.machines.runs import limits
 from annotation.machines.runs.forms import LimitsForm, limits_of
 from annotation.machines.runs.kinds import RUN_KINDS
@@ -118,7 +117,6 @@ def _progress(run: MachineRun) -> dict[str, Any]:
         "job": run.job,
         "run_kind": RUN_KINDS[run.machine],
         "progress": queries.progress_of(run),
-        "long_wait": long_wait(run.job),
     }
 
 
