@@ -27,6 +27,7 @@ from analysis.sources.outline import GROUP, groups_in
 from analysis.sources.selection import NAMES, argument_of
 from analysis.sources.several import per_label
 from analysis.sources.splits import name_split
+from annotation.jobs.queues import long_wait
 from annotation.models import Project, Rater
 from annotation.work.label_access import PAGE
 
@@ -39,7 +40,8 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict, decl
     changed since it last asked. Where something is asked that cannot be had, the page says so in place of figures."""
     request, project = asked.request, asked.project
     state = _state(report, request.user) if report else ""
-    seen = f"{report.computed_at} {state}" if report else ""
+    wait = long_wait(report.job) if state == "computing" else None
+    seen = f"{report.computed_at} {state}{' without a worker' if wait else ''}" if report else ""
     context |= {"project": project, "links": _links(project, asked.name), **scope_context(asked)}
     if asked.problems:
         context |= {"problems": asked.problems, "without_wrong": asked.without_wrong, "n_wrong": len(asked.wrong)}
@@ -58,6 +60,7 @@ def render_report(asked: Asked, report: StoredReport | None, context: dict, decl
             "command": command_of(project, report),
             "copies": _copies(declared, version_of(report), f"{as_files}?{of_report}") if declared else [],
             "state": state,
+            "wait": wait,
             "failure": stored.failed(report),
             "seen": seen,
             "here": request.get_full_path(),

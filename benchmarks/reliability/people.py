@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import random
@@ -71,10 +72,8 @@ class Persistent(Page):
 
     def send_unheard(self, path: str, body: dict) -> None:
         """Hang up before the answer comes: the server does not know, and gets the same once more."""
-        try:
+        with contextlib.suppress(OSError, http.client.HTTPException):
             self.connection.request("POST", path, json.dumps(body).encode(), self.headers)
-        except (OSError, http.client.HTTPException):
-            pass
         self.connection.close()
 
 

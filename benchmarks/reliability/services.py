@@ -127,6 +127,18 @@ def web(env: dict[str, str], folder: Path) -> tuple[Process, int]:
 
 
 def worker(name: str, env: dict[str, str], folder: Path) -> Process:
-    command = [sys.executable, "-m", "celery", "-q", "-A", "config", "worker", "--pool", "prefork", "--concurrency", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-q",
+        "-A",
+        "config",
+        "worker",
+        "--pool",
+        "prefork",
+        "--concurrency",
+        "2",
+    ]
     command += [*WORKERS[name], "-n", f"{name}@localhost", "--loglevel", "WARNING", "--without-gossip"]
     return Process(f"worker {name}", [*command, "--without-mingle"], env, folder / f"worker-{name}.log")

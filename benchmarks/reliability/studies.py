@@ -1,4 +1,4 @@
-"""The study that is labelled, made before, and what is stored of it, looked at afterwards; in processes of their own."""
+"""The study that is labelled, and what is stored of it in the end; in processes of their own."""
 
 from __future__ import annotations
 
@@ -59,8 +59,18 @@ def check(folder: Path) -> dict:
     """What was acknowledged against what is stored."""
     from django.db.models import Count
 
-    from annotation.models import Annotation, Artifact, Assignment, CheckerRun, ContentBatch, Item, Job, Judgement
-    from annotation.models import Revision, Suggestion
+    from annotation.models import (
+        Annotation,
+        Artifact,
+        Assignment,
+        CheckerRun,
+        ContentBatch,
+        Item,
+        Job,
+        Judgement,
+        Revision,
+        Suggestion,
+    )
 
     record = json.loads((folder / "record.json").read_text())
     sent = {one["client_id"]: one["label"] for one in record["answers"]}

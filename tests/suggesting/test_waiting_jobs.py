@@ -108,3 +108,11 @@ def test_a_job_that_waits_for_its_next_attempt_or_is_over_waits_for_no_worker(ru
     assert long_wait(run.job).command == COMMAND
     lifecycle.request_cancel(run.job)
     assert long_wait(run.job) is None
+
+
+def test_a_report_that_no_worker_computes_says_so(client, run):
+    client.force_login(run.created_by)
+    address = reverse("project_agreement", args=[run.project.slug])
+    assert "No worker" not in client.get(address).content.decode()
+    pass_time(Job.objects.get(kind=Job.Kind.REPORT))
+    assert "No worker has asked for work in the queue default" in client.get(address).content.decode()
