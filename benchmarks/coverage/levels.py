@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis import stats
-from benchmarks.coverage import associations, planted, planted_answers, trials, two_ways
+from benchmarks.coverage import associations, planted, planted_answers, trials, two_ways, verdicts
 
 LEVEL, PERMUTATIONS, SEED = 0.05, 99, 20261122
 # Of studies of 400,000 and 200,000 clusters: how much the accuracies of the two labellers differ, and by how much more
@@ -208,6 +208,8 @@ TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
     "claims, few and many": associations.few_and_many,
     "two scores in few clusters": few_clusters,
     "three labellers": three_labellers,
+    "a checker as good as the people": verdicts.equal_skill,
+    "a checker as good as the majority baseline": verdicts.equal_to_the_baseline,
 }
 
 

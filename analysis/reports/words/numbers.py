@@ -25,6 +25,17 @@ def left_out(n: int, many: str) -> str:
     return f"{n_of(n, many)} {either(n, 'is', 'are')} left out." if n else ""
 
 
+def p_words(p: float) -> str:
+    """A p value in a sentence.
+
+    >>> p_words(0.0142), p_words(0.0496), p_words(0.00001)
+    ('p = 0.014', 'p = 0.0496', 'p < 0.001')
+    """
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {p:.3f}" if abs(p - 0.05) > 0.0006 else f"p = {p:.4f}"
+
+
 def called(n: int, many: str) -> str:
     """What so many are called."""
     if n != 1:

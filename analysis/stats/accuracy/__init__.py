@@ -11,6 +11,7 @@ from analysis.stats.accuracy.cochran_q import SeveralLabellers, several_labeller
 from analysis.stats.accuracy.confusion import Classification, LabelFigures, classification
 from analysis.stats.accuracy.equivalence import Equivalence, equivalence
 from analysis.stats.accuracy.mcnemar import LabellerDifference, labeller_difference
+from analysis.stats.accuracy.paired_accuracy import MajorityBaseline, PairedAccuracy, majority_baseline, paired_accuracy
 from analysis.stats.accuracy.per_label import LabelIntervals, label_intervals
 from analysis.stats.accuracy.posterior_accuracy import expected_accuracy
 from analysis.stats.accuracy.precision_recall import Detection, detection
@@ -31,6 +32,8 @@ __all__ = [
     "LabelFigures",
     "LabelIntervals",
     "LabellerDifference",
+    "MajorityBaseline",
+    "PairedAccuracy",
     "PersonTest",
     "PoweredMean",
     "RankingScores",
@@ -50,6 +53,8 @@ __all__ = [
     "expected_accuracy",
     "label_intervals",
     "labeller_difference",
+    "majority_baseline",
+    "paired_accuracy",
     "prediction_powered_mean",
     "ranking_scores",
     "selective_curve",

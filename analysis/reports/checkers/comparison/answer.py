@@ -9,9 +9,15 @@ from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.methods import named_reference
 from analysis.reports.checkers.comparison.pictures import draw_confusion, draw_labellers, written
-from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison, Labeller
+from analysis.reports.checkers.comparison.result import (
+    ComparedDimension,
+    Comparison,
+    WithPerson,
+    is_of_people,
+    others_of,
+)
 from analysis.reports.common import PEOPLE_AS
-from analysis.reports.words.numbers import n_of
+from analysis.reports.words.numbers import either, n_of, p_words
 from analysis.reports.words.sentences import checker_name
 
 
@@ -35,16 +41,15 @@ class About:
         return self.of.labels[totals.index(most)].title, most / sum(totals)
 
     @property
-    def mine(self) -> Labeller | None:
-        """The checker among all labellers, on the units on which these are compared."""
-        labellers = self.of.labellers.labellers if self.of.labellers else []
-        return next((one for one in labellers if one.id == self.result.run), None)
+    def people(self) -> list[WithPerson]:
+        """People with whom the checker can be compared on the same units."""
+        return self.of.labellers.with_people if self.of.labellers else []
 
     @property
-    def people(self) -> list[Labeller]:
-        """People whose accuracy is known, with its interval."""
-        people = self.of.labellers.of_kind("person") if self.of.labellers else []
-        return [one for one in people if one.accuracy.low is not None]
+    def is_above(self) -> bool | None:
+        """Whether the checker is above the majority baseline, or below it; None where neither is shown."""
+        test = self.of.baseline and self.of.baseline.test
+        return test.statistic > 0 if test and test.is_shown else None
 
     @property
     def spearman(self) -> Figure | None:
@@ -69,7 +74,8 @@ def _chance(about: About) -> str:
     if not mcc.is_defined:
         return f"Matthews correlation is undefined ({mcc.undefined})"
     sentence = f"Matthews correlation is {written(mcc)}"
-    if mcc.low is None:
+    # Who is above every baseline is better than chance, whatever an interval says.
+    if mcc.low is None or (about.is_above and mcc.low <= 0):
         return f"{sentence} (chance level 0)"
     if mcc.low > 0:
         return f"{sentence}, better than chance (0)"
@@ -78,9 +84,15 @@ def _chance(about: About) -> str:
     return f"{sentence}, not shown to differ from chance (0)"
 
 
-def _without_interval(about: About) -> str:
-    why = "there is no interval" if about.of.accuracy.why_no_interval else "intervals are still being computed"
-    return f"{_accuracy(about)}, against {_baseline(about)} ({why}); {_chance(about)}."
+def _untested(about: About) -> str:
+    return f"{_accuracy(about)}, against {_baseline(about)} (the test is still being computed); {_chance(about)}."
+
+
+def _paired(about: About) -> str:
+    test = about.of.baseline.test
+    if test.holm is None:
+        return test.undefined
+    return f"exact paired test, {'adjusted ' if about.result.families['baseline'] > 1 else ''}{p_words(test.holm)}"
 
 
 BASELINE = (
@@ -89,21 +101,23 @@ BASELINE = (
         lambda about: not about.of.accuracy.is_defined,
         lambda about: f"{about.of.title}: {about.name} cannot be compared with people: {about.of.accuracy.undefined}.",
     ),
-    Rule("no interval", lambda about: about.of.accuracy.low is None, _without_interval),
+    Rule("no test", lambda about: about.of.baseline is None, _untested),
     Rule(
         "better",
-        lambda about: about.of.accuracy.low > about.majority[1],
-        lambda about: f"{_accuracy(about)}, above the {_baseline(about)}; {_chance(about)}.",
+        lambda about: about.is_above is True,
+        lambda about: f"{_accuracy(about)}, above the {_baseline(about)} ({_paired(about)}); {_chance(about)}.",
     ),
     Rule(
         "worse",
-        lambda about: about.of.accuracy.high < about.majority[1],
-        lambda about: f"{_accuracy(about)}, below the {_baseline(about)}; {_chance(about)}.",
+        lambda about: about.is_above is False,
+        lambda about: f"{_accuracy(about)}, below the {_baseline(about)} ({_paired(about)}); {_chance(about)}.",
     ),
     Rule(
         "not shown",
         lambda about: True,
-        lambda about: f"{_accuracy(about)}, not shown to be above the {_baseline(about)}; {_chance(about)}.",
+        lambda about: (
+            f"{_accuracy(about)}, not shown to be above the {_baseline(about)} ({_paired(about)}); {_chance(about)}."
+        ),
     ),
 )
 
@@ -149,65 +163,86 @@ SCORES = (
 # ---- better than a person? ----
 
 
-def _better_than(about: About) -> list[Labeller]:
-    return [one for one in about.people if about.mine.accuracy.low > one.accuracy.high]
+def _better_than(about: About) -> list[WithPerson]:
+    return [one for one in about.people if one.test.is_shown and one.test.statistic > 0]
 
 
-def _worse_than(about: About) -> list[Labeller]:
-    return [one for one in about.people if about.mine.accuracy.high < one.accuracy.low]
+def _worse_than(about: About) -> list[WithPerson]:
+    return [one for one in about.people if one.test.is_shown and one.test.statistic < 0]
 
 
-def _range(about: About) -> str:
-    each = sorted(one.accuracy.estimate for one in about.people)
-    held = " against the majority of the others" if about.result.reference == "majority" else ""
-    low, high = (f"{one:.3f}" for one in (each[0], each[-1]))
-    if len(each) == 1:
-        return f"One person has an accuracy of {low}{held}"
-    spread = f"an accuracy of {low}" if low == high else f"accuracies of {low} to {high}"
-    return f"{len(each)} people have {spread}{held}"
+def _range(shares: list[float], many: str, one: str) -> str:
+    low, high = (f"{share:.3f}" for share in (min(shares), max(shares)))
+    return f"{one} {low}" if low == high else f"{many} {low} to {high}"
 
 
 def _on_shared(about: About) -> str:
-    """People's accuracies, and the checker's on the units on which these are known, where it is another one."""
-    mine = written(about.mine.accuracy)
-    own = "" if mine == written(about.of.accuracy) else f", where the checker has {mine}"
-    return f"{_range(about)}{own}"
+    """People's accuracies and the checker's, each pair on the same units, against the same reference."""
+    n = len(about.people)
+    who = "one person has" if n == 1 else f"{n} people have"
+    people = _range([one.person for one in about.people], "accuracies of", "an accuracy of")
+    checker = _range([one.checker for one in about.people], "from", "has")
+    return f"Against {others_of(about.result)}, {who} {people} and the checker, on the same units, {checker}"
+
+
+def _than(about: About, better: bool) -> str:
+    """Decisions may be made of a person's own labels, so no more is said than how often these are equal."""
+    if is_of_people(about.result):
+        return "better than" if better else "worse than"
+    return "closer to these decisions than" if better else "further from these decisions than"
 
 
 def _each(about: About) -> str:
     return "this person" if len(about.people) == 1 else "each of them"
 
 
+def _by_test(about: About, shown: list[WithPerson]) -> str:
+    """The greatest p of what is shown, or the smallest where nothing is."""
+    p = [one.test.holm for one in shown or about.people if one.test.holm is not None]
+    if not p:
+        return "the two are right on the same units" if len(about.people) == 1 else "they are right on the same units"
+    adjusted = "adjusted " if about.result.families["people"] > 1 else ""
+    least = "" if len(p) == 1 else "largest " if shown else "smallest "
+    by = f"exact paired {either(len(p), 'test', 'tests')}"
+    return f"{by}, {least}{adjusted}{p_words(max(p) if shown else min(p))}"
+
+
 def _mixed(about: About) -> str:
-    better, worse, of = len(_better_than(about)), len(_worse_than(about)), len(about.people)
-    open_ = of - better - worse
+    better, worse, of = _better_than(about), _worse_than(about), len(about.people)
+    open_ = of - len(better) - len(worse)
     rest = f"; no difference from the other {open_} is shown" if open_ else ""
-    parts = [f"better than {better}" if better else "", f"worse than {worse}" if worse else ""]
-    shown = f"{' and '.join(filter(None, parts))} of them (the intervals do not overlap)"
+    parts = [
+        f"{_than(about, better=is_better)} {len(some)}" for some, is_better in ((better, True), (worse, False)) if some
+    ]
+    shown = f"{' and '.join(parts)} of them ({_by_test(about, better + worse)})"
     return f"{_on_shared(about)}: the checker is {shown}{rest}."
 
 
 PEOPLE = (
-    Rule(
-        "nobody",
-        lambda about: about.mine is None or about.mine.accuracy.low is None or not about.people,
-        lambda about: "",
-    ),
+    Rule("nobody", lambda about: not about.people, lambda about: ""),
     Rule(
         "better than everybody",
         lambda about: len(_better_than(about)) == len(about.people),
-        lambda about: f"{_on_shared(about)}: the checker is better than {_each(about)} (the intervals do not overlap).",
+        lambda about: (
+            f"{_on_shared(about)}: the checker is {_than(about, better=True)} {_each(about)} "
+            f"({_by_test(about, about.people)})."
+        ),
     ),
     Rule(
         "worse than everybody",
         lambda about: len(_worse_than(about)) == len(about.people),
-        lambda about: f"{_on_shared(about)}: the checker is worse than {_each(about)} (the intervals do not overlap).",
+        lambda about: (
+            f"{_on_shared(about)}: the checker is {_than(about, better=False)} {_each(about)} "
+            f"({_by_test(about, about.people)})."
+        ),
     ),
     Rule("mixed", lambda about: _better_than(about) or _worse_than(about), _mixed),
     Rule(
         "not shown",
         lambda about: True,
-        lambda about: f"{_on_shared(about)}: no difference between the checker and a person is shown.",
+        lambda about: (
+            f"{_on_shared(about)}: no difference between the checker and a person is shown ({_by_test(about, [])})."
+        ),
     ),
 )
 
@@ -220,14 +255,12 @@ NEXT = (
     Rule("first pass", lambda about: about.of.labellers is None, lambda about: ""),
     Rule(
         "not shown",
-        lambda about: (
-            about.of.accuracy.low is not None and about.of.accuracy.low <= about.majority[1] <= about.of.accuracy.high
-        ),
+        lambda about: about.of.baseline is not None and about.is_above is None,
         lambda about: "label more units, to see whether the checker is better than the baseline",
     ),
     Rule(
         "worse than a person",
-        lambda about: about.mine is not None and about.mine.accuracy.low is not None and bool(_worse_than(about)),
+        lambda about: bool(_worse_than(about)),
         lambda about: "open the cells of the confusion matrix where the checker and people differ",
     ),
     Rule(

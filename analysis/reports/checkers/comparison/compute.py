@@ -15,6 +15,7 @@ from analysis.reports.checkers.comparison.associations import associations
 from analysis.reports.checkers.comparison.labellers import codes_of_runs, labellers, on_same_units
 from analysis.reports.checkers.comparison.probabilities import probabilities
 from analysis.reports.checkers.comparison.result import (
+    Baseline,
     ComparedDimension,
     ComparedRun,
     Comparison,
@@ -24,7 +25,7 @@ from analysis.reports.checkers.comparison.result import (
 )
 from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
-from analysis.reports.checkers.comparison.significance import adjust
+from analysis.reports.checkers.comparison.significance import adjust, significance
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
 from analysis.reports.common import DAWID_SKENE, REFERENCES, WITH_MODEL
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
@@ -37,11 +38,19 @@ from analysis.sources.base import Source, dimensions_to_show, unanswered
 from analysis.sources.outline import Run
 from analysis.sources.several import of_numbers
 from analysis.sources.touched import latest, untouched, untouched_by_all
-from analysis.stats import Classification, classification, kendall_tau_b, label_intervals, pearson, spearman
+from analysis.stats import (
+    Classification,
+    classification,
+    kendall_tau_b,
+    label_intervals,
+    majority_baseline,
+    pearson,
+    spearman,
+)
 from annotation.task_types import Dimension, TaskType
 
 # What is computed of each dimension beside the run's own figures; None where it was not asked or has to wait.
-PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "scores", "associations")
+PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "baseline", "scores", "associations")
 # Some figures count labels that are untouched by the other run as well, or by the newest run of every checker.
 BY_BOTH, BY_ALL = "both", "all"
 
@@ -147,6 +156,7 @@ def compute(
             items, source, kind, units, by_all, reference, of_all, compared, dimensions, judged=BY_ALL
         )
         for side in sides:
+            parts[side.dimension.slug]["baseline"] = _baseline(side, units)
             parts[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
             parts[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
     if not gives_labels:  # then all that can be said is how scores go with the place of people's labels
@@ -319,6 +329,17 @@ def _rivals(
         title = f"{dimension.title} by people and by every checker"
         items.add_flag(f"{slug}.several", title, shared, judged=BY_ALL)
     return parts
+
+
+def _baseline(side: Sides, units: pd.DataFrame) -> Baseline | None:
+    dimension = side.dimension
+    if dimension.takes_number:
+        return None
+    found = majority_baseline(side.people.code, side.checker, len(dimension.values), cluster_codes(units))
+    if not found.n_pairable:
+        return None
+    title = dimension.labels[found.label].title
+    return Baseline(title=title, share=found.share, test=significance(found.test))
 
 
 def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:

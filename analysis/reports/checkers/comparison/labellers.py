@@ -9,14 +9,16 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import Figure
-from analysis.reports.checkers.comparison.result import Labeller, Labellers, PosteriorAccuracy
+from analysis.reports.checkers.comparison.result import Labeller, Labellers, PosteriorAccuracy, WithPerson
+from analysis.reports.checkers.comparison.significance import significance
+from analysis.reports.common import DAWID_SKENE
 from analysis.reports.estimates import cluster_codes, to_figure
 from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.raters import people_of
 from analysis.reports.labels.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
 from analysis.sources.base import Source
 from analysis.sources.outline import SLOT, Run
-from analysis.stats import Estimate, classification, expected_accuracy
+from analysis.stats import Estimate, classification, expected_accuracy, paired_accuracy
 from annotation.task_types import Dimension, TaskType
 
 # Columns of a table that can still be read; whoever labelled most is listed.
@@ -41,8 +43,9 @@ def labellers(
     every checker to every person.
 
     `counted` are the people's labels that count, the table `judged` of the items; `from_everybody` is the reference
-    made of them, `codes` what each run says. Against the majority, a person is compared with that of the others, since
-    their own label is part of it otherwise.
+    made of them, `codes` what each run says, first the one that is compared. A reference made of people's labels is
+    made of those of the others for a person, since their own label is part of it otherwise; and so that the two can
+    be compared, the first run is held against the same others on the person's units.
     """
     of_people = counted[counted["rater_kind"] != SLOT]
     who = people_of(source)
@@ -56,8 +59,10 @@ def labellers(
         mine = of_people[of_people["rater"] == rater]
         labels[rater] = {dimension.slug: codes_of(dimension, units, mine) for dimension in dimensions}
         compared_with[rater] = from_everybody
-        if reference == "majority":
-            compared_with[rater] = references(kind, source, reference, units, counted[counted["rater"] != rater])
+        if reference in ("majority", DAWID_SKENE):
+            # The model takes no slots, which have no errors of their own.
+            others = counted if reference == "majority" else of_people
+            compared_with[rater] = references(kind, source, reference, units, others[others["rater"] != rater])
     rows = {}
     for dimension in dimensions:
         slug = dimension.slug
@@ -66,6 +71,7 @@ def labellers(
         against |= {rater: compared_with[rater][slug] for rater in listed}
         names = {run.uuid: ("checker", run.name) for run in codes}
         names |= {rater: ("person", who[rater].name) for rater in listed}
+        first = next(iter(codes.values()))[slug]
         for one, (what, name) in names.items():
             run = one if what == "checker" else ""
             _add_labeller(items, dimension, one, name, by[one], against[one].code, run, judged)
@@ -80,6 +86,13 @@ def labellers(
                 [_accuracy(dimension, by[rater], by[run.uuid], units) for rater in listed] for run in codes
             ],
             n_people_not_listed=len(everybody) - len(listed),
+            with_people=[
+                one
+                for rater in listed
+                if (
+                    one := _with_person(dimension, against[rater].code, first, by[rater], units, rater, names[rater][1])
+                )
+            ],
         )
     return rows
 
@@ -133,6 +146,31 @@ def _measures(
 ) -> dict[str, Figure]:
     measures = classification(reference, labels, dimension.values, cluster_codes(units))
     return {"accuracy": _figure(measures.accuracy), "macro_f1": _figure(measures.macro_f1)}
+
+
+def _with_person(
+    dimension: Dimension,
+    reference: np.ndarray,
+    run: np.ndarray,
+    person: np.ndarray,
+    units: pd.DataFrame,
+    who: str,
+    name: str,
+) -> WithPerson | None:
+    """None where they share no unit that the reference decides."""
+    found = paired_accuracy(reference, run, person, len(dimension.values), cluster_codes(units))
+    if not found.n_pairable:
+        return None
+    return WithPerson(
+        id=who,
+        name=name,
+        n_pairable=found.n_pairable,
+        checker=found.accuracy_a,
+        person=found.accuracy_b,
+        n_only_checker=found.only_a_right,
+        n_only_person=found.only_b_right,
+        test=significance(found.test),
+    )
 
 
 def _accuracy(dimension: Dimension, person: np.ndarray, labels: np.ndarray, units: pd.DataFrame) -> Figure:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from analysis.reports.checkers.comparison.pictures import written
-from analysis.reports.checkers.comparison.result import PARTIAL, WITHIN, ComparedDimension, Comparison, CorrelationLevel
+from analysis.reports.checkers.comparison.result import (
+    PARTIAL,
+    WITHIN,
+    ComparedDimension,
+    Comparison,
+    CorrelationLevel,
+    is_of_people,
+    others_of,
+)
 from analysis.reports.common import PEOPLE_AS, PLACE
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import (
@@ -193,8 +201,13 @@ def _everybody(result: Comparison) -> str:
     first = next((dimension.labellers for dimension in result.dimensions if dimension.labellers), None)
     if first is None or not first.people:
         return ""
-    others = ", a person against the majority of the others" if result.reference == "majority" else ""
+    others = f", a person with {others_of(result)}" if is_of_people(result) else ""
+    n = result.families["people"]
+    adjusted = f", adjusted for {n_of(n, 'tests')} (Holm 1979)" if n > 1 else ""
     return (
         f"Every checker and every person was compared with the reference{others}; checkers also against each person, "
-        "and against the posterior of Dawid and Skene's model (the mean probability of the checker's label)."
+        "and against the posterior of Dawid and Skene's model (the mean probability of the checker's label). "
+        f"{checker_name(result)} was also compared with each person on the same units, both against "
+        f"{others_of(result)}, by exact paired tests in which the differences of whole {clusters_of(result)[1]} change "
+        f"sign{adjusted}."
     )

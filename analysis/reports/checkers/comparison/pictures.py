@@ -12,6 +12,8 @@ from analysis.reports.checkers.comparison.result import (
     Labeller,
     LabelProbabilities,
     Probabilities,
+    is_of_people,
+    others_of,
 )
 from analysis.reports.labels.raters import public_name
 from analysis.reports.words.numbers import either, n_of
@@ -161,12 +163,13 @@ def draw_labellers(result: Comparison, dimension: ComparedDimension) -> Interval
         return None
     rows, slug = labellers.labellers, dimension.dimension
     method = rows[0].accuracy.interval.method or "no interval"
+    others = f"; a person against {others_of(result)}, which is another reference" if is_of_people(result) else ""
     return Intervals(
         name=picture_name("labellers", slug),
         title=f"{dimension.title}: accuracy of every checker and every person",
         caption=(
-            f"{result.project}: against {result.reference_title.lower()}; a person against that of the others where it "
-            f"is a majority. n of each labeller: {_sizes([row.accuracy for row in rows])} units. "
+            f"{result.project}: against {result.reference_title.lower()}{others}. "
+            f"n of each labeller: {_sizes([row.accuracy for row in rows])} units. "
             f"Lines are 95 % intervals: {method}."
         ),
         alt="; ".join(f"{public_name(row)}: {written(row.accuracy)}" for row in rows) + ".",

@@ -17,6 +17,7 @@ from analysis.figures.results import (
 # Kinds of tests of correlations: p values are adjusted within each, since another null is another question.
 PLAIN, WITHIN, OF_MODELS = "permutation", "permutation within strata", "permutation of models"
 OF_ITEMS = "mean of claims or questions"
+ALPHA = 0.05  # of every verdict
 PARTIAL = " (partial)"  # ends the words of a level within strata
 
 
@@ -52,6 +53,12 @@ class Significance(Record, frozen=False):
     null: str | UnsetType = UNSET
     holm: float | None = None
     benjamini_hochberg: float | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        """The rule of every verdict that rests on a test: p, adjusted for all of its kind on the page, is at most
+        ALPHA."""
+        return self.holm is not None and self.holm <= ALPHA
 
 
 class Equivalent(Record):
@@ -114,6 +121,28 @@ class Labeller(Record):
     macro_f1: Figure
 
 
+class WithPerson(Record):
+    """The checker and one person on the same units, against the same reference, which has no label of either where it
+    is made of people's labels."""
+
+    id: str
+    name: str
+    n_pairable: int
+    checker: float | None
+    person: float | None
+    n_only_checker: int
+    n_only_person: int
+    test: Significance
+
+
+class Baseline(Record):
+    """The accuracy of always giving `title`, the reference's most frequent label, and the test of the checker's."""
+
+    title: str
+    share: float
+    test: Significance
+
+
 class PosteriorAccuracy(Record):
     """Of Dawid and Skene's model of the people; `expected_accuracy` by checker."""
 
@@ -125,13 +154,15 @@ class PosteriorAccuracy(Record):
 
 
 class Labellers(Record):
-    """`against_people` has a row for each checker and a column for each of the `people`."""
+    """`against_people` has a row for each checker and a column for each of the `people`; `with_people` has a row for
+    each person who can be held against the run that is compared."""
 
     labellers: list[Labeller]
     posterior: PosteriorAccuracy
     people: list[str]
     against_people: list[list[Figure]]
     n_people_not_listed: int
+    with_people: list[WithPerson]
 
     def of_kind(self, kind: str) -> list[Labeller]:
         return [one for one in self.labellers if one.kind == kind]
@@ -235,6 +266,7 @@ class ComparedDimension(ReportedQuestion):
     several: Several | None
     rivals: list[Rival] | None
     labellers: Labellers | None
+    baseline: Baseline | None
     scores: list[ScoreDifference] | None
     associations: Associations | None
 
@@ -264,3 +296,15 @@ class Comparison(RunAgainstReference):
     @property
     def gives_labels(self) -> bool:
         return self.gives != "scores"
+
+
+def is_of_people(result: Comparison) -> bool:
+    """Whether the reference is made of people's labels, so that a person's own must be kept out of it."""
+    return result.reference in ("majority", "dawid-skene")
+
+
+def others_of(result: Comparison) -> str:
+    """What the checker and a person are both held against, for a sentence."""
+    if result.reference == "majority":
+        return "the majority of the others"
+    return "the most probable label by the others" if is_of_people(result) else result.reference_title.lower()

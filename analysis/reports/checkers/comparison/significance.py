@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.figures.results import number
-from analysis.reports.checkers.comparison.result import OF_MODELS, WITHIN, Equivalent, Significance
+from analysis.reports.checkers.comparison.result import ALPHA, OF_MODELS, WITHIN, Equivalent, Significance
 from analysis.reports.estimates import RESAMPLES
 from analysis.stats import Estimate, PairedTest, benjamini_hochberg, equivalence, holm
-
-ALPHA = 0.05
 
 
 def significance(test: PairedTest, **more: str) -> Significance:
@@ -42,6 +40,8 @@ def adjust(rows: Sequence[dict]) -> dict[str, int]:
         "versus": [test for one in rows if one["versus"] for test in one["versus"].tests],
         "several": [test for one in rows if one["several"] for test in one["several"].tests],
         "rivals": [test for one in rows for other in one["rivals"] or () for test in other.tests],
+        "people": [row.test for one in rows if one["labellers"] for row in one["labellers"].with_people],
+        "baseline": [one["baseline"].test for one in rows if one["baseline"]],
         "scores": [test for one in rows for row in one["scores"] or () for test in row.tests],
         "associations": [test for one in associated for test in one.tests],
         "within": [test for test in levels if test.name == WITHIN],

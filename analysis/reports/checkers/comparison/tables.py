@@ -17,6 +17,8 @@ from analysis.reports.checkers.comparison.result import (
     Rival,
     Significance,
     Versus,
+    is_of_people,
+    others_of,
 )
 from analysis.reports.labels.raters import rater_cell
 from analysis.reports.words.sentences import checker_name, clusters_of, sentences
@@ -35,6 +37,14 @@ SEVERAL_SUPPOSES = (
     "Tests whether all are equally accurate on the units that people and every one of them label. Where it finds no "
     "difference, tests of pairs say little. The permutation test permutes the checkers within whole {}; Cochran's Q "
     "treats units as independent."
+)
+SAME_UNITS = (
+    "Both on the same units, against the same reference. Two-sided and exact: the differences of a whole {} change "
+    "sign. A difference is shown where p by Holm is at most 0.05."
+)
+BASELINE = (
+    "{share:.3f} is the accuracy of always giving {title}; exact paired test of the difference on the same units, "
+    "p = {p:.3g}."
 )
 EXPECTED = (
     "Expected accuracy is the mean probability, by the posterior of Dawid-Skene over all people, of the checker's "
@@ -106,6 +116,8 @@ def measures(result: Comparison, dimension: ComparedDimension) -> Table:
             f"Rows with “{unasked.label}” count it as one more label. The others are over units where people and the "
             "checker both found that the question applies."
         )
+    if (baseline := dimension.baseline) and baseline.test.p_value is not None:
+        below = sentences(BASELINE.format(share=baseline.share, title=baseline.title, p=baseline.test.p_value), below)
     return Table(
         f"{dimension.title}: {result.checker} against people",
         [
@@ -362,6 +374,7 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
             measured.labellers,
             _about_people(result, dimension),
         ),
+        _with_people(result, dimension),
         Table(
             f"{dimension.title}: every checker against every single person",
             [
@@ -379,6 +392,36 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     ]
 
 
+def _with_people(result: Comparison, dimension: ComparedDimension) -> Table:
+    slug = dimension.dimension
+    return Table(
+        f"{dimension.title}: {checker_name(result)} and each person against {others_of(result)}",
+        [
+            Column("Person", rater_cell),
+            Column(
+                "n",
+                "n_pairable",
+                items=lambda row: Filter(
+                    filters.against_reference(slug, row.id).units | filters.by_two(dimension, result.run).units
+                ),
+            ),
+            Column("Accuracy of the checker", "checker"),
+            Column("Of the person", "person"),
+            Column("Only the checker right", "n_only_checker"),
+            Column("Only the person right", "n_only_person"),
+            *test_columns(lambda row: row.test)[:2],
+        ],
+        dimension.labellers.with_people,
+        sentences(
+            SAME_UNITS.format(clusters_of(result)[0]),
+            "The decisions may be made of these people's labels, which are then closer to them."
+            if not is_of_people(result)
+            else "",
+            about_family(result, "people"),
+        ),
+    )
+
+
 def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
     measured = dimension.labellers
     units = "Checkers are compared on the units that all of them label."
@@ -386,11 +429,9 @@ def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
         ("Each checker is measured on all units that it labels." if result.own_units else units)
         if len(measured.of_kind("checker")) > 1
         else "",
-        "A person is compared with the majority of the others, on the units that they labelled."
-        if result.reference == "majority" and measured.people
-        else "",
-        "A person's own labels contribute to the Dawid-Skene reference, so their accuracy is overestimated."
-        if result.reference == "dawid-skene" and measured.people
+        f"A person is compared with {others_of(result)}, on the units that they labelled: another reference than the "
+        "checkers', so these accuracies do not say who is better. The next table does."
+        if is_of_people(result) and measured.people
         else "",
         EXPECTED,
         f"{measured.n_people_not_listed} more people are not listed." if measured.n_people_not_listed else "",
