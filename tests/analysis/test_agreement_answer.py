@@ -2,12 +2,14 @@
 
 import msgspec
 import pytest
+from scipy.stats import fisher_exact
 
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import PENDING, Ends, Figure
 from analysis.reports.agreement.agreement.answer import NEXT, RULES, Recommended, recommended
 from analysis.reports.agreement.agreement.result import QuestionAgreement
 from analysis.reports.metrics import get_report
+from analysis.sources.files import source_of_files
 from annotation.models import Project
 from tests.world.labels import items_of, make_rater, project_of, say
 
@@ -60,40 +62,113 @@ def test_a_third_person_and_exchangeable_raters_get_alpha(two_people):
     assert recommended(question(project)).is_alpha
 
 
-def figure(estimate, low=None, high=None, undefined="", why="") -> Figure:
-    ends = Ends(undefined=why)
+def figure(estimate, low=None, high=None, undefined="", why="", note="") -> Figure:
+    ends = Ends(undefined=why, note=note)
     return Figure(estimate=estimate, low=low, high=high, undefined=undefined, interval=ends, n_pairable=40)
 
 
-# A figure, whether it is alpha, what is said of it, what is to be done next.
+# A figure, whether it is alpha, p of the test against chance, what is said of it, what is to be done next.
+BELOW = "is below .667, under which"
 CASES = {
-    "undefined": (figure(None, undefined="only one label was used"), True, "is undefined: only one", "other labels"),
+    "undefined": (figure(None, undefined="only one label was used"), True, None, "is undefined: only one", "other"),
     "pending": (
         figure(0.5, why=PENDING),
         True,
+        None,
         "= 0.500, over 40 units with two labels or more (the interval is still being",
         "",
     ),
-    "no interval": (figure(1.0, why="one cluster"), True, "(no interval: one cluster).", "more claims"),
-    "not shown": (figure(0.1, -0.1, 0.3), True, "beyond chance is not shown: the interval includes zero", "read the"),
-    "kappa not shown": (figure(0.1, -0.1, 0.3), False, "beyond chance is not shown", "read the units where people"),
-    "below chance": (figure(-0.4, -0.6, -0.2), True, "agree less often than by chance", "read the units"),
-    "kappa": (figure(0.5, 0.3, 0.7), False, "They agree beyond chance", ""),
-    "reliable": (figure(0.9, 0.85, 0.95), True, "It reaches .800, from which Krippendorff (2004) calls", ""),
-    "reliable?": (figure(0.82, 0.7, 0.9), True, "its interval reaches below 0.800", "plan how many more labels"),
-    "tentative": (figure(0.7, 0.68, 0.72), True, "allows tentative conclusions only (Krippendorff 2004).", "read the"),
-    "tentative?": (figure(0.7, 0.6, 0.8), True, "its interval reaches below 0.667", "read the units"),
-    "unreliable": (figure(0.3, 0.2, 0.4), True, "[0.200, 0.400], over 40 units with two labels or more. It is", "read"),
+    "no interval": (
+        figure(1.0, why="one cluster"),
+        True,
+        0.01,
+        "(no interval: one cluster). They agree beyond",
+        "more",
+    ),
+    "not shown": (
+        figure(0.1, -0.1, 0.3),
+        True,
+        0.2,
+        "beyond chance is not shown (permutation test, p = 0.200)",
+        "read",
+    ),
+    "not shown, and how strong": (figure(0.1, -0.1, 0.3), True, 0.2, f"Alpha {BELOW}", "read the"),
+    # The test decides, whatever the interval says: page and sentence never contradict each other.
+    "test and interval": (
+        figure(0.8, -0.1, 1.0),
+        True,
+        0.014,
+        "agree beyond chance (permutation test, p = 0.014)",
+        "plan",
+    ),
+    "interval and test": (
+        figure(0.2, 0.01, 0.4),
+        True,
+        0.06,
+        "beyond chance is not shown (permutation test, p",
+        "read",
+    ),
+    "kappa not shown": (figure(0.1, -0.1, 0.3), False, 0.3, "same two people. Agreement beyond chance is not", "read"),
+    "kappa": (
+        figure(0.5, 0.3, 0.7),
+        False,
+        0.001,
+        "They agree beyond chance (permutation test, p = 0.001)",
+        "read the",
+    ),
+    "kappa, and how strong": (figure(0.5, 0.3, 0.7), False, 0.001, f", which {BELOW}", "read the"),
+    "below chance": (figure(-0.4, -0.6, -0.2), True, 0.99, "In these labels they agree less often than by", "read"),
+    "numbers": (figure(0.9, 0.85, 0.95), True, None, "They agree beyond chance (the interval lies above zero)", ""),
+    "reliable": (figure(0.9, 0.85, 0.95), True, 0.001, "Alpha reaches .800, from which Krippendorff (2004) calls", ""),
+    "reliable?": (figure(0.82, 0.7, 0.9), True, 0.001, "its interval reaches below 0.800", "plan how many more labels"),
+    "tentative": (figure(0.7, 0.68, 0.72), True, 0.001, "tentative conclusions only (Krippendorff 2004).", "read the"),
+    "tentative?": (figure(0.7, 0.6, 0.8), True, 0.001, "its interval reaches below 0.667", "read the units"),
+    "unreliable": (figure(0.3, 0.2, 0.4), True, 0.001, "[0.200, 0.400], over 40 units with two labels or", "read"),
+    "few informative": (
+        figure(0.3, 0.2, 0.4, note="rests on only 3 units that differ and may be too narrow"),
+        True,
+        0.4,
+        "or more. Caution: the interval rests on only 3 units that differ and may be too narrow. Agreement",
+        "read",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_page_begins_with_its_answer(two_people, name):
-    found, is_alpha, says, next_step = CASES[name]
-    one = Recommended(question(two_people), "Krippendorff's alpha (nominal)", found, is_alpha)
+    found, is_alpha, p, says, next_step = CASES[name]
+    asked = question(two_people)
+    asked = msgspec.structs.replace(asked, chance=msgspec.structs.replace(asked.chance, p_value=p))
+    one = Recommended(asked, "Krippendorff's alpha (nominal)", found, is_alpha)
     said, then = (first_that_applies(rules, one) for rules in (RULES, NEXT))
     assert said.startswith("Relevance: ") and says in said and said.endswith(".")
-    assert next_step in then and bool(next_step) == bool(then)
+    assert next_step in then
+
+
+def from_table(tmp_path, columns) -> str:
+    """The first sentence on labels of two people, "-" for none."""
+    path = tmp_path / "table.csv"
+    both = zip("ab", columns, strict=True)
+    rows = [f"{unit},{who},{label}" for who, labels in both for unit, label in enumerate(labels)]
+    path.write_text("\n".join(["item,rater,label", *(row for row in rows if not row.endswith("-"))]))
+    return REPORT.page_of(REPORT.compute(source_of_files(path))).answer.sentences[0]
+
+
+def test_a_missing_label_changes_the_coefficient_and_not_the_words(tmp_path):
+    """Two people agree on 15 of 20 units; one of 40 labels is missing."""
+    a, b = "xxxxxxxxxxyyyyyyyyyy", "xxxxxxxyyyyyyyyyyyxx"
+    complete, missing = from_table(tmp_path, (a, b)), from_table(tmp_path, (a, b[:-1] + "-"))
+    assert "Cohen's kappa = " in complete and "Krippendorff's alpha (nominal) = " in missing
+    for words in ("They agree beyond chance (permutation test, p = 0.0", "is below .667, under which"):
+        assert words in complete and words in missing
+
+
+def test_few_units_whose_test_finds_agreement_are_said_to_agree(tmp_path):
+    """Twelve units, one disagreement: kappa is .800, its interval reaches below 0, and Fisher's exact test has .018."""
+    said = from_table(tmp_path, ("pppnnnnnnnnn", "pppnnnnnnnnp"))
+    p = fisher_exact([[3, 0], [1, 8]], alternative="greater").pvalue
+    assert "Cohen's kappa = 0.800 [" in said and p == pytest.approx(0.018, abs=0.001)
+    assert "They agree beyond chance (permutation test, p = 0.01" in said
 
 
 def test_where_nobody_or_one_person_labelled_the_page_says_so_and_what_to_do():

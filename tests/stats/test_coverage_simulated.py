@@ -97,7 +97,6 @@ TOO_OFTEN = {
     "McNemar, skill by claim": 0.11,
     "Cochran's Q, skill by claim": 0.16,
     "alternative annotator test, one person, skill by claim": 0.07,
-    "permutation test of agreement, habits by claim": 0.07,
     # An exact test, to which chance gave 6.7 % of these studies: of those with 15 and 60 claims it rejects 5 %.
     "correlation_test of whole claims": 0.06,
     # The exact permutations of the same 1,000 studies reject 6.0 %.

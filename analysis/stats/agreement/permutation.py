@@ -11,10 +11,11 @@ from analysis.stats.labels import Labels
 from analysis.stats.resampling.bootstrap import one_blas_thread
 
 WITHIN_RATERS = "labels permuted within each rater"
+OF_CLUSTERS = "labels permuted within each rater, those of a cluster together"
 AMONG_ALL = "labels permuted among all, since the raters are exchangeable"
 NOTHING_MOVES = (
     "no permutation changes agreement: nobody gave different labels to two units whose other labels differ, as where "
-    "each person labelled one unit or gave one label throughout"
+    "each person labelled one unit (or cluster) or gave one label throughout"
 )
 
 
@@ -44,7 +45,9 @@ def agreement_permutation_test(
     """Test that raters agree no more than their habits alone would make them.
 
     Under H0 a rater's labels have nothing to do with the units that they were given to: each rater's labels are
-    permuted among the units that the rater labelled, so that habits and the pattern of missing labels stay.
+    permuted among the units that the rater labelled, so that habits and the pattern of missing labels stay. Where units
+    come in clusters, a rater's habits may differ from one to the next: all of the rater's labels of a cluster move
+    together, to another one in which the rater labelled equally many units.
     Exchangeable raters have no habits of their own; their labels are permuted among all. ``p = (1 + b) / (1 + m)`` with
     b of m permutations whose alpha is at least the observed one, so p is never 0 and the test holds its level at any m.
     Units with fewer than two labels take no part; the marginals of the others stay, so expected disagreement is
@@ -60,8 +63,8 @@ def agreement_permutation_test(
     Returns
     -------
     PermutationTest
-        Undefined where alpha is, and where no permutation can change it. Units are taken as independent: where a
-        rater's labels of one cluster hang together without regard to the others', p is too small.
+        Undefined where alpha is, and where no permutation can change it. Units of exchangeable raters are taken as
+        independent, whatever they come in.
 
     Raises
     ------
@@ -85,7 +88,8 @@ def agreement_permutation_test(
     if n_permutations < 1:
         raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
     alpha = krippendorff_alpha(labels, level)
-    null = AMONG_ALL if labels.exchangeable else WITHIN_RATERS
+
+    null = AMONG_ALL if labels.exchangeable else OF_CLUSTERS if _come_in_clusters(labels) else WITHIN_RATERS
 
     def undefined(reason: str, n_labels: int = 0) -> PermutationTest:
         nothing = dict.fromkeys(("statistic", "p_value", "chance_mean", "chance_high"), np.nan)
@@ -95,14 +99,16 @@ def agreement_permutation_test(
         return undefined(alpha.undefined)
     per_unit = np.bincount(labels.unit, minlength=labels.n_units)
     rows = per_unit[labels.unit] > 1
-    rater = np.zeros(rows.sum(), dtype=int) if labels.exchangeable else labels.rater[rows]
-    order = np.argsort(rater, kind="stable")
+    block, cluster, size, order = _blocks(labels, rows)
     unit, value = np.unique(labels.unit[rows], return_inverse=True)[1][order], labels.value[rows][order]
-    starts = np.flatnonzero(np.diff(rater[order], prepend=-1))
-    parts = np.split(value, starts[1:])
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    parts = [
+        part if n == 1 else part.reshape(-1, n)
+        for part, n in zip(np.split(value, starts[1:]), size[starts], strict=True)
+    ]
     distance = _distance(value, len(labels.categories), level)
     others = np.bincount(unit) - 1
-    n_movable = _n_movable(unit, value, starts, distance, others)
+    n_movable = _n_movable(unit, cluster, value, starts, distance, others)
     if not n_movable:
         return undefined(NOTHING_MOVES, len(value))
     rng = np.random.default_rng(seed)
@@ -110,7 +116,7 @@ def agreement_permutation_test(
     with one_blas_thread():
         drawn = np.array(
             [
-                _disagreement(unit, np.concatenate([rng.permutation(part) for part in parts]), distance, others)
+                _disagreement(unit, np.concatenate([rng.permutation(part).ravel() for part in parts]), distance, others)
                 for _ in range(n_permutations)
             ]
         )
@@ -129,17 +135,47 @@ def agreement_permutation_test(
     )
 
 
+def _blocks(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What changes places, by label in the order of blocks: the block, what its members are told by (a cluster or a
+    unit), how many labels a member has; and that order of the labels at `rows`."""
+    unit, n = labels.unit[rows], int(rows.sum())
+    if labels.exchangeable or not _come_in_clusters(labels):
+        rater = np.zeros(n, dtype=int) if labels.exchangeable else labels.rater[rows]
+        order = np.argsort(rater, kind="stable")
+        return rater[order], unit[order], np.ones(n, dtype=int), order
+    cluster = np.unique(labels.cluster[unit], return_inverse=True)[1]
+    both = labels.rater[rows].astype(np.int64) * (int(cluster.max(initial=0)) + 1) + cluster
+    member, size = np.unique(both, return_inverse=True, return_counts=True)[1:]
+    size = size[member]
+    order = np.lexsort((member, size, labels.rater[rows]))
+    block = np.unique(np.column_stack([labels.rater[rows], size])[order], axis=0, return_inverse=True)[1].ravel()
+    return block, cluster[order], size[order], order
+
+
+def _come_in_clusters(labels: Labels) -> bool:
+    if labels.cluster is None:
+        return False
+    labelled = np.unique(labels.unit)
+    return len(np.unique(labels.cluster[labelled])) < len(labelled)
+
+
 def _n_movable(
-    unit: np.ndarray, value: np.ndarray, starts: np.ndarray, distance: np.ndarray, others: np.ndarray
+    unit: np.ndarray,
+    member: np.ndarray,
+    value: np.ndarray,
+    starts: np.ndarray,
+    distance: np.ndarray,
+    others: np.ndarray,
 ) -> int:
-    """Labels of raters (who begin at `starts`) whose permutation may change disagreement: who gave different labels to
-    different units, on which either what the others said costs the labels differently, or another such rater moves."""
+    """Labels of blocks (which begin at `starts`) whose permutation may change disagreement: who gave different
+    labels to different members (units or clusters), on which either what the others said costs the labels differently,
+    or another such rater moves."""
     size = np.diff(starts, append=len(value))
 
     def differ(column: np.ndarray) -> np.ndarray:
         return np.maximum.reduceat(column, starts) - np.minimum.reduceat(column, starts) > 1e-9
 
-    moving = differ(value.astype(float)) & differ(unit.astype(float))
+    moving = differ(value.astype(float)) & differ(member.astype(float))
     mine = np.repeat(moving, size)
     has_other = np.bincount(unit, mine)[unit] - mine > 0
     q = len(distance)

@@ -9,8 +9,8 @@ from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.common import REFERENCES
-from analysis.reports.words.numbers import n_of
-from analysis.reports.words.sentences import no_interval
+from analysis.reports.words.numbers import n_of, p_words
+from analysis.reports.words.sentences import no_interval, sentences
 from analysis.sources.outline import GROUP
 
 WHOSE = {
@@ -27,6 +27,7 @@ def whose(result: Agreement) -> str:
 # Krippendorff (2004), Content Analysis, 2nd edition, page 241: rely on alpha of .800 or more, and draw only tentative
 # conclusions from .667 on. He says so of alpha alone.
 RELIABLE, TENTATIVE = 0.8, 0.667
+ALPHA = 0.05  # of the test against chance
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,23 @@ class Recommended:
     is_alpha: bool
 
     @property
+    def alpha(self) -> Figure:
+        """Krippendorff's, at the level of the scale."""
+        if self.is_alpha:
+            return self.figure
+        return alpha_of(self.question)
+
+    @property
     def stated(self) -> str:
         return f"{self.title} = {self.figure.written()}"
+
+
+def alpha_of(question: QuestionAgreement) -> Figure:
+    return next(figure for figure in question.figures if figure.name == f"krippendorff_alpha_{question.level}")
+
+
+def is_pending(figure: Figure) -> bool:
+    return figure.low is None and not figure.why_no_interval
 
 
 def recommended(question: QuestionAgreement) -> Recommended:
@@ -57,19 +73,56 @@ def recommended(question: QuestionAgreement) -> Recommended:
         if pairs[0].quadratic:
             return Recommended(question, "Cohen's kappa (quadratic weights)", pairs[0].quadratic, is_alpha=False)
         return Recommended(question, "Cohen's kappa", pairs[0], is_alpha=False)
-    name = f"krippendorff_alpha_{question.level}"
-    alpha = next(figure for figure in question.figures if figure.name == name)
-    return Recommended(question, f"Krippendorff's alpha ({question.level})", alpha, is_alpha=True)
+    return Recommended(question, f"Krippendorff's alpha ({question.level})", alpha_of(question), is_alpha=True)
 
 
 def _measured(one: Recommended) -> str:
-    return (
-        f"{one.question.title}: {one.stated}, over {n_of(one.figure.n_pairable or 0, 'units')} with two labels or more"
-    )
+    n = n_of(one.figure.n_pairable or 0, "units")
+    people = "" if one.is_alpha else ", labelled by the same two people"
+    interval = "" if one.figure.low is not None else f" ({no_interval(one.figure)})"
+    caution = f". Caution: the interval {one.figure.note}" if one.figure.low is not None and one.figure.note else ""
+    return f"{one.question.title}: {one.stated}, over {n} with two labels or more{people}{interval}{caution}."
 
 
-def _reaches_below(one: Recommended, bound: float) -> str:
-    return f"; its interval reaches below {bound:.3f}" if one.figure.low < bound else ""
+def agrees_beyond_chance(one: Recommended) -> bool | None:
+    """The one rule of whether people agree beyond chance: the permutation test of alpha, at 0.05. Where that is not
+    made, as of numbers, the interval decides; None where there is neither."""
+    if one.question.chance.p_value is not None:
+        return one.question.chance.p_value <= ALPHA
+    return None if one.figure.low is None else one.figure.low > 0
+
+
+def _beyond_chance(one: Recommended) -> str:
+    agrees, chance = agrees_beyond_chance(one), one.question.chance
+    if agrees is None:
+        return ""
+    ends = "lies above" if agrees else "does not lie above"
+    by = f"the interval {ends} zero" if chance.p_value is None else f"permutation test, {p_words(chance.p_value)}"
+    below = " In these labels they agree less often than by chance." if (one.figure.high or 0) < 0 else ""
+    return f"They agree beyond chance ({by})." if agrees else f"Agreement beyond chance is not shown ({by}).{below}"
+
+
+def _strength(one: Recommended) -> str:
+    """Alpha against Krippendorff's bounds, whichever coefficient fits the design: a missing label, which makes it
+    another one, changes no word."""
+    alpha = one.alpha
+    if not alpha.is_defined:
+        return ""
+    it = "Alpha" if one.is_alpha else f"Krippendorff's alpha is {alpha.estimate:z.3f}, which"
+    if alpha.estimate >= RELIABLE:
+        return (
+            f"{it} reaches .800, from which Krippendorff (2004) calls data reliable{_reaches_below(alpha, RELIABLE)}."
+        )
+    if alpha.estimate >= TENTATIVE:
+        return (
+            f"{it} lies between .667 and .800 and allows tentative conclusions only (Krippendorff 2004)"
+            f"{_reaches_below(alpha, TENTATIVE)}."
+        )
+    return f"{it} is below .667, under which Krippendorff (2004) would not draw even tentative conclusions."
+
+
+def _reaches_below(alpha: Figure, bound: float) -> str:
+    return f"; its interval reaches below {bound:.3f}" if alpha.low is not None and alpha.low < bound else ""
 
 
 RULES = (
@@ -81,50 +134,8 @@ RULES = (
         lambda one: not one.figure.is_defined,
         lambda one: f"{one.question.title}: {one.title} is undefined: {one.figure.undefined}.",
     ),
-    Rule(
-        "no interval",
-        lambda one: one.figure.low is None,
-        lambda one: f"{_measured(one)} ({no_interval(one.figure)}).",
-    ),
-    Rule(
-        "not shown",
-        lambda one: one.figure.low <= 0 <= one.figure.high,
-        lambda one: f"{_measured(one)}. Agreement beyond chance is not shown: the interval includes zero.",
-    ),
-    Rule(
-        "below chance",
-        lambda one: one.figure.high < 0,
-        lambda one: f"{_measured(one)}. People agree less often than by chance.",
-    ),
-    Rule(
-        "beyond chance",
-        lambda one: not one.is_alpha,
-        lambda one: f"{_measured(one)}, labelled by the same two people. They agree beyond chance.",
-    ),
-    Rule(
-        "reliable",
-        lambda one: one.figure.estimate >= RELIABLE,
-        lambda one: (
-            f"{_measured(one)}. It reaches .800, from which Krippendorff (2004) calls data reliable"
-            f"{_reaches_below(one, RELIABLE)}."
-        ),
-    ),
-    Rule(
-        "tentative",
-        lambda one: one.figure.estimate >= TENTATIVE,
-        lambda one: (
-            f"{_measured(one)}. Between .667 and .800 it allows tentative conclusions only (Krippendorff 2004)"
-            f"{_reaches_below(one, TENTATIVE)}."
-        ),
-    ),
-    Rule(
-        "unreliable",
-        lambda one: True,
-        lambda one: (
-            f"{_measured(one)}. It is below .667, under which Krippendorff (2004) would not draw even "
-            "tentative conclusions."
-        ),
-    ),
+    Rule("first pass", lambda one: is_pending(one.figure), _measured),
+    Rule("measured", lambda one: True, lambda one: sentences(_measured(one), _beyond_chance(one), _strength(one))),
 )
 
 NEXT = (
@@ -146,7 +157,7 @@ NEXT = (
     ),
     Rule(
         "below the bound",
-        lambda one: one.figure.estimate < (RELIABLE if one.is_alpha else 0) or one.figure.low <= 0,
+        lambda one: (one.alpha.estimate or 0) < RELIABLE or not agrees_beyond_chance(one),
         lambda one: (
             f"read the units where people disagree about {one.question.title.lower()}, and clarify the guidelines for "
             "them"
@@ -154,7 +165,7 @@ NEXT = (
     ),
     Rule(
         "uncertain",
-        lambda one: one.is_alpha and one.figure.low < RELIABLE,
+        lambda one: one.alpha.low is not None and one.alpha.low < RELIABLE,
         lambda one: "plan how many more labels narrow the interval enough (report “How many more labels?”)",
     ),
 )
@@ -182,10 +193,10 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
     if result.n_items_without_units:
         n += f"; {n_of(result.n_items_without_units, 'items')} with nothing to judge"
     n = "; ".join([n, *(f"{one.question.title}: {n_of(one.question.n_labels, 'labels')}" for one in asked)])
-    sentences = [first_that_applies(RULES, one) for one in asked]
-    sentences += filter(None, [against_decisions(result)])
+    said = [first_that_applies(RULES, one) for one in asked]
+    said += filter(None, [against_decisions(result)])
     return Answer(
-        sentences=tuple(sentences) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
+        sentences=tuple(said) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,
         picture=picture,
         next=first_sentence(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),

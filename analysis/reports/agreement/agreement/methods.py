@@ -69,10 +69,7 @@ def _by_chance(asked: Sequence[QuestionAgreement]) -> str:
         return ""
     times = sorted({test.n_permutations for test in tests})
     number = " to ".join(f"{n:,}" for n in dict.fromkeys((times[0], times[-1])))
-    return (
-        f"Alpha was tested against chance by {number} permutations ({tests[0].null}), one-sided, with units treated as "
-        "independent."
-    )
+    return f"Alpha was tested against chance by {number} permutations ({tests[0].null}), one-sided."
 
 
 def _results(asked: Sequence[QuestionAgreement]) -> str:

@@ -129,6 +129,7 @@ class WithUnasked(Record):
     label: str
     n_labels: int
     n_paired: int
+    n_disagree: int  # of the units with a pair
     figures: list[Coefficient]
 
 
@@ -194,6 +195,7 @@ class QuestionAgreement(ReportedQuestion):
     labels: list[GivenLabel]
     n_labels: int
     n_paired: int
+    n_disagree: int  # of the units with a pair
     figures: list[Coefficient]
     chance: Chance
     per_label: list[LabelAgreement]

@@ -39,7 +39,7 @@ EXCHANGEABLE = (
 )
 SETS_NOTE = (
     "Answers hold any number of labels. MASI (Passonneau 2006) and Jaccard distances measure how much two answers "
-    "share. each label by itself, chosen or not, follows below."
+    "share. Each label separately, chosen or not, follows below."
 )
 CLOSED_FORM = (
     "Analytic intervals that treat units as independent. The intervals above allow for clusters, such as the units of "
@@ -123,8 +123,8 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
     left_out = question.figures[0].left_out or {}
     counts = [
         ("units", result.n_units, ALL),
-        ("where people disagree", None, Filter({slug: "disagree"})),
-        ("where people agree", None, Filter({slug: "agree"})),
+        ("where people disagree", question.n_disagree, Filter({slug: "disagree"})),
+        ("where people agree", question.n_paired - question.n_disagree, Filter({slug: "agree"})),
         ("with one label only", left_out.get("one label only", 0), Filter({slug: "single"})),
         ("without a label", left_out.get("no label", 0), Filter({slug: "unlabelled"})),
     ]
@@ -195,7 +195,8 @@ def _against_chance(question: QuestionAgreement) -> Table:
         ],
         [question.chance],
         "One-sided p: the share of permutations, which keep each person's label frequencies, that reach this alpha. "
-        "Units are treated as independent.",
+        "Where p is at most 0.05, the page says that people agree beyond chance. Units of exchangeable raters are "
+        "treated as independent.",
     )
 
 
