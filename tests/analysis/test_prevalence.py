@@ -73,9 +73,33 @@ def test_a_question_that_is_not_asked_has_none_of_its_labels(run):
     assert stance["n_both"] == BY_PEOPLE and supports["people"]["estimate"] == relevant["people"]["estimate"]
     assert supports["powered"]["estimate"] == pytest.approx(relevant["powered"]["estimate"])
     nobody = next(row for row in stance["labels"] if row["label"] == "refutes")["people"]
-    assert nobody["estimate"] == 0 and nobody["low"] is None and "none has" in nobody["interval"]["undefined"]
+    assert nobody["estimate"] == 0 and nobody["low"] is None and "the same value" in nobody["interval"]["undefined"]
     items = Items.from_json(report["behind"])
     assert items.count(Filter({"stance.judged": "others"})) == N - BY_PEOPLE
+
+
+def test_people_count_by_their_shares_and_a_tie_is_half_a_label(run):
+    """Ben labels Anna's first eight units and disagrees on three of them: ties count half, and none is left out."""
+    ben = make_rater(run.project, "Ben")
+    for number, item in enumerate(items_of(run.project)[:8]):
+        yes = is_relevant(number) != (number in (1, 2, 4))
+        say(item, ben, *(("relevant", "supports") if yes else ("not_relevant",)))
+    report = report_of(run)
+    relevance, stance = (of_dimension(report, name) for name in ("relevance", "stance"))
+    value = np.array([0.5 if number in (1, 2, 4) else is_relevant(number) for number in range(BY_PEOPLE)], dtype=float)
+    people = relevance["labels"][0]["people"]
+    assert (people["n"], relevance["n_both"], relevance["n_divided"]) == (BY_PEOPLE, BY_PEOPLE, 3)
+    assert people["estimate"] == pytest.approx(value.mean())
+    half = 1.96 * value.std(ddof=1) / np.sqrt(BY_PEOPLE)
+    assert people["high"] - people["estimate"] == pytest.approx(min(half, 1 - value.mean()), rel=0.05)
+    # Who finds a unit not relevant votes for no stance of it.
+    assert stance["labels"][0]["people"]["estimate"] == pytest.approx(value.mean())
+
+
+def test_what_is_left_out_stands_in_the_first_sentence(run):
+    Suggestion.objects.filter(run=run, unit__in=[item.anchor_id for item in items_of(run.project)[:3]]).delete()
+    begins = get_report("prevalence").page_of(report_of(run)).answer.sentences[0]
+    assert "if people labelled a random sample; left out: 3 units without the checker's label." in begins
 
 
 def test_labels_that_the_checker_touched_count_only_when_asked(run):
@@ -154,6 +178,8 @@ def question(estimates, by_people=20, n_both=20) -> QuestionPrevalence:
         n_people=0,
         n_neither=0,
         n_tied=0,
+        n_divided=0,
+        n_undecided=0,
         labels=[
             LabelShare(
                 label=str(place),

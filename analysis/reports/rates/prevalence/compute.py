@@ -6,20 +6,21 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import cluster_codes
 from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
-from analysis.reports.labels.reference import Reference, as_answered, checker_codes, decisions_left_out, references
+from analysis.reports.labels.reference import as_answered, checker_codes, decisions_left_out, references
+from analysis.reports.labels.votes import Votes
 from analysis.reports.rates.prevalence.powered import Judged, means
 from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
 from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, QuestionPrevalence, Responses
+from analysis.reports.rates.prevalence.show import TITLES
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.touched import latest, untouched
 from annotation.task_types import Dimension
 
-NO_SPREAD = "no interval: by {}, all units have the label or none has"
+NO_SPREAD = "no interval: by {}, all units have the same value"
 
 
 def compute(
@@ -27,9 +28,11 @@ def compute(
 ) -> tuple[Prevalence, Items]:
     """The report on prevalence with one checker run, by its UUID.
 
-    Shares are of all units, and where these are pieces of responses of responses too: the mean share of a response's
-    pieces with each label, and the share of responses with any such piece. Where a question is not asked, none of its
-    labels is given. `reference` and `touched` as in the comparison. Wrong values raise ValueError.
+    People's value of a unit is the share of its raters who give the label, so that ties count; of decisions, whether it
+    is the decided one. Shares are of all units, and where these are pieces of responses of responses too: the mean
+    share of a response's pieces with each label, and the share of responses with any such piece. Where a question is
+    not asked, none of its labels is given. `reference` and `touched` as in the comparison. Wrong values raise
+    ValueError.
     """
     checker_run = source.run(run)
     if checker_run.gives == "scores":
@@ -51,17 +54,20 @@ def compute(
     questions = []
     for dimension in dimensions_to_show(kind, everything):
         of_people, of_checker = people[dimension.slug], codes[dimension.slug]
-        known = of_people.code, of_people.not_asked
-        responses = response_shares(items, dimension, units, known, of_checker) if has_responses else None
+        said = Votes.of_people(kind, dimension, units, counted)
+        votes = Votes.of_decisions(dimension, of_people) if by_decisions else said
+        responses = response_shares(items, dimension, units, votes, of_checker) if has_responses else None
         questions.append(
             _question(
                 items,
                 dimension,
                 units,
-                of_people,
+                votes,
                 of_checker,
                 origins,
                 responses=responses,
+                n_tied=of_people.counts()["tied"],
+                n_undecided=int(((said.n > 0) & (votes.n == 0)).sum()),
             )
         )
     left_out = decisions_left_out(source, reference, units, against)
@@ -70,7 +76,7 @@ def compute(
         checker=checker_run.checker,
         version=checker_run.version,
         reference=reference,
-        reference_title=REFERENCES[reference],
+        reference_title=TITLES[reference],
         touched=touched,
         decisions_left_out=left_out,
         n_units=len(units),
@@ -84,29 +90,36 @@ def _question(
     items: Items,
     dimension: Dimension,
     units: pd.DataFrame,
-    people: Reference,
+    votes: Votes,
     checker: tuple[np.ndarray, np.ndarray],
     origins: dict[str, str],
     responses: Responses | None,
+    n_tied: int,
+    n_undecided: int,
 ) -> QuestionPrevalence:
     """Shares of one question's labels; `checker` are its codes, and where the question is not asked."""
-    by_people, by_checker = ((code >= 0) | not_asked for code, not_asked in ((people.code, people.not_asked), checker))
+    by_people, by_checker = votes.n > 0, (checker[0] >= 0) | checker[1]
     judged = Judged(by_people, by_checker, cluster_codes(units))
     sides = judged.sides()
-    code = np.where(by_people, people.code, -1)
-    items.add_labels(dimension.slug, f"{dimension.title} by people", code, dimension)
+    shares = votes.shares()
     items.add_parts(f"{dimension.slug}.judged", dimension.title, sides, SIDES)
-    items.add_flag(f"{dimension.slug}.tied", f"{dimension.title}: people are divided", people.tied)
+    for place, label in enumerate(dimension.labels):
+        words = f"{dimension.title}: {label.title} by people, or some of them"
+        items.add_flag(f"{dimension.slug}.voted.{label.value}", words, shares[:, place] > 0)
+    divided = by_people & (shares.max(axis=1, initial=0) < 1) & (shares.sum(axis=1) > 0)
+    items.add_flag(f"{dimension.slug}.divided", f"{dimension.title}: people are divided", divided)
     return QuestionPrevalence(
         **fields_of_question(dimension, origins),
         **{f"n_{name}": int(where.sum()) for name, where in sides.items()},
-        n_tied=people.counts()["tied"],
+        n_divided=int(divided.sum()),
+        n_tied=n_tied,
+        n_undecided=n_undecided,
         labels=[
             LabelShare(
                 label=label.value,
                 title=label.title,
-                n_by_people=int((people.code == place)[by_people].sum()),
-                **means_of_label(people.code, checker[0], place, judged),
+                n_by_people=int((shares[:, place] > 0).sum()),
+                **means_of_label(shares[:, place], checker[0] == place, judged),
             )
             for place, label in enumerate(dimension.labels)
         ],
@@ -114,8 +127,8 @@ def _question(
     )
 
 
-def means_of_label(people: np.ndarray, checker: np.ndarray, place: int, judged: Judged) -> dict:
-    estimates = means(*((code == place).astype(float) for code in (people, checker)), judged, NO_SPREAD)
+def means_of_label(people: np.ndarray, checker: np.ndarray, judged: Judged) -> dict:
+    estimates = means(people, checker.astype(float), judged, NO_SPREAD)
     return {"people": estimates.people, "powered": estimates.powered, "checker": estimates.checker}
 
 

@@ -25,7 +25,7 @@ class Means(Record):
 
 
 class LabelShare(Means):
-    """The share of units with a label."""
+    """The share of units with a label; `n_by_people` units have it from any rater."""
 
     label: str
     title: str
@@ -62,7 +62,9 @@ class QuestionPrevalence(JudgedCounts):
     dimension: str
     title: str
     derived_from: str | None
-    n_tied: int
+    n_divided: int  # raters give more than one label
+    n_tied: int  # of these, units without a majority
+    n_undecided: int  # people labelled them, and no such decision is there
     labels: list[LabelShare]
     responses: Responses | None
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
-from analysis.reports.common import LABELLING_RUN, REFERENCE, TOUCHED
+from analysis.reports.common import (
+    LABELLING_RUN,
+    REFERENCE,
+    REFERENCES,
+    TOUCHED,
+    SetTitles,
+    references_here,
+)
 from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, QuestionPrevalence, Responses
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
@@ -21,8 +30,10 @@ from analysis.reports.words.sentences import (
 )
 
 SIDES = (("powered", "people and checker"), ("people", "people alone"))
-# What is averaged over responses; "By people" counts those with any such piece, in both tables.
+# What is averaged over responses; "With any by people" counts those with any such piece, in both tables.
 OF_RESPONSES = {"share": "mean share of a response's {}", "any": "share of responses with any such {}"}
+# Ties are not left out here: a unit's value is the share of votes.
+TITLES = SetTitles(REFERENCES | {"majority": "All labels of people, by their shares"})
 RELIANCE = (
     "Reliance (lambda) runs from 0, where the checker adds nothing, to 1. Variances are of sums over claims or "
     "questions. Where a label has fewer than about ten units (or responses) by people, intervals cover less than they "
@@ -57,15 +68,17 @@ def _parts(result: Prevalence, question: QuestionPrevalence, picture: Intervals 
             )
         ]
 
-    tied = ("ties, not counted as people's", question.n_tied, Filter({f"{slug}.tied": "yes"}))
+    divided = ("people divided, counted by their shares", question.n_divided, Filter({f"{slug}.divided": "yes"}))
+    undecided = ("by people without such a decision, not counted as people's", question.n_undecided, None)
+    more = [divided] if result.reference == "majority" else [undecided]
     parts: list[Part | None] = [
-        Counts([*sides(question, f"{slug}.judged"), tied]),
+        Counts([*sides(question, f"{slug}.judged"), *more]),
         picture,
         Table(
             f"{question.title}: share of units, {by}",
             _columns(
                 lambda row: row,
-                lambda row: Filter({slug: row.label, f"{slug}.judged": ("both", "people")}),
+                lambda row: _voted(question, row.label),
                 Filter({f"{slug}.judged": ("both", "people")}),
             ),
             question.labels,
@@ -78,7 +91,7 @@ def _parts(result: Prevalence, question: QuestionPrevalence, picture: Intervals 
         parts += [
             Text(
                 "Over responses: the response is the unit, in the same claims or questions. A side has judged a "
-                f"response where it has judged all of its {result.unit_words}."
+                f"response where it has judged all of its {result.unit_words}, people where one of them has."
             ),
             Counts([*sides(responses, column), partly, *without]),
             *(_of_responses(result, question, responses, name) for name in OF_RESPONSES),
@@ -115,7 +128,7 @@ def _columns(means, with_label, by_people: Filter, of: str = "") -> list[Column]
         Column("Together", mean("powered"), interval=True),
         Column("Reliance", lambda row: means(row).powered.power),
         Column("People alone", mean("people"), interval=True),
-        Column("By people", "n_by_people", items=with_label, counts=of),
+        Column("With any by people", "n_by_people", items=with_label, counts=of),
         Column("of", lambda row: means(row).people.n, items=lambda row: by_people, counts=of),
         Column("Checker alone", mean("checker"), interval=True),
     ]
@@ -129,8 +142,8 @@ def _picture(result: Prevalence, question: QuestionPrevalence) -> Intervals | No
         name=picture_name("prevalence", question.dimension),
         title=f"{question.title}: how common each label is",
         caption=(
-            f"{result.project}: {n_of(rows[0].people.n, 'units')} labelled by people "
-            f"({result.reference_title.lower()}), {question.n_both + question.n_others:,} by "
+            f"{result.project}: {n_of(rows[0].people.n, 'units')} labelled by people"
+            f"{of_decisions(result)}, {question.n_both + question.n_others:,} by "
             f"{checker_name(result)}. Shares of units; lines are 95 % intervals, of both together by "
             "prediction-powered inference."
         ),
@@ -139,7 +152,7 @@ def _picture(result: Prevalence, question: QuestionPrevalence) -> Intervals | No
             IntervalRow.of_figure(
                 row.title,
                 share,
-                _by_people(question, row) if row.n_by_people else None,
+                _voted(question, row.label) if row.n_by_people else None,
                 series=title,
                 n=share.n + share.n_others,
             )
@@ -153,8 +166,12 @@ def _picture(result: Prevalence, question: QuestionPrevalence) -> Intervals | No
     )
 
 
-def _by_people(question: QuestionPrevalence, row: LabelShare) -> Filter:
-    return Filter({question.dimension: row.label, f"{question.dimension}.judged": ("both", "people")})
+def _voted(question: QuestionPrevalence, label: str) -> Filter:
+    return Filter({f"{question.dimension}.voted.{label}": "yes"})
+
+
+def of_decisions(result: Prevalence) -> str:
+    return "" if result.reference == "majority" else f" ({result.reference_title.lower()})"
 
 
 def _written(figure: Figure) -> str:
@@ -181,8 +198,18 @@ def _estimated(question: QuestionPrevalence) -> str:
     row = _most_common(question)
     return (
         f"{question.title}: the most common label is {row.title}, with an estimated share of {row.powered.written()} "
-        "of the units (prediction-powered, 95 % interval)."
+        f"of the units (prediction-powered, 95 % interval), if people labelled a random sample{_left_out(question)}."
     )
+
+
+def _left_out(question: QuestionPrevalence) -> str:
+    """What the estimate does not count, in the sentence that has it; empty where it counts everything."""
+    parts = []
+    if n := question.n_people + question.n_neither:
+        parts.append(f"{n_of(n, 'units')} without the checker's label")
+    if n := question.n_undecided:
+        parts.append(f"people's labels of {n_of(n, 'units')} without a decision")
+    return f"; left out: {listed(parts)}" if parts else ""
 
 
 def _with_gain(question: QuestionPrevalence) -> str:
@@ -240,8 +267,11 @@ def methods(result: Prevalence) -> str:
     return sentences(
         f"The share of {n_of(result.n_units, 'units')} with each label was estimated by prediction-powered "
         "inference (Angelopoulos et al. 2023) with the reliance on the checker chosen by the data (PPI++, "
-        f"Angelopoulos, Duchi and Zrnic 2023), from units labelled by people ({result.reference_title.lower()}) "
+        f"Angelopoulos, Duchi and Zrnic 2023), from units labelled by people{of_decisions(result)} "
         f"and {checker_name(result)} (at most {both:,}) and units labelled by the checker alone (at most {others:,}).",
+        "People's value of a unit is the share of its raters who gave the label, so that ties count."
+        if result.reference == "majority"
+        else "",
         labels_counted(result),
         _over_responses(result),
         "It assumes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
@@ -272,17 +302,22 @@ def _over_responses(result: Prevalence) -> str:
     return sentences(
         f"The mean over {n_of(responses[0].n, 'responses')} of the share of their {words} with each label, and the "
         "share of responses with any such, were estimated in the same way with the response as the unit, of which "
-        f"people's value is known where they labelled all of its {words} (at most {both:,} with the checker's).",
+        f"people's value is the mean over those who labelled all of its {words} (at most {both:,} with the checker's).",
         f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
         f"Responses without {words} ({without:,}) are left out." if without else "",
     )
 
 
+PEOPLE = replace(
+    REFERENCE,
+    choices=lambda source: {name: TITLES[name] for name in references_here(source)},
+    known=TITLES,
+)
 REPORT = Report(
     "prevalence",
     "How common each label is",
     "analysis.reports.rates.prevalence.compute",
-    (LABELLING_RUN, REFERENCE, TOUCHED),
+    (LABELLING_RUN, PEOPLE, TOUCHED),
     "Prediction-powered inference (Angelopoulos and others 2023): a checker's labels of units that nobody labelled, "
     "corrected by its errors on units that people labelled. It assumes that people labelled a random sample of the "
     "units: where they chose what to label, both figures mislead.",
