@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ from msgspec import UNSET, UnsetType
 if TYPE_CHECKING:
     from annotation.task_types import Dimension
 
+LEVEL, NORMAL = 0.95, NormalDist()
 PENDING = "still being computed"  # why a first pass has no interval
 
 R = TypeVar("R", bound="Record")
@@ -89,6 +91,16 @@ class Figure(Record):
     def excludes_zero(self) -> bool:
         """Whether there is an interval, with 0 outside it."""
         return self.low is not None and (self.low > 0 or self.high < 0)
+
+    def is_apart_from(self, value: float, n: int = 1) -> bool:
+        """Whether the interval excludes a value, adjusted for `n` figures that this one was chosen from or is one of:
+        each end is moved out, by normal theory, to where it is at the level that Bonferroni asks for."""
+        if self.low is None or self.estimate is None:
+            return False
+        level = (self.interval.level or LEVEL) if self.interval else LEVEL
+        wider = NORMAL.inv_cdf(1 - (1 - level) / (2 * max(n, 1))) / NORMAL.inv_cdf((1 + level) / 2)
+        end = self.low if value < self.estimate else self.high
+        return abs(value - self.estimate) > wider * abs(end - self.estimate)
 
     @property
     def why_no_interval(self) -> str:

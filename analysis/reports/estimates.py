@@ -13,8 +13,10 @@ import pandas as pd
 
 from analysis.figures.results import PENDING, Ends, Figure, NamedFigure, number
 from analysis.stats import Estimate, Interval, Labels, OutcomeShares, outcome_shares
+from analysis.stats.labels import some_of
 
 RESAMPLES = 1000
+TOO_LARGE = "the numbers are too large to compute with"
 NO_ENDS_YET = Ends(method="", level=0.95, n_resamples=0, n_undefined=0, n_clusters=None, undefined=PENDING, note="")
 
 
@@ -45,7 +47,7 @@ def coded_labels(
         raise ValueError(f"unit {labels['unit'].iloc[int(np.argmin(unit))]!r} is not among the units")
     value = pd.Categorical(labels["label"], categories=list(values)).codes
     if (value < 0).any():
-        raise ValueError(f"unknown label {labels['label'].iloc[int(np.argmin(value))]!r}; known are {list(values)}")
+        raise ValueError(f"unknown label {labels['label'].iloc[int(np.argmin(value))]!r}; known are {some_of(values)}")
     rater, names = pd.factorize(labels[by])
     group = pd.factorize(units["cluster"], use_na_sentinel=False)[0]
     cluster = np.full(len(units), -1, dtype=np.int32)
@@ -75,7 +77,10 @@ def to_figure(estimate: Estimate, *, quick: bool, n_resamples: int = RESAMPLES) 
 
 def with_interval(estimate: Estimate, interval: Interval | None) -> Figure:
     """The estimate with an interval that was computed together with others; None in a first pass."""
-    return Figure.taking(estimate, left_out=dict(estimate.left_out), **ends(interval))
+    figure = Figure.taking(estimate, left_out=dict(estimate.left_out), **ends(interval))
+    if figure.estimate is None and not figure.undefined:
+        return msgspec.structs.replace(figure, undefined=TOO_LARGE)
+    return figure
 
 
 def share_figure(

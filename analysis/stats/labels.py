@@ -402,7 +402,25 @@ def encode(values: Sequence, categories: Sequence[str]) -> np.ndarray:
     try:
         return np.fromiter((code[v if v is None else str(v)] for v in values), dtype=np.int32, count=len(values))
     except KeyError as error:
-        raise ValueError(f"unknown label {error.args[0]!r}; known are {list(categories)}") from None
+        raise ValueError(f"unknown label {shortened(repr(error.args[0]))}; known are {some_of(categories)}") from None
+
+
+MOST_NAMED, MOST_CHARACTERS = 10, 60
+
+
+def some_of(names: Iterable) -> str:
+    """The first names of many, each in short: a message is no place for a data set.
+
+    >>> some_of(["no", "yes"]), some_of(range(12))
+    ("'no', 'yes'", '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
+    """
+    every = list(names)
+    more = f" and {len(every) - MOST_NAMED:,} more" if len(every) > MOST_NAMED else ""
+    return f"{', '.join(shortened(repr(one)) for one in every[:MOST_NAMED])}{more}"
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
 
 
 def code_column(codes: Sequence[int] | np.ndarray, n_categories: int, name: str) -> np.ndarray:
@@ -415,8 +433,13 @@ def code_column(codes: Sequence[int] | np.ndarray, n_categories: int, name: str)
 
 def _column(table: Mapping[str, Sequence], name: str) -> list:
     """A column as a list of Python values, None where pandas has something missing."""
+    if not hasattr(table, "keys"):
+        raise ValueError(
+            f"a table is a DataFrame or a dict of columns, not {type(table).__name__}; pandas.DataFrame(rows) makes one"
+        )
     if name not in table:
-        raise ValueError(f"there is no column {name!r}; there is {', '.join(map(str, table))}")
+        columns = some_of(table.keys())
+        raise ValueError(f"there is no column {shortened(repr(name))}; the columns are {columns}")
     column = table[name]
     if hasattr(column, "isna"):
         return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]

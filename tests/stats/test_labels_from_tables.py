@@ -103,7 +103,7 @@ def test_clusters_come_along():
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda: Labels.from_long(LONG, unit="item"), "no column 'item'; there is unit, rater, label"),
+        (lambda: Labels.from_long(LONG, unit="item"), "no column 'item'; the columns are 'unit', 'rater', 'label'"),
         (lambda: Labels.from_wide(WIDE, ["A", "E"]), "no column 'E'"),
         (lambda: Labels.from_wide(WIDE, []), "at least one rater"),
         (lambda: Labels.from_wide(WIDE.assign(unit="same"), ["A"], unit="unit"), "names a unit twice"),
@@ -119,3 +119,17 @@ def test_clusters_come_along():
 def test_what_does_not_fit_is_named(make, reason):
     with pytest.raises(ValueError, match=reason):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Labels.from_long([{"unit": n, "rater": "ann", "label": "x" * 99} for n in range(500)]), "not list"),
+        (lambda: Labels.from_long({f"column {n}": [] for n in range(900)}), "'column 9' and 890 more"),
+        (lambda: Labels.from_long(LONG.assign(label="?"), categories=range(900)), "8, 9 and 890 more"),
+    ],
+)
+def test_an_error_names_some_of_many_and_not_the_whole_data_set(make, says):
+    with pytest.raises(ValueError, match=says) as error:
+        make()
+    assert len(str(error.value)) < 300

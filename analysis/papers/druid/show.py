@@ -123,7 +123,8 @@ def _ways(result: Druid) -> dict[str, list[str]]:
     ways: dict[str, list[str]] = {"towards": [], "away": [], "unknown": []}
     for one in _measured(result):
         cell = _used(result, one)
-        way = "unknown" if cell.low is None or cell.low <= 0 <= cell.high else "towards" if cell.low > 0 else "away"
+        is_shown = cell.is_apart_from(0, len(_measured(result)))
+        way = "unknown" if not is_shown else "towards" if cell.estimate > 0 else "away"
         ways[way].append(one.model)
     return ways
 

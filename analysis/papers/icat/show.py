@@ -423,8 +423,10 @@ def _correlation(result: Icat) -> str:
     )
 
 
-def _includes_zero(figure: Figure) -> bool:
-    return figure.low is not None and figure.low <= 0 <= figure.high
+def _is_shown(result: Icat) -> bool:
+    """The best of several is the best by chance too, so its interval is adjusted for their number."""
+    best = _spearman(_best_measure(result))
+    return best.low is None or best.is_apart_from(0, len(result.measures))
 
 
 MEASURE_RULES = (
@@ -436,7 +438,7 @@ MEASURE_RULES = (
     ),
     Rule(
         "not shown",
-        lambda result: _includes_zero(_spearman(_best_measure(result))),
+        lambda result: not _is_shown(result),
         lambda result: f"{_correlation(result)}; it is not shown to increase with people's coverage.",
     ),
     Rule("correlated", lambda result: True, lambda result: f"{_correlation(result)}."),

@@ -10,6 +10,8 @@ from analysis.papers.leakage.tables import Measured, measure_title, measured_fam
 from analysis.reports.words.differences import difference_rules
 from analysis.reports.words.numbers import n_of
 
+ALPHA = 0.05
+
 
 def _most_matched(result: Leakage) -> Generator | None:
     known = [row for row in result.generators if row.sides[result.by].share.is_defined]
@@ -36,6 +38,15 @@ def _by_group(result: Leakage) -> str:
     title = measure_title(result, next(iter(result.measures)))
     matched, unmatched = measured.groups.matched.written(), measured.groups.unmatched.written()
     return f"{title} of {family.title} is {matched} for matched and {unmatched} for unmatched claims"
+
+
+def _is_shown(result: Leakage) -> bool:
+    """By the test that stands beside the difference, adjusted since it is the greatest of several; where there is no
+    test, by the interval, adjusted likewise."""
+    test, difference = _most_different(result)[2].test, _difference(result)
+    if test.p_holm is not None:
+        return test.p_holm <= ALPHA
+    return difference.is_apart_from(0, len(measured_families(result, next(iter(result.measures)))))
 
 
 MATCHED_RULES = (
@@ -86,7 +97,7 @@ RETRIEVAL_RULES = (
             "Whether retrieval is better where evidence leaks is not known: it takes both matched and unmatched claims."
         ),
     ),
-    *difference_rules(_difference, _by_group),
+    *difference_rules(_difference, _by_group, is_shown=_is_shown),
 )
 NEXT = (
     Rule(

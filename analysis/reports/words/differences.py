@@ -11,9 +11,14 @@ from analysis.reports.words.sentences import no_interval
 
 
 def difference_rules(
-    difference_of: Callable[[Any], Figure], describe_groups: Callable[[Any], str], what: str = ""
+    difference_of: Callable[[Any], Figure],
+    describe_groups: Callable[[Any], str],
+    what: str = "",
+    is_shown: Callable[[Any], bool] | None = None,
 ) -> tuple[Rule, ...]:
-    """The last rules of a table, for a difference that is defined: both groups in words, and whether they differ."""
+    """The last rules of a table, for a difference that is defined: both groups in words, and whether they differ.
+    `is_shown` decides that where there is a test; without one it is whether the interval excludes 0."""
+    shown = is_shown or (lambda result: difference_of(result).excludes_zero)
     return (
         Rule(
             "without interval",
@@ -22,7 +27,7 @@ def difference_rules(
         ),
         Rule(
             "difference",
-            lambda result: difference_of(result).excludes_zero,
+            shown,
             lambda result: f"{describe_groups(result)}: a difference of {difference_of(result).written()}{what}.",
         ),
         Rule(

@@ -280,6 +280,13 @@ def draw_weights(
         yield weights
 
 
+def drawn_from(sample: Sample, clusters: bool) -> tuple[int, bool]:
+    """How many units or clusters are drawn in one resample, and whether they are clusters: where each has one unit,
+    nothing is clustered."""
+    n_drawn, clustered = sample.n_drawn(clusters)
+    return n_drawn, clustered and n_drawn < sample.n_drawn(False)[0]
+
+
 def bootstrap_interval(
     sample: Sample, estimate: float, n_resamples: int, level: float, seed: int, clusters: bool
 ) -> Interval:
@@ -306,7 +313,7 @@ def bootstrap_interval(
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
-    n_drawn, clustered = sample.n_drawn(clusters)
+    n_drawn, clustered = drawn_from(sample, clusters)
     if n_drawn < 2:
         reason = f"fewer than two {'clusters' if clustered else 'units'} to resample"
         return undefined_interval(sample, level, clusters, reason)
@@ -319,7 +326,7 @@ def bootstrap_interval(
 
 def undefined_interval(sample: Sample, level: float, clusters: bool, reason: str) -> Interval:
     """No interval, for this reason, where nothing was resampled."""
-    n_drawn, clustered = sample.n_drawn(clusters)
+    n_drawn, clustered = drawn_from(sample, clusters)
     return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n_drawn if clustered else None, reason)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from analysis.stats.resampling.bootstrap import NO_INFLUENCE, SumSample, centred_influences, one_blas_thread
+from analysis.stats.resampling.bootstrap import NO_INFLUENCE, SumSample, centred_influences, drawn_from, one_blas_thread
 from analysis.stats.resampling.intervals import Interval, interval_method, resampled_interval
 
 
@@ -71,7 +71,7 @@ def joint_intervals(
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
-    n_figures, clustered = len(estimates), clusters and sample.cluster is not None
+    n_figures, clustered = len(estimates), drawn_from(sample, clusters)[1]
     rests_on = _rests_on(sample, informs, clusters, n_figures)
     values = np.full((n_resamples, n_figures), np.nan)
     without, times = NO_INFLUENCE

@@ -82,10 +82,13 @@ def _known(question: RatedQuestion) -> list[RaterCompetence]:
 
 
 def _low(question: RatedQuestion) -> list[RaterCompetence]:
-    """Whose interval lies below the estimate of the median annotator."""
+    """Who is below the median annotator, by intervals that are adjusted for the number of annotators: of many who are
+    alike, the interval of one or another always lies apart from the rest."""
     known = _known(question)
     middle = known[len(known) // 2].dawid_skene.estimate
-    return [row for row in known if row.dawid_skene.high is not None and row.dawid_skene.high < middle]
+    return [
+        row for row in known if row.dawid_skene.estimate < middle and row.dawid_skene.is_apart_from(middle, len(known))
+    ]
 
 
 def _range(question: RatedQuestion) -> str:
@@ -104,8 +107,8 @@ def _with_low(question: RatedQuestion) -> str:
     low = _low(question)
     more = [f"{len(low) - MOST_NAMED} more"] if len(low) > MOST_NAMED else []
     names = listed([*map(public_name, low[:MOST_NAMED]), *more])
-    intervals = either(len(low), "interval of {} lies", "intervals of {} lie").format(names)
-    return f"{_range(question)} The {intervals} below the estimate of the median annotator."
+    adjusted = f"by intervals adjusted for {n_of(len(_known(question)), 'annotators')}"
+    return f"{_range(question)} {names} {either(len(low), 'is', 'are')} below the median annotator ({adjusted})."
 
 
 RULES = (
