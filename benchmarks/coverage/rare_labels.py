@@ -21,7 +21,7 @@ def draw(rng: np.random.Generator, share: float, n_units: int = N_UNITS) -> stat
 
 
 def covered(share: float, runs: int) -> tuple[float, float, float]:
-    """Of studies with an interval, shares: whose interval holds the truth, that carry a caution, and that hold the truth
+    """Of studies with an interval, the shares that hold the truth, that carry a caution, and that hold the truth
     of those that carry none."""
     rng = np.random.default_rng([SEED, round(1_000 * share)])
     truth = stats.krippendorff_alpha(draw(rng, share, 1_000_000)).estimate

@@ -30,14 +30,14 @@ def figure(estimate, low=None, high=None, undefined="", why=""):
     return Figure(estimate=estimate, undefined=undefined, low=low, high=high, interval=ends, n_pairable=100)
 
 
-def tested(difference, p):
+def outcome_of(difference, p):
     name = "exact paired test"
     return Significance(name=name, statistic=difference, p_value=p, undefined="", n_permutations=None, holm=p)
 
 
 def person(place, checker, of_person, p):
     shares = {"checker": checker, "person": of_person, "n_pairable": 100, "n_only_checker": 1, "n_only_person": 1}
-    return WithPerson(id=f"p{place}", name=f"p{place}", test=tested(checker - of_person, p), **shares)
+    return WithPerson(id=f"p{place}", name=f"p{place}", test=outcome_of(checker - of_person, p), **shares)
 
 
 def about(
@@ -62,7 +62,7 @@ def about(
         confusion=CONFUSION,
         labels=[SimpleNamespace(title="Relevant"), SimpleNamespace(title="Not relevant")],
         rated_by="label",
-        baseline=baseline and Baseline(title="Relevant", share=0.6, test=tested(*baseline)),
+        baseline=baseline and Baseline(title="Relevant", share=0.6, test=outcome_of(*baseline)),
         labellers=None if people is None else SimpleNamespace(with_people=rows),
         correlations=[NamedFigure(name="spearman", title="Spearman", **asdict(spearman))] if spearman else [],
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from scipy.stats import t
 
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import first_that_applies
@@ -90,7 +91,7 @@ def test_people_count_by_their_shares_and_a_tie_is_half_a_label(run):
     people = relevance["labels"][0]["people"]
     assert (people["n"], relevance["n_both"], relevance["n_divided"]) == (BY_PEOPLE, BY_PEOPLE, 3)
     assert people["estimate"] == pytest.approx(value.mean())
-    half = 1.96 * value.std(ddof=1) / np.sqrt(BY_PEOPLE)
+    half = t.ppf(0.975, BY_PEOPLE - 1) * value.std(ddof=1) / np.sqrt(BY_PEOPLE)
     assert people["high"] - people["estimate"] == pytest.approx(min(half, 1 - value.mean()), rel=0.05)
     # Who finds a unit not relevant votes for no stance of it.
     assert stance["labels"][0]["people"]["estimate"] == pytest.approx(value.mean())

@@ -11,8 +11,10 @@ from msgspec import to_builtins
 
 from analysis.figures.items import Filter, Items
 from analysis.models import StoredReport
+from analysis.reports.labels.reference import Reference
+from analysis.reports.labels.votes import Votes
 from analysis.reports.metrics import get_report
-from analysis.reports.rates.prevalence.responses import response_shares
+from analysis.reports.rates.prevalence.responses import _by_whole_raters, response_shares
 from analysis.stats import prediction_powered_mean
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion
@@ -37,8 +39,10 @@ def frame(pieces, clusters):
 
 
 def shares(units, people, checker) -> tuple[dict, Items]:
-    items = Items(units["unit"].tolist())
-    return to_builtins(response_shares(items, DIMENSION, units, people, checker)), items
+    items, (code, not_asked) = Items(units["unit"].tolist()), people
+    none = np.zeros(len(units), dtype=bool)
+    votes = Votes.of_decisions(DIMENSION, Reference(code, none, none, not_asked))
+    return to_builtins(response_shares(items, DIMENSION, units, votes, checker)), items
 
 
 def found_of(pieces, clusters, people, checker):
@@ -176,3 +180,20 @@ def test_report_page_files_and_command(client, run, capsys):
         call_command("report", project.slug, "prevalence", "--format", form)
         printed = capsys.readouterr().out
         assert "mean share of a response's triplets" in printed and "responses with any such" in printed
+
+
+def test_people_who_label_a_response_as_a_whole_count_alike():
+    """Of two responses of two pieces, two people label the first as a whole: one finds a contradiction, the other none.
+    Of the second each labels one piece, so nobody knows it as a whole."""
+    units, items = frame([2, 2], [0, 1]), Items([0, 1, 2, 3])
+    rows = [(0, 0, C), (1, 0, E), (0, 1, E), (1, 1, E), (2, 0, C), (3, 1, C)]
+    unit, rater, label = zip(*rows, strict=True)
+    votes = Votes(np.array(unit), np.array(rater), np.array([CODE[one] for one in label]), 4, len(DIMENSION.labels))
+    checker = np.full(4, CODE[E]), np.zeros(4, dtype=bool)
+    found = response_shares(items, DIMENSION, units, votes, checker)
+    worst = next(row for row in found.labels if row.label == C)
+    assert (found.n_both, found.n_others, found.n_partly) == (1, 1, 1)
+    assert (worst.share.people.n, worst.any.people.n) == (1, 1)
+    of_whole = _by_whole_raters(votes, np.array([0, 0, 1, 1]), np.array([2, 2]))
+    assert of_whole[0].tolist() == [2, 0]
+    assert (of_whole[1][0, WORST], of_whole[2][0, WORST]) == (0.5, 0.5)

@@ -120,7 +120,7 @@ def resampled_interval(
     n = n_drawn if n_effective is None else n_effective
     tails = bca_tails(bias, acceleration(*influence), n, level)
     ends = np.interp((n_defined + 1) * tails - 1, np.arange(n_defined), defined)
-    note = few_note(n, clustered) or few_informative_note(influence, clustered)
+    note = few_note(n, clustered) or few_informative_note(influence, n_drawn, clustered)
     return holding(interval(*ends, note=note), estimate)
 
 
@@ -178,23 +178,25 @@ def no_spread(n_drawn: int, clustered: bool, level: float) -> str:
     )
 
 
-def few_informative_note(influence: tuple[np.ndarray, np.ndarray], clustered: bool) -> str:
+def few_informative_note(influence: tuple[np.ndarray, np.ndarray], n_drawn: int, clustered: bool) -> str:
     """The warning beside an interval whose spread is that of few of many units: the others are alike.
 
     Of m units that differ among many that do not, ``(sum d^2)^2 / sum d^4`` of the influences d is about m.
 
     >>> rare = np.array([0.99, -0.01]), np.array([3.0, 297.0])
-    >>> few_informative_note(rare, False)
+    >>> few_informative_note(rare, 300, False)
     'rests on about 3 units that differ from the rest and may be too narrow'
     """
     values, times = influence
-    fourth = float(times @ values**4) if len(values) else 0.0
-    if not fourth > 0:
-        return ""
-    n = float(times @ values**2) ** 2 / fourth
-    if n >= FEW_INFORMATIVE:
+    if not len(values):
         return ""
     what = "cluster" if clustered else "unit"
+    if times.sum() < n_drawn:
+        return f"rests on a {what} without which the figure is undefined, and may be too narrow"
+    fourth = float(times @ values**4)
+    n = float(times @ values**2) ** 2 / fourth if fourth > 0 else np.inf
+    if n >= FEW_INFORMATIVE:
+        return ""
     differ = f"{what} that differs" if round(n) == 1 else f"{what}s that differ"
     return f"rests on about {n:.0f} {differ} from the rest and may be too narrow"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import signal, stats
 
 from analysis.stats.resampling.paired_permutation import NOTHING_TO_SWAP, ONE_TO_SWAP, PairedTest, undefined_test
 
@@ -40,6 +39,8 @@ def sign_flip_test(name: str, difference: np.ndarray, cluster: np.ndarray | None
     size, times = np.unique(np.abs(sums[sums != 0]), return_counts=True)
     if times.sum() < 2 and (cluster is not None or not len(size)):
         return undefined_test(name, ONE_TO_SWAP if len(size) else NOTHING_TO_SWAP)
+    from scipy import signal, stats
+
     chance = np.ones(1)  # of each sum, from the most negative one on, in steps of two
     for step, k in zip(size.tolist(), times.tolist(), strict=True):
         mine = np.zeros(step * k + 1)
