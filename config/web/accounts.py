@@ -1,8 +1,30 @@
-"""Who may get an account: whoever holds an invitation, and nobody else."""
+"""Who may get an account: whoever holds an invitation, and nobody else. Who may try to sign in, and how often."""
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.internal import ratelimit
 
 
 class InvitationOnlyAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request) -> bool:
         return False
+
+    def _get_login_attempts_cache_key(self, request, **credentials) -> str:
+        """An account at an address, so that guessing elsewhere does not lock out its owner."""
+        account = super()._get_login_attempts_cache_key(request, **credentials)
+        return f"{account}:{ratelimit.get_ip(request)}"
+
+    def pre_authenticate(self, request, **credentials) -> None:
+        """Many addresses that guess one account together are slowed down: each has one failure in five minutes. The
+        owner still signs in from any address with the right password, since only failures count."""
+        super().pre_authenticate(request, **credentials)
+        here = self._get_login_attempts_cache_key(request, **credentials)
+        account = super()._get_login_attempts_cache_key(request, **credentials)
+        usages = [self._login_failed_rl_usage]
+        for action, key in (("login_failed_anywhere", account), ("login_failed_slow", here)):
+            usage = ratelimit.consume(request, app="allauth.account", action=action, key=key)
+            if usage:
+                usages += [usage]
+                break
+        else:
+            raise self.validation_error("too_many_login_attempts")
+        self._login_failed_rl_usage = ratelimit.RateLimitUsage([one for usage in usages for one in usage.usage])

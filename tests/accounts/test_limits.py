@@ -47,12 +47,42 @@ def test_a_class_joins_at_once():
     assert Membership.objects.filter(project=project, role="annotator").count() == CLASS
 
 
+def guess(person, address: str, times: int = 1) -> list[str]:
+    """What the page says of each wrong password that comes from an address."""
+    client = Client(REMOTE_ADDR=address)
+    return [sign_in(client, person, "wrong password").content.decode() for _ in range(times)]
+
+
 def test_an_account_stays_guarded_whoever_shares_the_address():
     guessed, other = factories.make_user("guessed"), factories.make_user("other")
-    for _ in range(6):
-        sign_in(Client(), guessed, "wrong password")
-    assert "Too many" in sign_in(Client(), guessed).content.decode()
-    assert sign_in(Client(), other).url == "/"
+    assert "Too many" in guess(guessed, "192.0.2.1", 6)[-1]
+    assert "Too many" in sign_in(Client(REMOTE_ADDR="192.0.2.1"), guessed).content.decode()
+    assert sign_in(Client(REMOTE_ADDR="192.0.2.1"), other).url == "/"
+
+
+def test_who_guesses_elsewhere_does_not_lock_the_owner_out():
+    owner = factories.make_user("owner")
+    assert "Too many" in guess(owner, "192.0.2.1", 10)[-1]
+    at_home = Client(REMOTE_ADDR="192.0.2.2")
+    assert sign_in(at_home, owner, "a slip, not a guess").status_code == 200
+    assert sign_in(at_home, owner).url == "/"
+
+
+def test_guessing_from_many_addresses_is_slowed_down():
+    """Thirty failures in an hour; then each address has one in five minutes, and the owner needs none."""
+    owner = factories.make_user("owner")
+    for number in range(10):
+        guess(owner, f"192.0.2.{number}", 3)
+    first, second = guess(owner, "198.51.100.1", 2)
+    assert "Too many" not in first and "Too many" in second
+    assert sign_in(Client(REMOTE_ADDR="198.51.100.2"), owner).url == "/"
+    assert sign_in(Client(REMOTE_ADDR="198.51.100.2"), owner).url == "/"
+
+
+def test_addresses_of_one_network_of_ipv6_count_as_one():
+    owner = factories.make_user("owner")
+    said = [guess(owner, f"2001:db8::{number}")[0] for number in range(6)]
+    assert "Too many" in said[-1] and "Too many" not in said[-2]
 
 
 def test_guessing_many_accounts_from_one_address_is_stopped():
@@ -78,5 +108,7 @@ def test_addresses_are_told_apart_once_the_proxy_is_known(settings):
         Client(HTTP_X_FORWARDED_FOR="192.0.2.1").post(
             "/accounts/login/", {"login": f"nobody{number}@example.org", "password": "wrong password"}
         )
+    for _ in range(6):
+        sign_in(Client(HTTP_X_FORWARDED_FOR="198.51.100.9, 192.0.2.3"), nora, "wrong password")  # the first is made up
     assert sign_in(Client(HTTP_X_FORWARDED_FOR="192.0.2.2"), nora).url == "/"
     assert "Too many" in sign_in(Client(HTTP_X_FORWARDED_FOR="192.0.2.1"), nora).content.decode()
