@@ -133,6 +133,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Tests use a file too: an in-memory database is shared by no second thread or process.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 
+if DATABASES["default"]["ENGINE"].endswith("postgresql"):
+    # A server that does not answer at all would hold a request for minutes.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+
 CACHE_URL = env.text("ASSAY_CACHE_URL", "")
 if CACHE_URL and urlsplit(CACHE_URL).scheme not in ("redis", "rediss"):
     env.problem("ASSAY_CACHE_URL must start with redis:// or rediss://")
@@ -160,13 +164,17 @@ ACCOUNT_USER_DISPLAY = str
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Assay] "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = None  # the sign-in form asks
-# A class or a laboratory has one address: per address only what failed counts, and it takes more than slips. Beside
-# allauth's other limits. Nobody guesses the token of a reset link, so entering a new password needs none.
+# A class or a laboratory has one address: per address only what failed counts, and it takes more than slips. allauth's
+# other limits hold too. Nobody guesses the token of a reset link, so entering a new password needs none.
 ACCOUNT_RATE_LIMITS = {
     "invite": "60/h/user",
     "accept_invitation": "50/5m/ip",
     "login": None,
+    # The key is an account at one address (config.web.accounts): who guesses locks out their own address alone.
     "login_failed": "50/5m/ip,5/5m/key",
+    # Of an account at all addresses; once it is used up, each of them has `login_failed_slow` for this account.
+    "login_failed_anywhere": "30/h/key",
+    "login_failed_slow": "1/5m/key",
     "reset_password": "100/10m/ip,5/m/key",
     "reset_password_from_key": None,
     "api": "600/m/key",  # of each token
@@ -216,9 +224,12 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "config.web.errors.csrf_failure"
+# Read in any case: who switches HTTPS off for a while leaves them as they are, without effect.
+HTTPS_REDIRECT = env.boolean("ASSAY_HTTPS_REDIRECT", True)
+HSTS_SECONDS = env.integer("ASSAY_HSTS_SECONDS", 31536000, minimum=0)
 if HTTPS:
-    SECURE_SSL_REDIRECT = env.boolean("ASSAY_HTTPS_REDIRECT", True)
-    SECURE_HSTS_SECONDS = env.integer("ASSAY_HSTS_SECONDS", 31536000, minimum=0)
+    SECURE_SSL_REDIRECT = HTTPS_REDIRECT
+    SECURE_HSTS_SECONDS = HSTS_SECONDS
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
@@ -333,7 +344,8 @@ LOGGING = {
     "formatters": {
         "plain": {"()": "config.logs.HidingFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"away": {"()": "config.logs.DatabaseAway"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["away"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},

@@ -125,6 +125,15 @@ def test_settings_that_are_right_load(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("more", ["ASSAY_HTTPS_REDIRECT", "ASSAY_HSTS_SECONDS"])
+def test_settings_of_https_stay_while_it_is_off(tmp_path, more):
+    shown = (
+        "import config.settings as s; print(getattr(s, 'SECURE_SSL_REDIRECT', 0), getattr(s, 'SECURE_HSTS_SECONDS', 0))"
+    )
+    done = load_settings(tmp_path, "-c", shown, **GOOD, **{"ASSAY_HTTPS": "0", more: "1"})
+    assert (done.returncode, done.stdout.strip()) == (0, "0 0"), done.stderr
+
+
 WRONG = {
     "ASSAY_SECRET_KEY": "",
     "ASSAY_DEBUG": "maybe",
