@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import re
 
+from config.database import is_away
+
 # Invitations, and allauth's links to a new password; as a path, and as the `next` of another address.
 SECRETS = re.compile(r"(invitations(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}", re.IGNORECASE)
 
@@ -18,3 +20,15 @@ class HidingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return hidden(super().format(record))
+
+
+class DatabaseAway(logging.Filter):
+    """One line for a request while the database cannot be reached: its traceback says nothing about the request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and is_away(error):
+            reason = " ".join(str(error).split()) or type(error).__name__
+            record.msg, record.args = f"{record.getMessage()} (the database cannot be used: {reason})", ()
+            record.exc_info = record.exc_text = None
+        return True
