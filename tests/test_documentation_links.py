@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
 
@@ -35,3 +37,13 @@ def test_every_class_of_attack_has_its_test():
     rows = [[cell.strip() for cell in line.split("|")] for line in lines]
     classes = [row for row in rows[1:] if row[0] != "**What people may start**"]
     assert len(classes) > 25 and [row[0] for row in classes if not row[2].startswith("`tests/")] == []
+
+
+def test_every_process_is_started_again_in_production():
+    text = (ROOT / "docs/deployment.md").read_text("utf-8")
+    [unit] = re.findall(r"```ini\n(.*?\[Service\].*?)```", text, re.S)
+    assert "Restart=always" in unit and "StartLimitIntervalSec=0" in unit
+    [compose] = re.findall(r"```yaml\n(.*?)```", text, re.S)
+    services = yaml.safe_load(compose)["services"]
+    assert {"web", "default", "beat"} <= services.keys()
+    assert {one["restart"] for one in services.values()} == {"unless-stopped"}
