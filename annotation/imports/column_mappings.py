@@ -11,8 +11,8 @@ from django.db.models import Q
 
 from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping, guess_values
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
-from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.roles import guess_roles
+from annotation.formats.tables.shapes import as_table
 from annotation.imports.importing import FileChoices
 from annotation.models import ColumnMapping, User
 
@@ -33,7 +33,7 @@ def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, val
 def likely_layout(user: User, seen: Preview) -> str:
     """The layout to begin with: as this person said last for such a header; ratings where the columns name raters, or
     scores beside labels; "" where the layouts of `mapping` should be looked at."""
-    apart = unfolded_preview(seen)
+    apart = as_table(seen)
     known = ColumnMapping.objects.filter(
         Q(header_hash=header_hash(seen.columns)) | Q(header_hash=header_hash(apart.columns), layout=RATINGS), owner=user
     )
@@ -92,7 +92,7 @@ def take_file(user: User, seen: Preview, raw: bytes) -> str:
     """Remember a mapping as if this person had chosen it for such columns. Returns its layout; FormatError says what is
     wrong with it."""
     said = read_mapping(raw)
-    columns = unfolded_preview(seen).columns if said.layout == RATINGS else seen.columns
+    columns = as_table(seen).columns if said.layout == RATINGS else seen.columns
     said.check(columns)
     more = {"ranges": dict(said.ranges), "checkers": dict(said.checkers)}
     remember(user, columns, said.layout, dict(said.mapping), dict(said.values), **more)

@@ -23,8 +23,8 @@ from annotation.formats import FormatError, SourceFile, detect, get_format
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
-from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.oddities import UNMAPPED
+from annotation.formats.tables.shapes import as_table
 from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
@@ -123,7 +123,7 @@ def import_columns(request, slug):
         return _mapping_from(request, given, stored, seen)
     layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
     if layout == RATINGS:
-        return _rating_columns(request, dataset, stored, unfolded_preview(seen))
+        return _rating_columns(request, dataset, stored, as_table(seen))
     guess, is_remembered = column_mappings.recall(
         request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
     )

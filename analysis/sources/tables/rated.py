@@ -30,22 +30,22 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
-from annotation.formats.tables.nested import unfolded_preview
-from annotation.formats.tables.oddities import IDENTICAL
+from annotation.formats.tables.oddities import IDENTICAL, UNNAMED
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.roles import check_roles, guess_roles
+from annotation.formats.tables.shapes import as_table
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.label_sets import fits_level, task_type_of
 
 # Nobody can be asked here: rows that are the same are of people who agree.
-AS_THEY_STAND = {IDENTICAL: "places"}
+AS_THEY_STAND = {IDENTICAL: "places", UNNAMED: "places"}
 
 
 def guessed_roles(path: Path) -> SaidMapping | None:
     """What the columns of a table most likely are; None where they hold no labels that one can tell, or nobody and
     nothing that gave any: any column of few values could be labels then."""
     try:
-        seen = unfolded_preview(preview(SourceFile(path)))
+        seen = as_table(preview(SourceFile(path)))
         roles = guess_roles(seen.columns, seen.rows)
         check_roles(roles)
     except FormatError:

@@ -21,7 +21,7 @@ _KEYS = {
 }
 
 
-MARK = re.compile(r"<v>(.*?)</v>", re.S)
+MARK = re.compile(r"<v>((?:(?!</?v>).)*)</v>", re.S)  # a mark in a mark is none, so that no text is read twice
 
 
 def unmarked(cell: object, column: str) -> tuple[str, list[tuple[int, int]]]:

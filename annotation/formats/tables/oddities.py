@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from annotation.formats.records import FormatError
 
 IDENTICAL, REVISIONS, PLACES, SPELLINGS, UNMAPPED = "identical", "revisions", "places", "spellings", "unmapped"
-MERGED = "merged"
+MERGED, UNNAMED = "merged", "unnamed"
 LEAVE_OUT = "leave-out"
 
 
@@ -29,6 +29,14 @@ ODDITIES: dict[str, Oddity] = {
         {
             "places": "They are by different people who agree",
             LEAVE_OUT: "They are repeats of one row: leave the repeats out",
+        },
+    ),
+    UNNAMED: Oddity(
+        "Labels without a rater, where other rows name one",
+        {
+            "places": "They are by people without a name",
+            "decisions": "They are final labels, by none of the raters",
+            LEAVE_OUT: "Leave these rows out",
         },
     ),
     UNMAPPED: Oddity(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -28,7 +27,6 @@ from annotation.formats.cells import (
     to_text,
 )
 from annotation.formats.files.json_streams import decode_json
-from annotation.formats.files.tables import listed, open_tables
 from annotation.formats.names import label_value
 from annotation.formats.records import (
     AnnotationRecord,
@@ -36,6 +34,7 @@ from annotation.formats.records import (
     DecisionRecord,
     FormatError,
     JudgementRecord,
+    LostRecord,
     OddRecord,
     PairRecord,
     QuestionRecord,
@@ -48,7 +47,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.highlights import spans_in_cell, spans_of_marks, spans_of_row, unmarked
-from annotation.formats.tables.nested import base_of, unfolded
+from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
     IDENTICAL,
     LEAVE_OUT,
@@ -58,8 +57,10 @@ from annotation.formats.tables.oddities import (
     REVISIONS,
     SPELLINGS,
     UNMAPPED,
+    UNNAMED,
     check_treatment,
 )
+from annotation.formats.tables.opening import Opening
 from annotation.formats.tables.questions import parts_of, question_of, range_in, title_of
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
@@ -99,33 +100,18 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
-    for file, line, cells in _rows(sources, options, rows.has_places):
-        if isinstance(cells, RowError):
-            yield cells
+    opening = Opening(sources, options, rows.has_places)
+    for file, line, row in opening:
+        if isinstance(row, RowError):
+            yield row
             continue
         try:
-            yield from rows.records_of(file, line, cells)
+            yield from rows.records_of(file, line, row.cells, row.place)
         except BadCell as problem:
             error = row_error(file, line, problem)
-            yield replace(error, cells=cells, is_chosen=isinstance(problem, _LeftOut))
-
-
-def _rows(sources: list[SourceFile], options: Options, has_places: bool) -> Iterator[tuple]:
-    # Places are counted in the text as the file has it, so its line ends must be seen.
-    with closing(open_tables(sources, replace(options, keeps_line_ends=has_places, plain_quotes=True))) as tables:
-        for table in tables:
-            known = table.columns
-            apart = {base_of(one) for one in options.mapping.values() if one not in (known or ()) and "." in one}
-            apart -= {*options.mapping.values()}
-            absent = [one for one in options.mapping.values() if known and not {one, base_of(one)} & {*known}]
-            if absent:
-                raise FormatError(f"{table.name}: missing columns: {', '.join(absent)}. Found: {listed(known)}")
-            for row in table.rows:
-                if isinstance(row, RowError):
-                    yield table.name, None, row
-                else:
-                    line, cells = row
-                    yield table.name, line, unfolded(cells, apart) if apart else cells
+            yield replace(error, cells=row.cells, is_chosen=isinstance(problem, _LeftOut))
+    for name, (number, first) in opening.without.items():
+        yield LostRecord(f"Rows whose list of texts is empty: {name[:-2]}", number, first)
 
 
 class _LeftOut(BadCell):
@@ -141,6 +127,7 @@ class _Answer:
     at: datetime | None = None
     spans: dict[str, dict[SpanRecord, None]] = field(default_factory=dict)  # by question; a dict keeps their order
     kept: dict[str, list] = field(default_factory=dict)  # by column, a value for each of the rows
+    about: dict[str, object] = field(default_factory=dict)  # what describes the rater
 
 
 class RatingRows:
@@ -166,7 +153,9 @@ class RatingRows:
         self.labels: dict[tuple[str, str], list[_Answer]] = {}  # by key and rater: the row's answers, in their order
         self.rows: dict[int, int] = {}  # hash of a row -> its line
         self.n_unnamed: Counter = Counter()
+        self.decided: dict[tuple[str, str], tuple[str, datetime | None]] = {}  # of rows that no rater of the file gave
         self.groups: dict[str, str] = {}  # rater -> group, of those who have one
+        self.firsts: dict[str, tuple[str, str]] = {}  # document -> its first text, with its context
         self.first_unnamed: dict[str, dict[str, str]] = {}  # key -> labels of the first row of nobody
         self.titles: dict[str, str] = {}  # of labels and questions, where they are not stored as they stand
         self.written: dict[tuple[str, str], Counter] = {}  # question and label -> how it is written, how often
@@ -184,6 +173,9 @@ class RatingRows:
         self.of_label, self.of_score, self.of_prediction = of("label") + of("labels"), of("score"), of("prediction")
         self.several = {names[0] for names, _ in of("labels")}  # questions
         self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
+        self.of_rater = of("about")
+        self.slots: set[str] = set()  # raters that are places in a list
+        self.placed: dict[str, tuple[int | None, tuple[int, ...]]] = {}  # key -> line and place of the last entry
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
         self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
         self.has_places = self.has_spans
@@ -202,16 +194,16 @@ class RatingRows:
     def _note(self, kind: str, what: str, file: str, line: int | None) -> None:
         self.noted.append((kind, what, f"{file}, line {line:,}" if line else file))
 
-    def records_of(self, file: str, line: int, cells: dict) -> list[Record]:
+    def records_of(self, file: str, line: int, cells: dict, place: tuple[int, ...] = ()) -> list[Record]:
         self.noted.clear()
         if not self.texts:
             # Questions stand in the order of the columns: a database may store the mapping in another.
-            place = {column: number for number, column in enumerate(cells)}
-            self.of_label.sort(key=lambda one: place.get(one[1], len(place)))
+            order = {column: number for number, column in enumerate(cells)}
+            self.of_label.sort(key=lambda one: order.get(one[1], len(order)))
         row, marks = cells, {}
         if self.is_marked:
             cells, marks = self._unmarked(cells)
-        key, content = self._content(cells)
+        key, content = self._content(cells, line, place)
         words = hash(_said_by(content[-1]))
         known = self.texts.get(key)
         if known is not None and known[0] != words:
@@ -226,8 +218,8 @@ class RatingRows:
         self._checked(key, file, line, cells, checker, answers)
         if not checker:
             self._say(key, cells, answers, file, line)
-        for kind, what, place in self.noted:
-            self.odd.setdefault((kind, what), [0, place])[0] += 1
+        for kind, what, first in self.noted:
+            self.odd.setdefault((kind, what), [0, first])[0] += 1
         if known is not None:
             return []
         self.texts[key] = words, line
@@ -242,10 +234,11 @@ class RatingRows:
                 plain_cells[column], places[role] = unmarked(cells.get(column), column)
         return plain_cells, places
 
-    def _content(self, cells: dict) -> tuple[str, list[Record]]:
+    def _content(self, cells: dict, line: int, place: tuple[int, ...]) -> tuple[str, list[Record]]:
         """The key of the judged text, and its records; parents that came before are left out."""
         own = to_key(cells.get(self.mapping["id"]), self.mapping["id"], self.limit) if "id" in self.mapping else ""
-        context, system, document = (self.cell(cells, role) for role in ("context", "system", "document"))
+        context = self._context(cells)
+        system, document = (self.cell(cells, role) for role in ("system", "document"))
         has_text = "text" in self.mapping
         text = (
             required_text(cells.get(self.mapping["text"]), self.mapping["text"])
@@ -275,16 +268,43 @@ class RatingRows:
                 records.append(QuestionRecord(parent, context))
             elif context and self.contexts[parent] != context:
                 raise BadCell(self.mapping["context"], parent, "is the id of another context above")
-            key = own or f"{parent}/{system}"
+            key = self._placed(own or f"{parent}/{system}", line, place)
             kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [*records, ResponseRecord(key, text, question=parent, model=system, metadata=kept)]
         if "context" in self.mapping:
-            key = own or hashed("p", context, text)
+            key = self._key(own or hashed("p", context, text), document, (context, text), line, place)
             kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [PairRecord(key, context, text, metadata=kept)]
-        key = own or document or hashed("c", text)
+        key = self._key(own or document or hashed("c", text), document, (context, text), line, place)
         source = of_text.pop("source", "")
         return key, [ClaimRecord(key, text, date=date, source=source, metadata=kept | of_text)]
+
+    def _key(self, key: str, document: str, words: tuple[str, str], line: int, place: tuple[int, ...]) -> str:
+        """Of texts of one document that have no ids each but the first has its own words in its key."""
+        if document and "id" not in self.mapping and "text" in self.mapping:
+            key = document if document == key or self.page == "pair" else key
+            if not place and self.firsts.setdefault(key, words) != words:
+                return f"{key}/{hashed('t', *words)}"
+        return self._placed(key, line, place)
+
+    def _placed(self, key: str, line: int, place: tuple[int, ...]) -> str:
+        """With the place in the lists of a row, where the file has several texts in it."""
+        if not place:
+            return key
+        if {"id", "document"} & self.mapping.keys():
+            return f"{key}/{'.'.join(map(str, place))}"
+        seen = self.placed.setdefault(key, (line, place))  # the same words twice are two texts
+        if seen[0] != line:
+            seen = self.placed[key] = (line, place)
+        return key if seen[1] == place else f"{key}/{'.'.join(map(str, place))}"
+
+    def _context(self, cells: dict) -> str:
+        """A list of texts, such as the passages behind an answer, is one context."""
+        value = cells.get(self.mapping.get("context"))
+        if isinstance(value, list):
+            column = self.mapping["context"]
+            return "\n\n".join(filter(None, (to_text(one, column).strip() for one in value)))
+        return self.cell(cells, "context")
 
     def _plain(self, value: object) -> object:
         found = plain(value)
@@ -307,6 +327,8 @@ class RatingRows:
                 continue
             if label is not None:
                 who = self._rater("" if len(names) == 2 else names[1], names[-1]) if names[1:] else rater
+                if len(names) == 3 and NESTED.match(column):
+                    self.slots.add(who)
                 found.setdefault(who, _Answer({})).labels[question] = label
         if self.has_spans:
             self._highlight(found, rater, cells, marks, is_checker=bool(checker))
@@ -316,8 +338,9 @@ class RatingRows:
             kept[self.mapping["context"]] = [list(place) for place in marks["context"]]
         if not found and rater and (comment or kept):
             found[rater] = _Answer({})
+        about = {names[0]: plain(cells.get(column)) for names, column in self.of_rater if cells.get(column)}
         for answer in found.values():
-            answer.kept = {name: [value] for name, value in kept.items()}
+            answer.kept, answer.about = {name: [value] for name, value in kept.items()}, about
         if comment or "time" in self.mapping:
             at = to_instant(cells.get(self.mapping["time"]), self.mapping["time"]) if "time" in self.mapping else None
             for answer in found.values():
@@ -440,6 +463,13 @@ class RatingRows:
 
     def _say(self, key: str, cells: dict, answers: dict[str, _Answer], file: str, line: int) -> None:
         for who, answer in answers.items():
+            if not who and "rater" in self.mapping:  # others are named
+                if self.treat[UNNAMED] == LEAVE_OUT:
+                    raise _LeftOut(self.mapping["rater"], "", "is empty, and says who gave the labels")
+                self._note(UNNAMED, "", file, line)
+                if self.treat[UNNAMED] == "decisions":
+                    self._decide(key, answer)
+                    continue
             if not who:  # nobody is named: the row is a place of its own
                 first = self.first_unnamed.setdefault(key, answer.labels)
                 if first is not answer.labels and _contradict(first, answer.labels):
@@ -469,11 +499,17 @@ class RatingRows:
                 revisions.append(answer)
                 continue
             newest.labels |= answer.labels | {one: MARKED for one in answer.spans if one not in self.labelled}
+            newest.about = newest.about | answer.about
             newest.comment, newest.at = answer.comment or newest.comment, answer.at or newest.at
             for question, spans in answer.spans.items():
                 newest.spans.setdefault(question, {}).update(spans)
             for name, values in answer.kept.items():
                 newest.kept.setdefault(name, []).extend(values)
+
+    def _decide(self, key: str, answer: _Answer) -> None:
+        for question, label in answer.labels.items():
+            if self.decided.setdefault((key, question), (label, answer.at))[0] != label:
+                raise BadCell(self.mapping["rater"], label, "is another final label than an earlier row has for the text")
 
     def _checked(self, key: str, file: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
         """What checkers say on the row, stored where nothing on it is wrong."""
@@ -540,13 +576,17 @@ class RatingRows:
         return found
 
     def said(self) -> Iterator[Record]:
+        for (key, question), (label, at) in self.decided.items():
+            yield DecisionRecord(key, question, label, decided_at=at)
         has_several = any(number > 1 for number in self.n_unnamed.values())
         for (key, who), revisions in self.labels.items():
-            if who.startswith("\0") and not has_several and not revisions[0].spans:
+            is_decision = not has_several and "rater" not in self.mapping and not revisions[0].spans
+            if who.startswith("\0") and is_decision:
                 for question, label in revisions[0].labels.items():
                     yield DecisionRecord(key, question, label, decided_at=revisions[0].at)
                 continue
             name, kind = (f"place {who[1:]}", "slot") if who.startswith("\0") else (who, "person")
+            kind = "slot" if who in self.slots else kind
             if len(revisions) > 1 and None not in (times := [one.at for one in revisions]) and sorted(times) != times:
                 revisions.sort(key=lambda one: one.at)
             labels: dict[str, str] = {}
@@ -563,7 +603,7 @@ class RatingRows:
                     revision=number,
                     comment=answer.comment,
                     submitted_at=answer.at,
-                    metadata={"row": answer.kept} if answer.kept else {},
+                    metadata={name: one for name, one in (("row", answer.kept), ("rater", answer.about)) if one},
                     rater_group=self.groups.get(who, ""),
                 )
         for (key, name), (value, _) in self.scores.items():
@@ -593,6 +633,8 @@ class RatingRows:
                     values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
                 for question, spans in answer.spans.items():
                     own.setdefault(question, {}).update((span.label, None) for span in spans)
+        for (_, question), (label, _) in self.decided.items():
+            values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
         if not values:
             return {}
         for (_, _, question), (label, _) in self.predictions.items():

@@ -22,6 +22,7 @@
     comment, time         words of the rater, and when the labels were given
     marked                text, with highlights of the row's rater as <v>marks</v> in it
     row/NAME              kept with the row's labels, as it is
+    about/NAME            describes the row's rater, such as their age; kept with their labels
     date, url, source, split   of the text; kept with it under these names
 """
 
@@ -32,16 +33,40 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from unicodedata import combining, normalize
 
-from annotation.formats.cells import BadCell, digest, number_in, to_date, to_instant, to_text
+from annotation.formats.cells import digest, to_date, to_instant
 from annotation.formats.records import FormatError
 from annotation.formats.tables.highlights import MARK
 from annotation.formats.tables.mapping import LOOKED_AT
-from annotation.formats.tables.questions import parts_of
-from annotation.task_types.base import number_text
+from annotation.formats.tables.nested import NESTED, depth_of
+from annotation.formats.tables.spellings import (
+    EVIDENCE,
+    JUDGED,
+    NAMES,
+    OF_BATCH,
+    OF_RATERS,
+    WRITTEN,
+    spelling,
+    spelt,
+)
+from annotation.formats.tables.values import (
+    all_are,
+    are_free_texts,
+    are_numbers,
+    are_places,
+    are_whole,
+    holds_several,
+    is_label,
+    is_tag,
+    texts_in,
+    value_of,
+    values_in,
+)
+
+__all__ = ["NAMES", "ROLE_TITLES", "check_roles", "guess_roles", "name_of", "value_of"]
 
 # How many names follow a role, at least and at most; none follow others.
 _NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
-_NAMES_AFTER |= {"row": (1, 1), "labels": (1, 3)}
+_NAMES_AFTER |= {"row": (1, 1), "about": (1, 1), "labels": (1, 3)}
 OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
     "": "Keep with the text",
@@ -53,6 +78,7 @@ ROLE_TITLES = {
     "system": "System that wrote the text",
     "rater": "Rater",
     "group": "Group of the rater",
+    "about": "Describes the rater",
     "question": "Name of the question",
     "label": "Label or rating",
     "labels": "Several labels at once",
@@ -75,62 +101,24 @@ ROLE_TITLES = {
     "split": "Split: train, dev, test",
     "row": "Keep with the row's labels",
 }
-# Column names that mean a role, in small letters without separators.
-_SPELLINGS = {
-    "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
-    "modeloutput systemoutput",
-    "context": "context article source document dialogue prompt question reference premise input src",
-    "id": "id textid itemid unitid instanceid exampleid segmentid segid globalsegid storyid summaryid responseid "
-    "answerid",
-    "document": "docid documentid articleid questionid promptid sourceid",
-    "system": "system systemid systemname model modelid modelname modeltype",
-    "rater": "rater annotator raterid annotatorid worker workerid judge user evaluator coder assessor",
-    "group": "group ratergroup annotatortype ratertype",
-    "question": "criterion dimension aspect questionname",
-    "label": "label rating annotation judgement judgment score value",
-    "comment": "comment comments note notes justification rationale",
-    "checker": "checker metric metricname checkername",
-    "time": "time timestamp submittedat annotatedat labelledat labeledat annotationtime createdat",
-    "spans": "spans highlights",
-    "start": "start spanstart startoffset startchar",
-    "end": "end spanend endoffset endchar",
-    "quote": "quote quotedtext spantext highlightedtext",
-    "highlight": "spanlabel spantype highlightlabel",
-    "least": "scalemin scaleminimum minrating",
-    "most": "scalemax scalemaximum maxrating",
-    "date": "date published publisheddate publicationdate textdate",
-    "url": "url link sourceurl",
-    "source": "publisher site domain sourcename corpus",
-    "split": "split fold partition subset",
-}
-OF_BATCH = re.compile(r"^(?:Input|Answer)\.")  # of Mechanical Turk's results, where only answers are by workers
-NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
-WRITTEN = [name for name in NAMES["text"] if name not in ("text", "sentence", "claim")]
 SCORE_NAMES = re.compile(
     r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
 )
 # `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
-_RATER = r"(?:(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
-WIDE = (
-    re.compile(rf"^(?P<rater>{_RATER})(?:[ _.:/-]+(?P<question>.+))?$", re.I),
-    re.compile(rf"^(?P<question>.+?)[ _.:/([-]+(?P<rater>{_RATER})[)\]]?$", re.I),
+_RATER = r"(?P<rater>(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
+_FIRST, _LAST = (
+    re.compile(rf"{_RATER}(?:[ _.:/-]+(?P<question>.+))?", re.I),
+    re.compile(rf"(?<=[ _.:/([-]){_RATER}[)\]]?$", re.I),
 )
+WIDE_CHARS = 200  # longer names are of no rater
 SEGMENTS = re.compile(r"seg(ment)?[ _.-]?id$", re.I)
 IDS = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")  # `Worker ID`, `docSegId`, and not `valid`
-# What stands inside other columns (`tables.nested`): `expert_annotations.2.fluency`, and `fluency.2`.
-NESTED = re.compile(r"^(?P<base>[^.]+)\.(?P<number>\d+)(?:\.(?P<question>.+))?$")
+_WORDS_FOR_RATERS = re.compile(r"(?:annotator|rater|worker|judge|coder|expert|turker|crowd|human)s?[ _.-]?", re.I)
 MANY_REPEATS = 12  # more rows about the same texts, and nobody who disagrees: not what they were asked
+MANY_ROWS = 5  # of one rater who is described alike on each of them
 # What highlights are called, beside marks in the text.
 OF_MARKS = ("severity", "errorseverity", "category", "errortype")
-MOST_GUESSED = 12  # different values of a column that is taken for labels
-
-
-def value_of(text: str) -> str:
-    """What is stored for a cell: numbers in one spelling, small letters, and `_` for spaces and hyphens."""
-    number = number_in(text)
-    if number is not None:
-        return number_text(number)
-    return re.sub(r"[^\w.+]+", "_", text.strip().casefold()).strip("_") or text.strip()
+MOST_CELLS = 60_000  # that are looked at: of wide tables fewer rows
 
 
 def name_of(title: str) -> str:
@@ -147,73 +135,66 @@ def name_of(title: str) -> str:
 
 def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = ()) -> dict[str, str]:
     """Role -> column, from names and the first rows. A role that two columns could have goes to the first of them."""
-    rows = list(rows)[:LOOKED_AT]
+    rows = list(rows)[: max(20, min(LOOKED_AT, MOST_CELLS // max(1, len(columns))))]
     found: dict[str, str] = {}
-    free = list(columns)
+    deepest = max(map(depth_of, columns), default=0)
+    free = sorted(columns, key=depth_of, reverse=True)  # of columns that are called alike the innermost
 
     def take(role: str, column: str) -> None:
         found[role] = column
         free.remove(column)
 
-    for role in ("rater", "group", "system", "document", "id", "question", "comment", "text", "context"):
-        spelt = _spelt(free)
-        column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
-        if column is not None:
-            take(role, column)
-    if {"text", "system"} <= found.keys() and "context" not in found and _spelling(found["text"]) == "text":
+    _take_main(found, free, rows, take, deepest)
+    if {"text", "system"} <= found.keys() and "context" not in found and spelling(found["text"]) == "text":
         # What systems wrote has a name of its own; the text is what they wrote it from, as in SummEval's paired file.
-        spelt = _spelt(free)
-        column = next((spelt[name] for name in WRITTEN if name in spelt), None)
+        by_name = spelt(free)
+        column = next((by_name[name] for name in WRITTEN if name in by_name), None)
         if column is not None:
             found["context"] = found.pop("text")
             take("text", column)
     if "text" not in found and "context" in found and "system" not in found:
         found["text"] = found.pop("context")
-    if {"id", "system", "text"} <= found.keys() and (
-        SEGMENTS.search(found["id"])
-        or _is_of_several(found["id"], found["text"], rows)
-        or (len(rows) == LOOKED_AT and len({str(row.get(found["system"])) for row in rows}) == 1)
-    ):
-        # Each system wrote something for it, although a file that is sorted by system may not show it so soon.
-        free += [found["document"]] if "document" in found else []
-        found["document"] = found.pop("id")
+    _take_ids(found, free, rows, take, deepest)
     if "text" in found and "rater" in found and _has_marks([found["text"], found.get("context")], rows):
         found["marked"] = found.pop("text")
-        spelt = _spelt(free)
-        column = next((spelt[name] for name in OF_MARKS if name in spelt), None)
+        by_name = spelt(free)
+        column = next((by_name[name] for name in OF_MARKS if name in by_name), None)
         if column is not None:
             take("highlight", column)
     _take_more(found, free, rows, take)
+    if "rater" in found:
+        _take_descriptions(found, free, rows, take)
     for column in list(free):
         nested = NESTED.match(column)
-        wide = next((match for pattern in WIDE if (match := pattern.match(column))), None)
+        wide = _wide(column)
         if nested and (nested["question"] or not wide):
-            if _is_label(column, rows):
+            if is_label(column, rows):
                 base, number, question = nested.groups()
-                take(
-                    "/".join(("label", *((name_of(question), base) if question else (name_of(base),)), number)), column
-                )
-        elif wide and (_is_label(column, rows) or _are_numbers(column, rows)):
-            take(f"label/{name_of(wide['question'] or 'label')}/{wide['rater']}", column)
-    spelt = _spelt(free)
+                named = name_of(question) if question else name_of(_WORDS_FOR_RATERS.sub("", base).removesuffix("s"))
+                take(f"label/{named}/{base}/{number}", column)
+        elif wide and (is_label(column, rows) or (len(wide[0]) > 2 and are_numbers(column, rows))):
+            take(f"label/{name_of(wide[1] or 'label')}/{wide[0]}", column)
+    by_name = spelt(free)
     if "question" in found:
-        column = next((spelt[name] for name in NAMES["label"] if name in spelt), None)
+        column = next((by_name[name] for name in NAMES["label"] if name in by_name), None)
         if column is not None:
             take("label", column)
     has_wide = any(role.count("/") > 1 for role in found)
     # Of the same text raters say different things, and what is known of it stays the same.
     about = [found[role] for role in ("id", "document", "system") if role in found]
-    about += [] if {"id", "document"} & found.keys() else [found.get("marked", found.get("text", ""))]
+    about += [] if {"id", "document"} & found.keys() and not deepest else [found.get("marked", found.get("text", ""))]
     differing = {column for column in free if "rater" in found and _differs(column, about, rows)}
-    for column in [one for one in free if one in differing and "label" not in found and _holds_several(one, rows)]:
+    for column in [one for one in free if one in differing and "label" not in found and holds_several(one, rows)]:
         take(f"labels/{name_of(column)}", column)
         differing.remove(column)
     is_batch = any(column.startswith("Answer.") for column in columns)
-    is_text = {column: not _are_numbers(column, rows) for column in free}
-    has_labels = any(not is_text[column] or _is_label(column, rows) for column in differing)
+    is_text = {column: not are_numbers(column, rows) for column in free}
+    has_labels = any(not is_text[column] or is_label(column, rows) for column in differing)
     has_labels = has_labels and len(rows) - len({_about(row, about) for row in rows}) >= MANY_REPEATS
-    for column in [column for column in free if not is_batch or column.startswith("Answer.")]:
-        is_named = _spelling(column) in NAMES["label"]
+    innermost = [column for column in columns if column in free and depth_of(column) == deepest]
+    for column in [column for column in innermost if not is_batch or column.startswith("Answer.")]:
+        is_named = spelling(column) in NAMES["label"]
+        own = spelling(column) if deepest else OF_BATCH.sub("", column)
         if (
             SCORE_NAMES.search(column)
             and not (is_named and "rater" in found)
@@ -224,20 +205,20 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         elif (
             not has_wide
             and "label" not in found
-            and (_is_label(column, rows) or (is_named and "rater" in found and not is_text[column]))
-            and (is_named or not is_text[column] or len(set(_values(column, rows))) > 1)
+            and (is_label(column, rows) or (is_named and "rater" in found and not is_text[column]))
+            and (is_named or not is_text[column] or len(set(values_in(column, rows))) > 1)
             and (is_named or not is_text[column] or not (has_labels and column not in differing or "marked" in found))
             and not IDS.search(column)
-            and _spelling(column) not in [*NAMES["id"], *NAMES["document"]]
+            and spelling(column) not in [*NAMES["id"], *NAMES["document"]]
         ):
-            take(f"label/{name_of(OF_BATCH.sub('', column))}", column)
-        elif not is_text[column] and not _are_whole(column, rows) and column not in differing:
+            take(f"label/{name_of(own)}", column)
+        elif not is_text[column] and not are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
         # Each row is what a rater said: a number that nothing else is known of is theirs.
         scores = [role for role, column in found.items() if role[:6] == "score/" and not SCORE_NAMES.search(column)]
         free += [found.pop(role) for role in scores[:1]]
-        column = next((column for column in free if _are_numbers(column, rows)), None)
+        column = next((column for column in free if are_numbers(column, rows)), None)
         if column is not None and "marked" not in found:
             take(f"label/{name_of(column)}", column)
     for column in [one for one in free if one in differing]:
@@ -245,30 +226,131 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     return found
 
 
-def _holds_several(column: str, rows: list) -> bool:
-    """Lists of a few different short words, or cells with | or ; between them."""
-    different, n_several = set(), 0
-    try:
+Take = Callable[[str, str], None]
+
+
+def _take_main(found: dict[str, str], free: list[str], rows: list, take: Take, deepest: int) -> None:
+    """Raters, texts and ids by their names."""
+
+    def named(role: str, names: Iterable[str], fits: Callable[[str], bool] = lambda column: True) -> None:
+        by_name = spelt(free)
+        column = next((by_name[name] for name in names if name in by_name and fits(by_name[name])), None)
+        if column is not None:
+            take(role, column)
+
+    def is_text(column: str) -> bool:
+        return not is_tag(column, rows)
+
+    def is_long(column: str) -> bool:
+        return are_free_texts([entry for row in rows for entry in _entries(row.get(column))])
+
+    def is_inner(column: str) -> bool:
+        return depth_of(column) > 0 and is_long(column)
+
+    for role in ("rater", "group", "system", "document", "id", "question", "comment"):
+        named(role, NAMES[role])
+    if deepest:
+        # Units of an answer or an article are judged against it.
+        named("text", NAMES["text"], is_inner)
+        inner = [column for column in free if depth_of(column) == deepest and OF_EVIDENCE.search(spelling(column))]
+        for column in filter(is_long, inner[:1] if "text" in found else []):
+            take("context", column)
+        if "context" not in found and "text" in found:
+            named("context", [*EVIDENCE, "article", "document", *WRITTEN], is_long)
+    elif "system" not in found and any(name in spelt(free) for name in EVIDENCE):
+        if any(is_long(column) for name, column in spelt(free).items() if name in EVIDENCE):
+            named("text", JUDGED, is_long)
+        if "text" in found:
+            named("context", EVIDENCE, is_long)
+    for role in ("text", "context"):
+        if role not in found:
+            named(role, NAMES[role], is_text)
+    if not {"text", "context"} & found.keys():
+        column = next((one for one in free if not one.startswith("Answer.") and is_long(one)), None)
+        if column is not None:
+            take("text", column)
+
+
+OF_EVIDENCE = re.compile(r"(evidence|passage|reference)s?$")
+
+
+def _entries(cell: object) -> list:
+    return cell if isinstance(cell, list) else [cell]
+
+
+def _take_ids(found: dict[str, str], free: list[str], rows: list, take: Take, deepest: int) -> None:
+    """What the ids of the file are of."""
+    if {"id", "system", "text"} <= found.keys() and (
+        SEGMENTS.search(found["id"])
+        or (_is_of_several(found["id"], found["text"], rows) and not deepest)
+        or (len(rows) == LOOKED_AT and len({str(row.get(found["system"])) for row in rows}) == 1)
+    ):
+        # Each system wrote something for it, although a file that is sorted by system may not show it so soon.
+        free += [found["document"]] if "document" in found else []
+        found["document"] = found.pop("id")
+    elif {"id", "text"} <= found.keys() and "document" not in found and not deepest:
+        n_several, n_ids = _count_several(found["id"], found["text"], rows)
+        if len(rows) >= 10 and 3 * n_several >= n_ids:  # fewer are mistakes
+            found["document"] = found.pop("id")
+    if {"id", "document", "context"} & found.keys():
+        return
+    if {"text", "system"} <= found.keys():
+        column = next((one for one in free if one.lower().endswith("id") and is_tag_of_rows(one, rows)), None)
+        if column is not None:
+            take("document", column)
+    elif "text" not in found:
+        column = next((one for one in free if one.lower().endswith("id") and _is_unique(one, rows)), None)
+        if column is not None:
+            take("id", column)
+
+
+def is_tag_of_rows(column: str, rows: list) -> bool:
+    """Whether it holds words without spaces, and more than one of them."""
+    values = set(values_in(column, rows))
+    return len(values) > 1 and not any(re.search(r"\s", value) for value in values)
+
+
+def _is_unique(column: str, rows: list) -> bool:
+    values = values_in(column, rows)
+    return len(values) > 1 and len(set(values)) == len(values)
+
+
+def _take_descriptions(found: dict[str, str], free: list[str], rows: list, take: Take) -> None:
+    """Columns that say the same of a rater on all of their rows."""
+    rater, text = found["rater"], found.get("text", found.get("id", ""))
+    alike, sure = [], []
+    for column in free:
+        said: dict[str, set[str]] = {}
+        texts: dict[str, set[str]] = {}
         for row in rows:
-            cell = row.get(column)
-            if isinstance(cell, str) and cell[:1] != "[" and not re.search(r"[|;]", cell):
-                parts = [cell] if cell else []
-            else:
-                parts = parts_of(cell, column) or []
-                n_several += len(parts) > 1
-            different.update(parts)
-    except BadCell:
-        return False
-    return n_several > 0 and len(different) <= MOST_GUESSED and all(len(part) <= 40 for part in different)
+            who = str(row.get(rater))
+            said.setdefault(who, set()).add(str(row.get(column)))
+            texts.setdefault(who, set()).add(str(row.get(text)))
+        if not said or any(len(values) > 1 for values in said.values()) or not values_in(column, rows):
+            continue
+        if OF_RATERS.search(column) and spelling(column) not in NAMES["label"]:
+            sure.append(column)
+        elif (
+            len([who for who in said if len(texts[who]) >= MANY_ROWS]) > 1
+            and len(set().union(*said.values())) > 1
+            and spelling(column) not in NAMES["label"]
+        ):
+            alike.append(column)
+    if not any(is_label(column, rows) or are_numbers(column, rows) for column in free if column not in {*alike, *sure}):
+        alike = []
+    for column in sure + alike:
+        take(f"about/{column.replace('/', '-')[:80]}", column)
 
 
-def _spelling(column: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", OF_BATCH.sub("", column).lower())
-
-
-def _spelt(columns: Sequence[str]) -> dict[str, str]:
-    """Spelling -> column, the first of those spelt alike."""
-    return {_spelling(column): column for column in reversed(columns)}
+def _wide(column: str) -> tuple[str, str] | None:
+    """The rater that a column's name begins or ends with, and the question."""
+    if len(column) > WIDE_CHARS:
+        return None
+    if first := _FIRST.fullmatch(column):
+        return first["rater"], first["question"] or ""
+    last = _LAST.search(column)
+    question = column[: last.start()].rstrip(" _.:/([-") if last else ""
+    return (last["rater"], question) if question else None
 
 
 def _has_marks(columns: list[str | None], rows: list) -> bool:
@@ -287,27 +369,36 @@ def _about(row: Mapping[str, object], about: list[str]) -> tuple[str, ...]:
 
 def _is_of_several(of: str, text: str, rows: list) -> bool:
     """Whether one value of a column stands beside different texts."""
-    first: dict[str, object] = {}
-    return any(first.setdefault(str(row.get(of)), row.get(text)) != row.get(text) for row in rows)
+    return _count_several(of, text, rows)[0] > 0
 
 
-def _take_more(found: dict[str, str], free: list[str], rows: list, take: Callable[[str, str], None]) -> None:
+def _count_several(of: str, text: str, rows: list) -> tuple[int, int]:
+    """How many values of a column stand beside different texts, and how many there are."""
+    texts: dict[str, set[str]] = {}
+    for row in rows:
+        texts.setdefault(str(row.get(of)), set()).add(str(row.get(text)))
+    return sum(len(one) > 1 for one in texts.values()), len(texts)
+
+
+def _take_more(found: dict[str, str], free: list[str], rows: list, take: Take) -> None:
     """Columns by their names, where what stands in them fits."""
     fits = {
-        "date": lambda column: _all_are(to_date, column, rows),
-        "time": lambda column: _all_are(to_instant, column, rows),
-        "spans": lambda column: all(value.startswith("[") for value in _texts(column, rows)),
-        "start": lambda column: _are_numbers(column, rows),
-        "end": lambda column: _are_numbers(column, rows),
-        "least": lambda column: _are_numbers(column, rows),
-        "most": lambda column: _are_numbers(column, rows),
+        "date": lambda column: all_are(to_date, column, rows),
+        "time": lambda column: all_are(to_instant, column, rows),
+        "spans": lambda column: all(value.startswith("[") for value in texts_in(column, rows)),
+        "start": lambda column: are_numbers(column, rows),
+        "end": lambda column: are_numbers(column, rows),
+        "least": lambda column: are_numbers(column, rows),
+        "most": lambda column: are_numbers(column, rows),
     }
-    spelt = _spelt(free)
+    by_name = spelt(free)
     chosen: dict[str, str] = {}
     for role in (*OF_TEXT, "time", "checker", "spans", "start", "end", "quote", "highlight", "least", "most"):
-        column = next((spelt[name] for name in NAMES[role] if name in spelt), None)
+        column = next((by_name[name] for name in NAMES[role] if name in by_name), None)
         if column in free and column not in chosen.values() and fits.get(role, lambda column: True)(column):
             chosen[role] = column
+    if not {"start", "quote", "spans"} & chosen.keys():
+        chosen |= _marked_by_name(free, rows)
     for one, other in (("start", "end"), ("end", "start"), ("least", "most"), ("most", "least")):
         if one in chosen and other not in chosen:
             del chosen[one]
@@ -316,8 +407,8 @@ def _take_more(found: dict[str, str], free: list[str], rows: list, take: Callabl
     if "text" not in found:
         chosen.pop("spans", None)
     if "checker" in chosen:
-        column = next((spelt[name] for name in ("score", "value", "metricscore") if name in spelt), None)
-        if column in free and _are_numbers(column, rows):
+        column = next((by_name[name] for name in ("score", "value", "metricscore") if name in by_name), None)
+        if column in free and are_numbers(column, rows):
             chosen["score"] = column
         elif "rater" in found:
             del chosen["checker"]
@@ -325,43 +416,14 @@ def _take_more(found: dict[str, str], free: list[str], rows: list, take: Callabl
         take(role, column)
 
 
-def _all_are(read: Callable[[object, str], object], column: str, rows: list) -> bool:
-    try:
-        return any([read(row.get(column), column) is not None for row in rows])
-    except BadCell:
-        return False
-
-
-def _texts(column: str, rows: list) -> list[str]:
-    return [str(row[column]).strip() for row in rows if row.get(column) not in (None, "", [])]
-
-
-def _values(column: str, rows: list) -> list[str]:
-    """The texts in a column; none where it holds lists or objects."""
-    try:
-        return [text for row in rows if (text := to_text(row.get(column), column).strip())]
-    except BadCell:
-        return []
-
-
-def _are_numbers(column: str, rows: list) -> bool:
-    values = _values(column, rows)
-    return bool(values) and all(number_in(value) is not None for value in values)
-
-
-def _are_whole(column: str, rows: list) -> bool:
-    return all(number_in(value).is_integer() for value in _values(column, rows))
-
-
-def _is_label(column: str, rows: list) -> bool:
-    """Few different values, which come again; numbers from 0 to 10 at the most in halves."""
-    values = _values(column, rows)
-    different = {value_of(value) for value in values}
-    if not different or len(different) > MOST_GUESSED or any(len(value) > 40 for value in different):
-        return False
-    if _are_numbers(column, rows):
-        return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
-    return len(different) < len(values) or len(values) < 3
+def _marked_by_name(free: list[str], rows: list) -> dict[str, str]:
+    """A column of quoted words with its places beside it, `NAME`, `NAME_start` and `NAME_end`, and with their type."""
+    for column in free:
+        ends = {end: f"{column}_{end}" for end in ("start", "end")}
+        if all(one in free and are_places(one, rows) for one in ends.values()):
+            kind = next((one for one in free if re.search(r"(type|label|category|severity)$", one, re.I)), None)
+            return {"quote": column, **ends} | ({"highlight": kind} if kind and is_label(kind, rows) else {})
+    return {}
 
 
 def check_roles(mapping: Mapping[str, str]) -> None:
@@ -385,8 +447,8 @@ def check_roles(mapping: Mapping[str, str]) -> None:
     if {"text", "marked"} <= mapping.keys():
         raise FormatError("The judged text must be in one column, with marks or without")
     has_text = bool({"text", "marked"} & mapping.keys())
-    if "row" in {role.partition("/")[0] for role in mapping} and "rater" not in mapping:
-        raise FormatError("What is kept with a row's labels needs the column of their rater")
+    if {"row", "about"} & {role.partition("/")[0] for role in mapping} and "rater" not in mapping:
+        raise FormatError("What describes raters or is kept with a row's labels needs the column of the rater")
     if not has_text and "id" not in mapping and not {"document", "system"} <= mapping.keys():
         raise FormatError("Say which column holds the text that was judged, or its id")
     for one, other in (("start", "end"), ("least", "most")):

@@ -13,9 +13,9 @@ from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
 from annotation.formats.tables.mapping import guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
-from annotation.formats.tables.nested import unfolded_preview
 from annotation.formats.tables.oddities import ODDITIES, check_treatment
 from annotation.formats.tables.roles import guess_roles
+from annotation.formats.tables.shapes import as_table
 from annotation.imports import importing
 from annotation.imports.from_hub import fetched
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
@@ -137,7 +137,7 @@ class Command(BaseCommand):
         except FormatError as error:
             raise CommandError(str(error)) from error
         if options["format"] == RATINGS:
-            seen = unfolded_preview(seen)
+            seen = as_table(seen)
             roles = guess_roles(seen.columns, seen.rows)
             self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
             return FileChoices(mapping=roles, **choices)
