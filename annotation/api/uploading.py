@@ -5,8 +5,9 @@ The body goes to a file as it comes; a job reads it, and stores all of it or not
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from django.conf import settings
@@ -20,13 +21,13 @@ from annotation.api import shapes
 from annotation.api.problems import Problem
 from annotation.api.repeating import once
 from annotation.api.routes import Route
-from annotation.formats import FORMATS, detect
+from annotation.formats import FORMATS, SourceFile, detect, get_format
 from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping_file import check_checkers
 from annotation.formats.tables.oddities import check_treatment
 from annotation.formats.tables.questions import range_in
-from annotation.imports import importing, uploads
-from annotation.imports.importing import FileChoices, ImportRequest, ProjectWish
+from annotation.imports import column_mappings, importing, uploads
+from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.outside_runs import NAME_CHARS
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.jobs.lifecycle import JobError, SameJob
@@ -238,10 +239,14 @@ class ImportsRoute(UploadRoute):
 
         def start(upload: Upload) -> Job:
             found = asked.get("format") or detect(uploads.path_of(upload), upload.file_name) or "table"
+            choices = FileChoices(**{name: asked[name] for name in OF_FILE})
+            if get_format(found).needs_mapping and not choices.mapping:
+                found, mapping = _guessed(upload, found if "format" in asked else "", is_dry_run=asked["dry_run"])
+                choices = replace(choices, mapping=mapping)
             wanted = ImportRequest(
                 format=found,
                 files=importing.files_of_uploads([upload]),
-                choices=FileChoices(**{name: asked[name] for name in OF_FILE}),
+                choices=choices,
                 on_judged=asked["on_judged"],
                 project=wish,
                 leaves_out=asked["on_error"] == SKIP,
@@ -259,6 +264,24 @@ class ImportsRoute(UploadRoute):
         elif not access.may_create(request.user):
             raise PermissionDenied("Your account may not create projects; ask a site administrator")
         return ProjectWish(slug, asked["title"], asked["task_type"], asked["overlap"], asked["piece_set"])
+
+
+def _guessed(upload: Upload, wanted: str, *, is_dry_run: bool) -> tuple[str, dict]:
+    """Format and mapping of a table, as guessed for a dry run. An import is refused, and says what the guess is."""
+    try:
+        found, mapping, said = column_mappings.guess_for_all(SourceFile(uploads.path_of(upload), upload.file_name))
+    except FormatError as error:
+        raise ImportProblem(str(error)) from None
+    if is_dry_run and wanted in ("", found):
+        return found, mapping
+    raise ImportProblem(
+        "Map the columns: this format needs a mapping. "
+        + (
+            f"As guessed, with format={found}: {json.dumps(mapping, ensure_ascii=False)}. {' '.join(said)}"
+            if mapping
+            else ""
+        )
+    )
 
 
 class IntoProject(UploadRoute):

@@ -75,6 +75,14 @@ FORMATS: dict[str, Format] = {
         module="annotation.formats.studies.beir",
         task_type="claim-evidence/six-way/1",
     ),
+    "scifact": Format(
+        slug="scifact",
+        title="SciFact (claims with their corpus)",
+        extensions=(".jsonl",),
+        reads="Claims, the documents that they cite, and whether these support them: claims and corpus, together.",
+        module="annotation.formats.studies.scifact",
+        task_type="claim-evidence/three-way/1",
+    ),
     "refchecker": Format(
         slug="refchecker",
         title="RefChecker human annotations",

@@ -35,6 +35,8 @@ SIGNS: tuple[tuple[str, frozenset[str]], ...] = (
     ("prodigy", frozenset({"text", "_input_hash", "_task_hash"})),
     ("prodigy", frozenset({"text", "answer", "options"})),
     ("climate-fever", frozenset({"claim_id", "claim", "evidences"})),
+    ("scifact", frozenset({"id", "claim", "cited_doc_ids"})),
+    ("scifact", frozenset({"doc_id", "title", "abstract", "structured"})),
     ("averitec", frozenset({"claim", "speaker", "questions"})),
     ("druid", frozenset({"id", "claim_id", "claim", "evidence", "evidence_source", "factcheck_verdict"})),
 )

@@ -9,11 +9,22 @@ from dataclasses import replace
 
 from django.db.models import Q
 
-from annotation.formats.tables.mapping import SURE, Guess, MappingGuess, Preview, guess_mapping, guess_values
+from annotation.formats.sources import SourceFile
+from annotation.formats.tables.mapping import (
+    LAYOUTS,
+    SURE,
+    Guess,
+    MappingGuess,
+    Preview,
+    guess_mapping,
+    guess_values,
+    preview,
+)
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.formats.tables.roles import guess_roles
-from annotation.formats.tables.shapes import as_table
-from annotation.imports.importing import FileChoices
+from annotation.formats.tables.shapes import as_table, refusal
+from annotation.formats.tables.summary import sentences
+from annotation.imports.importing import FileChoices, ImportProblem
 from annotation.models import ColumnMapping, User
 
 
@@ -40,17 +51,54 @@ def likely_layout(user: User, seen: Preview) -> str:
     last = known.order_by("-updated_at").first()
     if last is not None:
         return last.layout
+    return guessed_layout(seen, apart)
+
+
+def guessed_layout(seen: Preview, apart: Preview) -> str:
+    """As `likely_layout`, for nobody; `apart` is the preview as tables of ratings are read."""
+    if refusal(seen.columns, seen.rows):
+        return RATINGS
     roles = guess_roles(apart.columns, apart.rows)
     kinds = {role.partition("/")[0] for role in roles}
     has_raters = "rater" in roles or any(role.count("/") > 1 for role in roles)
-    return RATINGS if kinds & {"label", "marked"} and (has_raters or "score" in kinds) else ""
+    if kinds & {"label", "marked"} and (has_raters or "score" in kinds):
+        return RATINGS
+    if kinds & {"start", "quote", "spans"} and has_raters:
+        return RATINGS
+    guess = guess_mapping(seen.columns, seen.rows)
+    # A layout that would keep the labels beside the content is none for this file.
+    fits = not guess.missing and any(
+        target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout]
+    )
+    return RATINGS if "label" in kinds and kinds & {"text", "id"} and not fits else ""
 
 
-def recall_roles(user: User, columns: Sequence[str], rows: Sequence[dict]) -> tuple[SaidMapping, bool]:
+def guess_for_all(source: SourceFile) -> tuple[str, dict[str, str], list[str]]:
+    """Format, mapping and what it is read as, of a table that nobody has mapped. ImportProblem where there is no guess."""
+    seen = preview(source)
+    apart = as_table(seen)
+    if guessed_layout(seen, apart) == RATINGS:
+        mapping = roles_or_refusal(seen, apart)
+        return RATINGS, mapping, sentences(mapping)
+    guess = guess_mapping(seen.columns, seen.rows)
+    if guess.missing:
+        raise ImportProblem(f"Map the columns: none could be guessed for {', '.join(guess.missing)}")
+    return "table", guess.mapping, [f"{target} from {column}" for target, column in guess.mapping.items()]
+
+
+def roles_or_refusal(seen: Preview, apart: Preview) -> dict[str, str]:
+    if reason := refusal(seen.columns, seen.rows):
+        raise ImportProblem(reason)
+    return guess_roles(apart.columns, apart.rows)
+
+
+def recall_roles(
+    user: User, columns: Sequence[str], rows: Sequence[dict], is_refused: bool = False
+) -> tuple[SaidMapping, bool]:
     """What the columns of a table of ratings are, and whether this person said so."""
     known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns), layout=RATINGS).first()
     if known is None:
-        return SaidMapping(RATINGS, guess_roles(columns, rows)), False
+        return SaidMapping(RATINGS, {} if is_refused else guess_roles(columns, rows)), False
     said = known.mapping
     more = (said.get(name, {}) for name in ("values", "ranges", "checkers"))
     return SaidMapping(RATINGS, said["mapping"], *more), True

@@ -10,6 +10,8 @@ from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_fo
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
+from annotation.formats.tables.mapping_file import RATINGS
+from annotation.formats.tables.summary import sentences
 from annotation.imports import outside_runs, uploads
 from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -332,8 +334,14 @@ def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat
     check = LabelCheck(wanted, remembers=True, has_spans=_has_spans(request), piece_set=piece_set_of(request))
     content = ContentPass(dataset, labels=check)
     findings = read_all(records_of(request, wanted, progress), content, beat)
+    findings.read_as = read_as(request, len(findings.raters))
     refuse_other_runs(request, wanted)
     return findings
+
+
+def read_as(request: ImportRequest, n_raters: int) -> list[str]:
+    """What the columns of a table of ratings were read as, in sentences."""
+    return sentences(request.choices.mapping, n_raters) if request.format == RATINGS else []
 
 
 def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:

@@ -37,6 +37,7 @@ def _place(kind: str) -> int:
 class ImportResult:
     is_dry_run: bool
     is_done: bool
+    read_as: list[str] = field(default_factory=list)
     content: list[dict] = field(default_factory=list)
     sets: list[tuple[str, list[tuple[str, int]]]] = field(default_factory=list)  # title of the kind, sets of it
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -90,7 +91,7 @@ def import_result(job: Job) -> ImportResult:
         for kind, counts in sorted(found.get("content", {}).items(), key=lambda entry: _place(entry[0]))
     ]
     names = ("labels", "annotations", "decisions", "raters", "from_checkers", "lost", "odd", "chosen_count")
-    names += ("error_count", "errors", "judged_count", "judged")
+    names += ("error_count", "errors", "judged_count", "judged", "read_as")
     if "judged" in found:
         judged = [
             row | {"kind": kind_name(row["kind"]), "columns": _columns(row["columns"])} for row in found["judged"]

@@ -31,6 +31,7 @@ class Findings:
     chosen_count: int = 0  # rows that are left out because somebody said so
     error_count: int = 0
     errors: list[RowError] = field(default_factory=list)
+    read_as: list[str] = field(default_factory=list)  # what the columns were read as, in sentences
     left_out: Callable[[RowError], None] | None = None  # told of every row that does not come in
     judged_count: int = 0
     judged: list[dict] = field(default_factory=list)  # changed rows whose content carries judgements
@@ -72,6 +73,7 @@ class Findings:
 
     def as_json(self) -> dict:
         return {
+            "read_as": self.read_as,
             "content": {kind: dict(counts) for kind, counts in self.content.items()},
             "sets": {kind: dict(sorted(counts.items())) for kind, counts in self.sets.items() if any(counts)},
             "labels": {dimension: dict(sorted(counts.items())) for dimension, counts in self.labels.items()},

@@ -24,7 +24,8 @@ from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
 from annotation.formats.tables.oddities import UNMAPPED
-from annotation.formats.tables.shapes import as_table
+from annotation.formats.tables.shapes import as_table, refusal
+from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
@@ -99,7 +100,7 @@ def _after_upload(request, dataset, stored, form):
 
 def _guess_format(stored: list[Upload]) -> str:
     found = {detect(uploads.path_of(upload), upload.file_name) for upload in stored}
-    for slug in ("assay", "potato", "alt-test", "argilla"):  # come together with the file of the content
+    for slug in ("assay", "potato", "alt-test", "argilla", "scifact"):  # come together with the file of the content
         if slug in found:
             return slug
     if len(found) > 1:
@@ -123,7 +124,7 @@ def import_columns(request, slug):
         return _mapping_from(request, given, stored, seen)
     layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
     if layout == RATINGS:
-        return _rating_columns(request, dataset, stored, as_table(seen))
+        return _rating_columns(request, dataset, stored, as_table(seen), refusal(seen.columns, seen.rows))
     guess, is_remembered = column_mappings.recall(
         request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
     )
@@ -182,8 +183,8 @@ def _of_columns_page(stored: list[Upload], seen: Preview) -> dict:
     }
 
 
-def _rating_columns(request, dataset, stored: list[Upload], seen: Preview):
-    said, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows)
+def _rating_columns(request, dataset, stored: list[Upload], seen: Preview, refused: str):
+    said, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows, bool(refused))
     form = RatingsForm(
         request.POST or None,
         said=said,
@@ -204,6 +205,9 @@ def _rating_columns(request, dataset, stored: list[Upload], seen: Preview):
         "dataset": dataset,
         "form": form,
         "is_remembered": is_remembered,
+        "refused": "" if is_remembered else refused,
+        "read_as": sentences(said.mapping, raters_in(said.mapping, seen.rows)),
+        "n_rows": len(seen.rows),
         "layout": RATINGS,
         **_of_columns_page(stored, seen),
     }

@@ -137,6 +137,12 @@ def _columns(name: str, header: list[str], limits: Limits) -> tuple[str, ...]:
 def check_columns(name: str, columns: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
     if len(columns) > limits.columns:
         raise FormatError(f"{name}: has {len(columns):,} columns; at most {limits.columns:,} are read")
+    for number, column in enumerate(columns, start=1):
+        if len(column) > limits.column_chars:
+            raise FormatError(
+                f"{name}: the name of column {number:,} has {len(column):,} characters; at most "
+                f"{limits.column_chars:,} are read. Does the file lack a header?"
+            )
     twice = [column for position, column in enumerate(columns) if column in columns[:position]]
     if twice:
         raise FormatError(f"{name}: duplicate columns: {', '.join(twice)}. Found: {listed(columns)}")

@@ -14,6 +14,7 @@ from annotation.formats.sources import Options, SourceFile
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
 LOOKED_AT = 200
+PREVIEW_CHARS = 4_000_000  # of the rows of a preview: those after them are not looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +143,15 @@ def preview(source: SourceFile, n: int = LOOKED_AT, options: Options | None = No
     # The generator is held open: closing it closes the file that the rows come from.
     with closing(open_tables([source], options or Options(plain_quotes=True))) as tables:
         table = next(tables)
+        n_chars = 0
         for row in islice(table.rows, n):
             if isinstance(row, RowError):
                 errors.append(row)
-            else:
-                rows.append(row[1])
+                continue
+            rows.append(row[1])
+            n_chars += sum(len(cell) if isinstance(cell, str) else len(str(cell)) for cell in row[1].values())
+            if n_chars > PREVIEW_CHARS:
+                break
     columns = table.columns or tuple(dict.fromkeys(column for row in rows for column in row))
     check_columns(table.name, columns, (options or Options()).limits)
     return Preview(table.name, table.kind, columns, tuple(rows), tuple(errors))

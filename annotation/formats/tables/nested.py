@@ -102,7 +102,9 @@ def opened(
     for row in _opened(dict(cells), frozenset(lists), frozenset(units), place):
         left -= 1
         if left < 0:
-            raise BadCell(min(lists), "", f"holds more than {MOST_ENTRIES:,} entries; at most these are read of one row")
+            raise BadCell(
+                min(lists), "", f"holds more than {MOST_ENTRIES:,} entries; at most these are read of one row"
+            )
         yield row
 
 

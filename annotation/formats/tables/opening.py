@@ -13,11 +13,11 @@ from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.nested import base_of, lists_in, opened, stem_of, unfolded
 
-Row = tuple[str, int | None, "Cells | RowError"]
+Row = tuple[str, int | None, "OpenRow | RowError"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class OpenRow:
     """One row. `place` says which entry of the file's own row it is, where that has several texts."""
 
     cells: dict[str, object]
@@ -50,15 +50,17 @@ class Opening:
                     else:
                         yield from self._rows_of(table.name, *row, lists, units, apart)
 
-    def _rows_of(self, file: str, line: int, cells: dict, lists: frozenset, units: frozenset, apart: set) -> Iterator[Row]:
+    def _rows_of(
+        self, file: str, line: int, cells: dict, lists: frozenset, units: frozenset, apart: set
+    ) -> Iterator[Row]:
         if not lists or any(mark in name for name in cells for mark in lists):
-            yield file, line, Cells(unfolded(cells, apart) if apart else cells)
+            yield file, line, OpenRow(unfolded(cells, apart) if apart else cells)
             return
         found = False
         try:
             for place, row in opened(cells, lists, units):
                 found = True
-                yield file, line, Cells(unfolded(row, apart) if apart else row, place)
+                yield file, line, OpenRow(unfolded(row, apart) if apart else row, place)
         except BadCell as problem:
             yield file, line, replace(row_error(file, line, problem), cells=cells)
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from annotation.formats.cells import BadCell, number_in, to_text
+from annotation.formats.cells import BadCell, number_in, shorten, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, shown
 from annotation.formats.records import FormatError
@@ -16,10 +16,11 @@ MOST_LABELS = 40
 
 def range_in(text: str, question: str) -> tuple[float, float]:
     """The ends of a scale as somebody writes them: 1-5, 0 to 100. FormatError for anything else."""
-    parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text)
+    # Longer ones are none, and would be looked at for long.
+    parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text) if len(text) <= 60 else None
     ends = [number_in(part) for part in parts.groups()] if parts else [None]
     if None in ends or not ends[0] < ends[1]:
-        raise FormatError(f"{question}: {text!r} is not a range of a scale, such as 1-5")
+        raise FormatError(f"{question}: {shorten(text)!r} is not a range of a scale, such as 1-5")
     return ends[0], ends[1]
 
 

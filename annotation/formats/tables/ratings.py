@@ -47,6 +47,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.highlights import spans_in_cell, spans_of_marks, spans_of_row, unmarked
+from annotation.formats.tables.keys import TextKeys
 from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
     IDENTICAL,
@@ -155,7 +156,6 @@ class RatingRows:
         self.n_unnamed: Counter = Counter()
         self.decided: dict[tuple[str, str], tuple[str, datetime | None]] = {}  # of rows that no rater of the file gave
         self.groups: dict[str, str] = {}  # rater -> group, of those who have one
-        self.firsts: dict[str, tuple[str, str]] = {}  # document -> its first text, with its context
         self.first_unnamed: dict[str, dict[str, str]] = {}  # key -> labels of the first row of nobody
         self.titles: dict[str, str] = {}  # of labels and questions, where they are not stored as they stand
         self.written: dict[tuple[str, str], Counter] = {}  # question and label -> how it is written, how often
@@ -175,7 +175,7 @@ class RatingRows:
         self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
         self.of_rater = of("about")
         self.slots: set[str] = set()  # raters that are places in a list
-        self.placed: dict[str, tuple[int | None, tuple[int, ...]]] = {}  # key -> line and place of the last entry
+        self.keys = TextKeys("id" in self.mapping, "document" in self.mapping)
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
         self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
         self.has_places = self.has_spans
@@ -268,35 +268,16 @@ class RatingRows:
                 records.append(QuestionRecord(parent, context))
             elif context and self.contexts[parent] != context:
                 raise BadCell(self.mapping["context"], parent, "is the id of another context above")
-            key = self._placed(own or f"{parent}/{system}", line, place)
+            key = self.keys.at(own or f"{parent}/{system}", line, place)
             kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [*records, ResponseRecord(key, text, question=parent, model=system, metadata=kept)]
         if "context" in self.mapping:
-            key = self._key(own or hashed("p", context, text), document, (context, text), line, place)
+            key = self.keys.of_text(own or hashed("p", context, text), "", (context, text), line, place)
             kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [PairRecord(key, context, text, metadata=kept)]
-        key = self._key(own or document or hashed("c", text), document, (context, text), line, place)
+        key = self.keys.of_text(own or hashed("c", text), document, (context, text), line, place)
         source = of_text.pop("source", "")
         return key, [ClaimRecord(key, text, date=date, source=source, metadata=kept | of_text)]
-
-    def _key(self, key: str, document: str, words: tuple[str, str], line: int, place: tuple[int, ...]) -> str:
-        """Of texts of one document that have no ids each but the first has its own words in its key."""
-        if document and "id" not in self.mapping and "text" in self.mapping:
-            key = document if document == key or self.page == "pair" else key
-            if not place and self.firsts.setdefault(key, words) != words:
-                return f"{key}/{hashed('t', *words)}"
-        return self._placed(key, line, place)
-
-    def _placed(self, key: str, line: int, place: tuple[int, ...]) -> str:
-        """With the place in the lists of a row, where the file has several texts in it."""
-        if not place:
-            return key
-        if {"id", "document"} & self.mapping.keys():
-            return f"{key}/{'.'.join(map(str, place))}"
-        seen = self.placed.setdefault(key, (line, place))  # the same words twice are two texts
-        if seen[0] != line:
-            seen = self.placed[key] = (line, place)
-        return key if seen[1] == place else f"{key}/{'.'.join(map(str, place))}"
 
     def _context(self, cells: dict) -> str:
         """A list of texts, such as the passages behind an answer, is one context."""
@@ -509,7 +490,9 @@ class RatingRows:
     def _decide(self, key: str, answer: _Answer) -> None:
         for question, label in answer.labels.items():
             if self.decided.setdefault((key, question), (label, answer.at))[0] != label:
-                raise BadCell(self.mapping["rater"], label, "is another final label than an earlier row has for the text")
+                raise BadCell(
+                    self.mapping["rater"], label, "is another final label than an earlier row has for the text"
+                )
 
     def _checked(self, key: str, file: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
         """What checkers say on the row, stored where nothing on it is wrong."""

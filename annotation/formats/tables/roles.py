@@ -42,9 +42,9 @@ from annotation.formats.tables.spellings import (
     EVIDENCE,
     JUDGED,
     NAMES,
-    OF_BATCH,
     OF_RATERS,
     WRITTEN,
+    own_name,
     spelling,
     spelt,
 )
@@ -194,7 +194,6 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     innermost = [column for column in columns if column in free and depth_of(column) == deepest]
     for column in [column for column in innermost if not is_batch or column.startswith("Answer.")]:
         is_named = spelling(column) in NAMES["label"]
-        own = spelling(column) if deepest else OF_BATCH.sub("", column)
         if (
             SCORE_NAMES.search(column)
             and not (is_named and "rater" in found)
@@ -211,7 +210,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             and not IDS.search(column)
             and spelling(column) not in [*NAMES["id"], *NAMES["document"]]
         ):
-            take(f"label/{name_of(own)}", column)
+            take(f"label/{name_of(own_name(column))}", column)
         elif not is_text[column] and not are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
@@ -220,7 +219,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         free += [found.pop(role) for role in scores[:1]]
         column = next((column for column in free if are_numbers(column, rows)), None)
         if column is not None and "marked" not in found:
-            take(f"label/{name_of(column)}", column)
+            take(f"label/{name_of(own_name(column))}", column)
     for column in [one for one in free if one in differing]:
         take(f"row/{column.replace('/', '-')[:80]}", column)
     return found

@@ -114,8 +114,10 @@ def _has_keys_of_data(values: list[dict]) -> bool:
     if not all(isinstance(inside, dict | list) for one in values for inside in one.values()):
         return False
     names = {name for one in values for name in one}
-    stems = {re.sub(r"\d+$", "", name) for name in names}
-    return len(names) > max(len(one) for one in values) and (len(names) > KEYS_OF_DATA or len(stems) == 1)
+    stems = {name.rstrip("0123456789") for name in names}
+    if len(stems) == 1 and not OF_RATERS.search(min(stems)):  # sentence1, sentence2, or numbers alone
+        return len({len(one) for one in values}) > 1 or min(stems) == ""
+    return len(names) > max(KEYS_OF_DATA, max(len(one) for one in values))
 
 
 # --- lists that become rows -----------------------------------------------------------------------------------------
@@ -250,15 +252,14 @@ def _sides(columns: Sequence[str], found: dict[str, list], one: str, other: str)
     """Two columns of texts or conversations that are called alike but for their side."""
     by_name = {name.casefold(): name for name in columns}
     for low, name in by_name.items():
-        if low == one:
-            twin = other
-        elif low.endswith(one) and low[: -len(one)][-1:] in ("_", " ", "-", "."):
-            twin = low[: -len(one)] + other
-        elif one.isdecimal() and low.endswith(one):
-            twin = low[: -len(one)] + other
-        else:
-            continue
-        if twin in by_name and not any(is_label_like(found.get(side, ())) for side in (name, by_name[twin])):
+        stem = low.removesuffix(one)
+        twin = stem + other
+        is_side = low != stem and (not stem or one.isdecimal() or stem[-1] in "_ -.")
+        if (
+            is_side
+            and twin in by_name
+            and not any(is_label_like(found.get(side, ())) for side in (name, by_name[twin]))
+        ):
             return name, by_name[twin]
     return None
 

@@ -51,13 +51,16 @@ OF_RATERS = re.compile(
 )
 
 
-def spelling(column: str) -> str:
+def own_name(column: str) -> str:
     """Of a column inside lists, its own name; of a list of texts or labels, the name of one of them."""
-    own = column
-    if depth_of(column):
-        own = re.split(r"\[\]|\{\}", column)[-1].lstrip(".")
-        own = own or re.split(r"\[\]|\{\}|\.", column.rstrip("[]{}"))[-1].removesuffix("s")
-    return re.sub(r"[^a-z0-9]", "", OF_BATCH.sub("", own).lower())
+    if not depth_of(column):
+        return OF_BATCH.sub("", column)
+    own = re.split(r"\[\]|\{\}", column)[-1].lstrip(".")
+    return own or re.split(r"\[\]|\{\}|\.", column.rstrip("[]{}"))[-1].removesuffix("s")
+
+
+def spelling(column: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", own_name(column).lower())
 
 
 def spelt(columns: Sequence[str]) -> dict[str, str]:

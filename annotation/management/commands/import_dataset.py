@@ -11,12 +11,13 @@ from django.db.models import Q
 
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
-from annotation.formats.tables.mapping import guess_mapping, preview
+from annotation.formats.tables.mapping import LOOKED_AT, guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
 from annotation.formats.tables.oddities import ODDITIES, check_treatment
-from annotation.formats.tables.roles import guess_roles
 from annotation.formats.tables.shapes import as_table
+from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import importing
+from annotation.imports.column_mappings import roles_or_refusal
 from annotation.imports.from_hub import fetched
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -137,9 +138,15 @@ class Command(BaseCommand):
         except FormatError as error:
             raise CommandError(str(error)) from error
         if options["format"] == RATINGS:
-            seen = as_table(seen)
-            roles = guess_roles(seen.columns, seen.rows)
+            apart = as_table(seen)
+            try:
+                roles = roles_or_refusal(seen, apart)
+            except ImportProblem as error:
+                raise CommandError(f"{error} Name them with --mapping FILE.json.") from None
             self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
+            n_raters = raters_in(roles, apart.rows) if len(apart.rows) < LOOKED_AT else None
+            for sentence in sentences(roles, n_raters):
+                self.stdout.write(f"  {sentence}")
             return FileChoices(mapping=roles, **choices)
         guess = guess_mapping(seen.columns, seen.rows)
         if guess.missing:
@@ -178,6 +185,8 @@ class Command(BaseCommand):
 
     def _print_result(self, result: dict, verb: str) -> None:
         say = self.stdout.write
+        for sentence in result["read_as"]:
+            say(f"Read as: {sentence}")
         for kind, counts in result["content"].items():
             say(
                 f"{verb} {kind}: " + ", ".join(f"{counts.get(c, 0):,} {c}" for c in ("created", "changed", "unchanged"))
