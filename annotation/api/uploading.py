@@ -274,14 +274,8 @@ def _guessed(upload: Upload, wanted: str, *, is_dry_run: bool) -> tuple[str, dic
         raise ImportProblem(str(error)) from None
     if is_dry_run and wanted in ("", found):
         return found, mapping
-    raise ImportProblem(
-        "Map the columns: this format needs a mapping. "
-        + (
-            f"As guessed, with format={found}: {json.dumps(mapping, ensure_ascii=False)}. {' '.join(said)}"
-            if mapping
-            else ""
-        )
-    )
+    guess = f" As guessed, with format={found}: {json.dumps(mapping, ensure_ascii=False)}. {' '.join(said)}"
+    raise ImportProblem(f"Map the columns: this format needs a mapping.{guess if mapping else ''}")
 
 
 class IntoProject(UploadRoute):

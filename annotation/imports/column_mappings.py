@@ -21,6 +21,7 @@ from annotation.formats.tables.mapping import (
     preview,
 )
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
+from annotation.formats.tables.nested import depth_of
 from annotation.formats.tables.roles import guess_roles
 from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import sentences
@@ -67,14 +68,13 @@ def guessed_layout(seen: Preview, apart: Preview) -> str:
         return RATINGS
     guess = guess_mapping(seen.columns, seen.rows)
     # A layout that would keep the labels beside the content is none for this file.
-    fits = not guess.missing and any(
-        target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout]
-    )
-    return RATINGS if "label" in kinds and kinds & {"text", "id"} and not fits else ""
+    has_labels = any(target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout])
+    is_of_texts = "context" in kinds or any(map(depth_of, roles.values()))
+    return RATINGS if "label" in kinds and is_of_texts and not (has_labels and not guess.missing) else ""
 
 
 def guess_for_all(source: SourceFile) -> tuple[str, dict[str, str], list[str]]:
-    """Format, mapping and what it is read as, of a table that nobody has mapped. ImportProblem where there is no guess."""
+    """Format, mapping and what it is read as, of a table without a mapping. ImportProblem where there is no guess."""
     seen = preview(source)
     apart = as_table(seen)
     if guessed_layout(seen, apart) == RATINGS:

@@ -33,7 +33,7 @@ from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
 from annotation.formats.tables.oddities import IDENTICAL, UNNAMED
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.roles import check_roles, guess_roles
-from annotation.formats.tables.shapes import as_table
+from annotation.formats.tables.shapes import as_table, refusal
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.label_sets import fits_level, task_type_of
 
@@ -45,7 +45,10 @@ def guessed_roles(path: Path) -> SaidMapping | None:
     """What the columns of a table most likely are; None where they hold no labels that one can tell, or nobody and
     nothing that gave any: any column of few values could be labels then."""
     try:
-        seen = as_table(preview(SourceFile(path)))
+        first = preview(SourceFile(path))
+        if refusal(first.columns, first.rows):
+            return None
+        seen = as_table(first)
         roles = guess_roles(seen.columns, seen.rows)
         check_roles(roles)
     except FormatError:

@@ -56,8 +56,8 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     if cited and not texts:
         document, claim = next(iter(cited.items()))
         raise FormatError(
-            f"Claims cite documents that are not in these files, such as {document} of claim {claim}: choose corpus.jsonl "
-            "as well, which holds their texts"
+            f"Claims cite documents that are not in these files, such as {document} of claim {claim}: choose also "
+            "corpus.jsonl, which holds their texts"
         )
     seen = SeenKeys()
     for table in open_tables(sources, options):

@@ -95,8 +95,10 @@ def _columns(name: str, value: object, deep: int) -> Iterator[tuple[str, object]
 def opened(
     cells: Mapping[str, object], lists: Collection[str], units: Collection[str] = (), place: tuple[int, ...] = ()
 ) -> Iterator[tuple[tuple[int, ...], dict[str, object]]]:
-    """A row for each entry of the lists, with its place in those of `units`, the lists of the judged texts. Lists at one
-    level go together, entry by entry. A row whose list of units is empty has none; BadCell where lists do not match.
+    """A row for each entry of the lists, with its place in those of `units`, the lists of the judged texts.
+
+    Lists at one level go together, entry by entry. A row whose list of units is empty has none; BadCell where lists do
+    not match.
     """
     left = MOST_ENTRIES
     for row in _opened(dict(cells), frozenset(lists), frozenset(units), place):

@@ -1,5 +1,5 @@
-"""The rows of the files of a table of ratings, with the columns of its mapping: what stands inside others is taken apart,
-and lists of judged texts are a row for each entry."""
+"""The rows of a table of ratings with the columns of its mapping: what is inside others is taken apart, and lists of
+judged texts are a row for each entry."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Opening:
         self.sources, self.mapped = sources, [*options.mapping.values()]
         # Places are counted in the text as the file has it, so its line ends must be seen.
         self.options = replace(options, keeps_line_ends=has_places, plain_quotes=True)
-        self.texts = [options.mapping[role] for role in ("text", "marked", "id") if role in options.mapping][:1]
+        self.texts = [options.mapping[role] for role in ("text", "marked", "context") if role in options.mapping]
         self.without: dict[str, list] = {}
 
     def __iter__(self) -> Iterator[Row]:

@@ -243,14 +243,13 @@ def _take_main(found: dict[str, str], free: list[str], rows: list, take: Take, d
     def is_long(column: str) -> bool:
         return are_free_texts([entry for row in rows for entry in _entries(row.get(column))])
 
-    def is_inner(column: str) -> bool:
-        return depth_of(column) > 0 and is_long(column)
-
     for role in ("rater", "group", "system", "document", "id", "question", "comment"):
         named(role, NAMES[role])
     if deepest:
         # Units of an answer or an article are judged against it.
-        named("text", NAMES["text"], is_inner)
+        for depth in range(deepest, 0, -1):
+            if "text" not in found:
+                named("text", NAMES["text"], lambda column, depth=depth: depth_of(column) == depth and is_long(column))
         inner = [column for column in free if depth_of(column) == deepest and OF_EVIDENCE.search(spelling(column))]
         for column in filter(is_long, inner[:1] if "text" in found else []):
             take("context", column)

@@ -194,10 +194,10 @@ def _deeper_of(inside: list[dict], lists: list[str], deep: int) -> frozenset[str
 
 
 def _are_as_long(rows: Sequence[Mapping], one: str, other: str) -> bool:
-    def length(value: object) -> int:
-        return len(value) if isinstance(value, list) else 0
-
-    return all(length(row.get(one)) == length(row.get(other)) for row in rows if row.get(one) or row.get(other))
+    """But for a few rows, which are bad ones of the import."""
+    both = [(row[one], row[other]) for row in rows if row.get(one) and row.get(other)]
+    both = [pair for pair in both if all(isinstance(side, list) for side in pair)]
+    return bool(both) and 20 * sum(len(left) != len(right) for left, right in both) <= len(both)
 
 
 def _are_labels(column: str, rows: list[dict]) -> bool:
@@ -235,10 +235,11 @@ def refusal(columns: Sequence[str], rows: Sequence[Mapping]) -> str:
 
 
 def is_conversation(values: list) -> bool:
-    return all(
-        isinstance(one, list) and all(isinstance(turn, dict) and any(keys <= turn.keys() for keys in TURNS) for turn in one)
-        for one in values
-    )  # fmt: skip
+    return all(isinstance(one, list) and all(map(_is_turn, one)) for one in values)
+
+
+def _is_turn(entry: object) -> bool:
+    return isinstance(entry, dict) and any(keys <= entry.keys() for keys in TURNS)
 
 
 def _is_choice(values: list) -> bool:
@@ -255,12 +256,10 @@ def _sides(columns: Sequence[str], found: dict[str, list], one: str, other: str)
         stem = low.removesuffix(one)
         twin = stem + other
         is_side = low != stem and (not stem or one.isdecimal() or stem[-1] in "_ -.")
-        if (
-            is_side
-            and twin in by_name
-            and not any(is_label_like(found.get(side, ())) for side in (name, by_name[twin]))
-        ):
-            return name, by_name[twin]
+        if is_side and twin in by_name:
+            sides = name, by_name[twin]
+            if not any(is_label_like(found.get(side, ())) for side in sides):
+                return sides
     return None
 
 

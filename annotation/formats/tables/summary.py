@@ -11,7 +11,7 @@ MOST_NAMED = 8
 
 
 def sentences(mapping: Mapping[str, str], n_raters: int | None = None) -> list[str]:
-    """What each part of the mapping is read as. `n_raters` is how many there are in the whole file, once it was read."""
+    """What each part of the mapping is read as; `n_raters` is how many there are, once they were counted."""
     parts = [(role.split("/"), column) for role, column in mapping.items()]
 
     def of(*kinds: str) -> list[tuple[list[str], str]]:
@@ -41,9 +41,7 @@ def sentences(mapping: Mapping[str, str], n_raters: int | None = None) -> list[s
             words = f"{_counted(len(raters), 'rater')} with columns of their own: {_named(raters)}"
         found.append(_sentence(words))
     elif labels and "checker" not in mapping:
-        found.append(
-            "No column names a rater: labels are final if each text has one, and of unnamed raters if texts have several."
-        )
+        found.append("No column names a rater: labels are final if each text has one, and by unnamed raters otherwise.")
     if "question" in mapping:
         found.append(
             _sentence(f"labels from {shorten(mapping['label'])}, questions from {shorten(mapping['question'])}")
