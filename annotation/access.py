@@ -67,6 +67,10 @@ def researched_projects(user: User) -> QuerySet[Project]:
     return Project.objects.filter(pk__in=own.values("project_id"))
 
 
+class InPreparation(PermissionDenied):
+    """The project is in preparation, so its labels cannot be read yet."""
+
+
 class Removed(PermissionDenied):
     """The person had the role and has it no longer. They know that the project exists; they learn why it is closed to
     them. `assignment` is what they asked for, if it was one."""
@@ -109,7 +113,10 @@ def has_open_work(user: User, project: Project, roles: set[str] | None = None) -
 
 
 def sees_labels(user: User, project: Project) -> bool:
-    """Researchers and adjudicators see labels, unless they have open work of their own: it would no longer be blind."""
+    """Researchers and adjudicators see labels, unless they have open work of their own: it would no longer be blind.
+    Nobody does while the project is in preparation: some of its labels are missing."""
+    if project.is_preparing:
+        return False
     roles = roles_of(user, project)
     return bool(roles & {RESEARCHER, ADJUDICATOR}) and not has_open_work(user, project, roles)
 
@@ -117,6 +124,8 @@ def sees_labels(user: User, project: Project) -> bool:
 def project_with_labels_for(user: User, slug: str) -> Project:
     """The project, for somebody who may see its labels now."""
     project = project_for(user, slug, RESEARCHER, ADJUDICATOR)
+    if project.is_preparing:
+        raise InPreparation(project.why_not_ready)
     if not sees_labels(user, project):
         raise PermissionDenied(
             "You still have items to label in this project; its labels are hidden until you finish them"

@@ -16,6 +16,7 @@ from analysis.sources.base import Source
 from analysis.sources.scoped import scoped
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job
+from annotation.projects.preparing import refuse_preparing
 
 
 def drawn(report: StoredReport, kind: Report, result: dict) -> dict:
@@ -46,6 +47,8 @@ class ReportHandler:
             result = kind.compute(source, **report.parameters)
         except ValueError as error:
             raise JobError(str(error)) from error
+        if "release" not in report.scope:
+            refuse_preparing(report.project)  # an import that began meanwhile may be half in these figures
         pictures = drawn(report, kind, result)
         behind = result.pop("behind", {})
         with transaction.atomic():

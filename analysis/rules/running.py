@@ -25,6 +25,7 @@ from annotation.decisions.moments import Moment
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Decision, Item, ItemUnit, Job, Judgement, Project, Rater, Revision, RuleRun, Unit
 from annotation.projects import cases
+from annotation.projects.preparing import refuse_preparing
 from annotation.task_types import Dimension, TaskType
 from annotation.work.queries.work import label_version
 
@@ -55,6 +56,7 @@ class SettledQuestion:
 
 def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQuestion]:
     """What the rule says now of every unit of the project. RuleError where there is nothing to settle."""
+    refuse_preparing(project)
     if kind == "lift":
         return [_lifted(project, parameters)]
     units = units_of(project)

@@ -19,6 +19,7 @@ from annotation.decisions.desk import LOW_POSTERIOR
 from annotation.jobs.lifecycle import Lease
 from annotation.models import Case, Chunk, Decision, ItemUnit, Job, Project, Suggestion
 from annotation.projects import cases
+from annotation.projects.preparing import refuse_preparing
 
 WRITTEN_AT_ONCE = 1000
 
@@ -26,6 +27,7 @@ WRITTEN_AT_ONCE = 1000
 def take_snapshot(project: Project) -> dict[str, int]:
     """Store it with every case of the project, and with items of one mind whose label is improbable, which become
     cases: how many there are, and of how many each number is known."""
+    refuse_preparing(project)
     units = units_of(project)
     least, is_low = _least_posterior(project, units)
     item_of = _items_of(project, units[is_low].tolist())

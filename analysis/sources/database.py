@@ -38,7 +38,9 @@ from annotation.models import (
     Score,
     Span,
     Suggestion,
+    User,
 )
+from annotation.projects.preparing import refuse_preparing
 
 # The arm of an answer: its assignment's, or what the release said that brought it.
 ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharField())
@@ -48,6 +50,12 @@ SET_NAME = Case(When(rule="", then=F("method")), default=Concat("method", Value(
 
 
 class DatabaseSource(ProjectOutline, Source):
+    """NotReady for a project in preparation."""
+
+    def __init__(self, project: Project, reader: User | None = None):
+        refuse_preparing(project)
+        super().__init__(project, reader)
+
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
         origin = ORIGINS[unit_kind]
         columns = {"unit": "unit_id", "unit_key": "unit__key", "item": "item_id", "item_key": "item__key"}

@@ -18,8 +18,10 @@ def as_source(of: Source | Project) -> Source:
 
 def scoped(project: Project, scope: dict) -> Source:
     """The source that a scope (`analysis.scopes`) stands for."""
-    source: Source = DatabaseSource(project)
+    source: Source
     if uuid := scope.get("release"):
         source = StoredReleaseSource(Release.objects.select_related("project", "job").get(project=project, uuid=uuid))
+    else:
+        source = DatabaseSource(project)
     selection = Selection.of(scope.get("selection", {}))
     return looked_at(source, selection)

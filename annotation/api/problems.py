@@ -11,6 +11,7 @@ from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
 
 from annotation import incoming
+from annotation.access import InPreparation
 from annotation.formats import FormatError
 from annotation.imports.claims.collecting import CollectingProblem
 from annotation.imports.importing import ImportProblem
@@ -33,6 +34,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (BadRequest, 400),
     (UnreadablePostError, 400),
     (SuspiciousOperation, 400),
+    (InPreparation, 409),
     (PermissionDenied, 403),
     (Http404, 404),
     (TooManyJobs, 429),

@@ -28,6 +28,7 @@ from annotation.jobs.lifecycle import JobError, Lease, create_job
 from annotation.models import Artifact, Chunk, Item, Job, Project
 from annotation.projects.carried_settings import settings_of
 from annotation.projects.label_sets import find_description
+from annotation.projects.preparing import refuse_preparing
 from annotation.task_types import Label, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
@@ -123,6 +124,7 @@ def write_export(
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
 
     moment = Moment.now(project, part)
+    refuse_preparing(project)  # labels that an import brings from now on are newer than the moment
     ids = item_ids(project, moment)
     total = len(ids)
 

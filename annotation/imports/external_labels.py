@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.bulk import bulk_insert, reserve_ids
 from annotation.formats.content.assay import cells_of_span
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord
+from annotation.imports.stored_labels import Journal
 from annotation.jobs.lifecycle import JobError
 from annotation.models import (
     Annotation,
@@ -71,9 +72,10 @@ def bring_in(
     names_are_pseudonyms: bool,
     guard: Callable[[], None] = lambda: None,
     beat: Callable[[], None] = lambda: None,
+    journal: Journal | None = None,
 ) -> LabelsDone:
     """Store the annotations and decisions among `records`, whose items must exist, in short transactions."""
-    labels = _Labels(project, names_are_pseudonyms, guard)
+    labels = _Labels(project, names_are_pseudonyms, guard, journal)
     for record in records:
         if isinstance(record, AnnotationRecord):
             labels.annotations.append(record)
@@ -89,8 +91,12 @@ def bring_in(
 
 
 class _Labels:
-    def __init__(self, project: Project, names_are_pseudonyms: bool, guard: Callable[[], None]):
+    def __init__(
+        self, project: Project, names_are_pseudonyms: bool, guard: Callable[[], None], journal: Journal | None
+    ):
         self.project, self.names_are_pseudonyms, self.guard = project, names_are_pseudonyms, guard
+        self.journal = journal
+        self.stored: dict[str, list[int]] = defaultdict(list)  # ids of new rows, for the journal
         self.unit_kind = project.type.unit_kind
         self.done = LabelsDone()
         self.raters: dict[tuple[str, str], int] = {}
@@ -108,6 +114,9 @@ class _Labels:
             if wrote:
                 Project.objects.filter(pk=self.project.pk).update(label_version=F("label_version") + 1)
                 cases.recount(self.project, self._touched_items())
+            if self.journal is not None:
+                self.journal.note(**self.stored)
+            self.stored.clear()
         self.annotations, self.decisions = [], []
 
     def _touched_items(self) -> list[int]:
@@ -131,13 +140,15 @@ class _Labels:
             return known
         # A slot is a position and nobody's name, so exports may show it as it is.
         shows_name = self.names_are_pseudonyms or rater_kind == "slot"
-        return Rater.objects.create(
+        made = Rater.objects.create(
             project=self.project,
             kind=RATER_KINDS[rater_kind],
             name=name,
             group=group,
             **({"pseudonym": name} if shows_name else {}),
         )
+        self.stored["raters"].append(made.pk)
+        return made
 
     def _store_annotations(self) -> bool:
         items = dict(
@@ -188,9 +199,11 @@ class _Labels:
         if not new_revisions:
             return False
         ids = {place: stored.pk for place, stored in known.items()}
-        ids |= self._insert_annotations(new_annotations)
+        new_ids = self._insert_annotations(new_annotations)
+        self.stored["annotations"] += new_ids.values()
+        ids |= new_ids
         Revision.objects.filter(annotation__in=no_longer_latest, is_latest=True).update(is_latest=False)
-        _insert_revisions(ids, new_revisions)
+        self.stored["revisions"] += _insert_revisions(ids, new_revisions)
         return True
 
     def _known(self, wanted: dict) -> dict[tuple[int, int], _Stored]:
@@ -257,10 +270,14 @@ class _Labels:
         latest = latest.values_list("pk", "unit_id", "dimension", "method", "rule")
         replaced = [pk for pk, *place in latest if tuple(place) in added]
         Decision.objects.filter(pk__in=replaced).update(is_latest=False)
+        places = [(place, number) for place, numbers in added.items() for number in numbers]
+        ids = list(reserve_ids(Decision, len(places)))
+        self.stored["decisions"] += ids
         bulk_insert(
             Decision,
             [
                 (
+                    pk,
                     self.project.pk,
                     *place,
                     number,
@@ -268,12 +285,11 @@ class _Labels:
                     not said[0] and said[5] == "label",
                     *said,
                 )
-                for place, numbers in added.items()
-                for number in numbers
+                for pk, (place, number) in zip(ids, places, strict=True)
                 for said in (known[place][number],)
             ],
             [
-                *("project_id", "unit_id", "dimension", "method", "rule", "number", "is_latest", "is_withdrawn"),
+                *("id", "project_id", "unit_id", "dimension", "method", "rule", "number", "is_latest", "is_withdrawn"),
                 *DECISION_FIELDS,
             ],
         )
@@ -297,10 +313,11 @@ class _Labels:
             version = record.version or 1
             if (rule, version) not in self.rule_runs:
                 when = record.decided_at or timezone.now()
-                run, _ = RuleRun.objects.get_or_create(
+                run, is_new = RuleRun.objects.get_or_create(
                     project=self.project, name=rule, version=version, defaults={"created_at": when}
                 )
                 self.rule_runs[rule, version] = run.pk
+                self.stored["rule_runs"] += [run.pk] if is_new else []
             return method, self.rule_runs[rule, version], rule
         return (record.method if record.method in Decision.Method.values else Decision.Method.IMPORTED), None, ""
 
@@ -339,7 +356,7 @@ def _stored_judgements(revisions: list[int]) -> dict[int, list[tuple]]:
     return found
 
 
-def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> None:
+def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> list[int]:
     ids = reserve_ids(Revision, len(new))
     bulk_insert(
         Revision,
@@ -365,3 +382,4 @@ def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> Non
         [(pk, *span) for pk, row in zip(judgement_ids, judgements, strict=True) for span in sorted(row[4])],
         ["judgement_id", "field", "start", "end", "quote", "label"],
     )
+    return list(ids)

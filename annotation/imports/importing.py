@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -373,13 +374,29 @@ def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: b
     )
 
 
+def interrupted(dataset: Dataset, request: ImportRequest) -> Job | None:
+    """The unfinished job of the same import, which a command that was killed left behind."""
+    unfinished = Job.objects.filter(dataset=dataset, kind=Job.Kind.IMPORT, state__in=lifecycle.UNFINISHED)
+    said = request.as_json() | {"is_dry_run": False}
+    alike = json.loads(json.dumps(said))
+    return next((job for job in unfinished if job.parameters == alike and not job.cancel_requested), None)
+
+
 def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
     batch = unfinished_batch(dataset)
-    if batch is not None and (but is None or batch.job_id != but.pk):
+    job = batch.job if batch is not None else filling_job(dataset)
+    if job is not None and (but is None or job.pk != but.pk):
         raise ImportUnderWay(
-            f"{UNDER_WAY[batch.job.kind]} {dataset.title} is being prepared, started by {batch.job.created_by} at "
-            f"{batch.job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
+            f"{UNDER_WAY[job.kind]} {dataset.title} is being prepared, started by {job.created_by} at "
+            f"{job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
         )
+
+
+def filling_job(dataset: Dataset) -> Job | None:
+    """The import that is storing labels in one of the data set's projects; one that failed or was cancelled does not
+    count."""
+    filled = dataset.projects.filter(filled_by__isnull=False).select_related("filled_by__created_by")
+    return next((one.filled_by for one in filled if not one.filled_by.is_finished), None)
 
 
 def unfinished_batch(dataset: Dataset) -> ContentBatch | None:

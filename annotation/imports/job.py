@@ -1,6 +1,7 @@
 """The import as a job: one chunk stages the file, the end publishes it (`staged_job`) and fills the project.
 
-The project's part comes after publishing and can be repeated.
+The project's part comes after publishing and can be repeated. From the publishing on until it ends, the project is in
+preparation: content and labels become visible together.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import asdict
 from django.db import transaction
 
 from annotation.formats import FormatError
-from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames
+from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
 from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
 from annotation.imports.staged_job import (
@@ -28,7 +29,6 @@ from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job, Project
 from annotation.projects import carried_settings, managing
 from annotation.projects.label_sets import save_label_set
-from annotation.projects.removal import remove_project
 from annotation.task_types import TaskType
 from annotation.task_types.label_sets import identifier_of
 from models_runtime.contracts import UnavailableError
@@ -56,25 +56,23 @@ class ImportHandler:
         if job.parameters.get("is_dry_run"):
             return job.result
         request = ImportRequest.from_json(job.parameters)
-        publish_staged(job, request.on_judged, lease)
-        job.refresh_from_db(fields=["result"])
-        if request.project is not None:
-            try:
+        try:
+            wanted = importing.wanted_task_type(request, job.dataset)
+            publish_staged(job, request.on_judged, lease, lambda: _begin(job, request, wanted))
+            job.refresh_from_db(fields=["result"])
+            if request.project is not None:
                 job.result["labels_stored"] = fill_project(job, request, lease)
-            except (FormatError, ImportProblem, managing.ProjectError) as error:
-                raise JobError(str(error)) from error
+        except (FormatError, ImportProblem, managing.ProjectError) as error:
+            if request.waits and isinstance(error, ImportUnderWay):
+                raise UnavailableError(str(error)) from error
+            raise JobError(str(error)) from error
         return job.result
 
     def clean_up(self, job: Job) -> None:
-        """Take back what is not published, and the project that this job made and did not finish."""
+        """Take back what is not published, the labels, and the project that this job made and did not finish."""
         take_back(job)
-        made = job.result.get("project", {})
-        if made.get("is_new"):
-            project = Project.objects.filter(uuid=made["uuid"], state=Project.State.PREPARING).first()
-            if project is not None:
-                remove_project(project)
-                job.result.pop("project")
-                Job.objects.filter(pk=job.pk).update(result=job.result)
+        for project in Project.objects.filter(filled_by=job):
+            stored_labels.take_back(project)
 
 
 HANDLER = ImportHandler()
@@ -122,19 +120,8 @@ def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
 def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
     """Project, items, labels of the file. May be repeated; a project that this job made opens at the end."""
     wanted = importing.wanted_task_type(request, job.dataset)
-    wish = request.project
-    project = Project.objects.filter(slug=wish.slug, dataset=job.dataset).first()
-    if project is None:
-        with transaction.atomic():
-            guard_of(lease)()
-            project = _make_project(job, request, wanted)
-            _remember_project(job, project, is_new=True)
-    elif "project" not in job.result:
-        if wish.with_settings:
-            raise ImportProblem(
-                f"A project with the address {wish.slug} was created in the meantime; choose another address"
-            )
-        _remember_project(job, project, is_new=False)
+    project = Project.objects.get(slug=request.project.slug, dataset=job.dataset)
+    journal = None if job.result["project"]["is_new"] else stored_labels.Journal(job)
     made = make_items(project, lease)
     done = external_labels.LabelsDone()
     if job.result["annotations"] or job.result["decisions"]:
@@ -144,6 +131,7 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
             names_are_pseudonyms=request.format == "assay",
             guard=guard_of(lease),
             beat=lease.beat,
+            journal=journal,
         )
     if job.result.get("from_checkers"):
         job.result["outside_runs"] = asdict(
@@ -155,13 +143,17 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
                 lease.beat,
                 leaves_out=request.leaves_out,
                 checkers=request.choices.checkers,
+                journal=journal,
             )
         )
     frames = importing.frames_of(request)
     is_this_version = importing.other_version(request, wanted) is None
     if frames is not None and is_this_version and job.result["project"]["is_new"]:
         release_frames.bring_in(project, frames, job.created_by, guard_of(lease))
-    Project.objects.filter(pk=project.pk, state=Project.State.PREPARING).update(state=Project.State.OPEN)
+    with transaction.atomic():
+        guard_of(lease)()
+        stored_labels.end(project, job)
+        Project.objects.filter(pk=project.pk, state=Project.State.PREPARING).update(state=Project.State.OPEN)
     return asdict(done) | {"items": made.items}
 
 
@@ -193,6 +185,30 @@ def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project
     return carried_settings.make_project(
         job.created_by, settings, job.dataset, slug=wish.slug, title=wish.title, overlap=wish.overlap
     )
+
+
+def _begin(job: Job, request: ImportRequest, wanted: TaskType | None) -> None:
+    """In the publishing transaction: the project, made if there is none, is in preparation until it has its labels."""
+    wish = request.project
+    if wish is None:
+        return
+    job.refresh_from_db(fields=["result"])
+    projects = Project.objects.select_for_update(no_key=True, of=("self",))
+    project = projects.filter(slug=wish.slug, dataset=job.dataset).first()
+    if project is None:
+        project = _make_project(job, request, wanted)
+        _remember_project(job, project, is_new=True)
+    elif "project" not in job.result:
+        if wish.with_settings:
+            raise ImportProblem(
+                f"A project with the address {wish.slug} was created in the meantime; choose another address"
+            )
+        _remember_project(job, project, is_new=False)
+    if project.filled_by_id not in (None, job.pk):
+        raise ImportUnderWay(f"{project.why_not_ready}")
+    brings = any(job.result.get(name) for name in ("annotations", "decisions", "from_checkers"))
+    if brings or job.result["project"]["is_new"]:
+        Project.objects.filter(pk=project.pk).update(filled_by=job)
 
 
 def _remember_project(job: Job, project: Project, *, is_new: bool) -> None:

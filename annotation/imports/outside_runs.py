@@ -21,6 +21,7 @@ from annotation.bulk import batches, bulk_insert
 from annotation.formats.content.assay import cells_of_span
 from annotation.formats.records import DecisionRecord, ScoreRecord, SpanRecord, SuggestionRecord
 from annotation.imports.labels import PART, LabelCheck
+from annotation.imports.stored_labels import Journal
 from annotation.jobs.lifecycle import JobError
 from annotation.models import CheckerRun, ItemUnit, Job, Project, Score, Suggestion, User
 from annotation.task_types import Dimension
@@ -99,6 +100,7 @@ def bring_in(
     beat: Callable[[], None] = lambda: None,
     leaves_out: bool = False,
     checkers: Mapping[str, Mapping] | None = None,
+    journal: Journal | None = None,
 ) -> OutsideDone:
     """Store the scores and suggestions among `records`, a run per checker, each in one transaction. JobError for a unit
     that the project does not have, for labels that its questions do not have and for spans that are not in its texts,
@@ -127,8 +129,11 @@ def bring_in(
         with transaction.atomic():
             guard()
             beside = gathered.beside(checker, gives)
-            if _store(project, user, checker, gives, values, units, beside, **(checkers or {}).get(checker, {})):
+            run = _store(project, user, checker, gives, values, units, beside, **(checkers or {}).get(checker, {}))
+            if run is not None:
                 done.runs += 1
+                if journal is not None:
+                    journal.note(runs=[run.pk])
             else:
                 done.runs_unchanged += 1
     return done
@@ -220,10 +225,11 @@ def _store(
     version: str = "",
     parameters: Mapping | None = None,
     existing: str = REFUSE,
-) -> bool:
+) -> CheckerRun | None:
+    """The new run; None where there is one with this content."""
     digest, name = _digest(gives, values, beside), f"{OUTSIDE}{checker}"
     if _has_run(project, checker, gives, digest, version, parameters, existing):
-        return False
+        return None
     run = CheckerRun.objects.create(
         project=project,
         job=Job.objects.create(
@@ -247,7 +253,7 @@ def _store(
         model, columns = Suggestion, ["dimension", "label", "probability", "probabilities", "explanation", "spans"]
     for start in range(0, len(rows), BATCH):
         bulk_insert(model, rows[start : start + BATCH], ["run_id", "unit_id", *columns])
-    return True
+    return run
 
 
 def _columns(checker: str, gives: str, values: dict, beside: Beside) -> list[tuple]:

@@ -39,12 +39,16 @@ DELETE_AT_ONCE = 4000
 PAUSE_SECONDS = 0.02
 
 
-def publish(batch: ContentBatch, on_judged: str, guard: Callable[[], None]) -> dict:
-    """Make the batch visible and apply its changes. Does nothing a second time. The counts of what was done."""
+def publish(
+    batch: ContentBatch, on_judged: str, guard: Callable[[], None], and_then: Callable[[], None] = lambda: None
+) -> dict:
+    """Make the batch visible and apply its changes. Does nothing a second time, but for calling `and_then` in the
+    transaction. The counts of what was done."""
     with transaction.atomic():
         guard()
         batch = ContentBatch.objects.select_for_update().get(pk=batch.pk)
         if batch.state == ContentBatch.State.PUBLISHED:
+            and_then()
             return batch.job.result.get("published", {})
         if batch.state == ContentBatch.State.DISCARDED:
             raise JobError("The rows of this import were already removed; start it again")
@@ -55,6 +59,7 @@ def publish(batch: ContentBatch, on_judged: str, guard: Callable[[], None]) -> d
         job = batch.job
         job.result["published"] = dict(done)
         job.save(update_fields=["result"])
+        and_then()
     return dict(done)
 
 

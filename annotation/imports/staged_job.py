@@ -6,7 +6,7 @@ again. Publishing is one transaction and happens once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -16,7 +16,7 @@ from annotation.bulk import MANY_ROWS, refresh_statistics
 from annotation.datasets.kinds import KINDS
 from annotation.formats.records import Record, RowError
 from annotation.formats.tables.oddities import ODDITIES
-from annotation.imports import importing
+from annotation.imports import importing, stored_labels
 from annotation.imports.publishing import REFUSE, delete_staged_rows, discard, projects_with_retired_items, publish
 from annotation.imports.rows import Findings, counted
 from annotation.imports.staging import ContentPass, read_all
@@ -66,6 +66,8 @@ def guard_of(lease: Lease):
 def open_batch(job: Job, lease: Lease) -> ContentBatch:
     """The job's batch, empty and staged. Leftovers of earlier attempts and of finished jobs are deleted first."""
     importing.refuse_second(job.dataset, but=job)
+    for project in job.dataset.projects.filter(filled_by__isnull=False):
+        stored_labels.take_back(project, lease.beat)
     for left in ContentBatch.objects.filter(dataset=job.dataset, state=ContentBatch.State.STAGED).exclude(job=job):
         discard(left, lease.beat)
     batch = ContentBatch.objects.filter(job=job).first()
@@ -127,13 +129,17 @@ def question_about(kind: str) -> str:
     return f"{oddity.title}: say what to do with them ({kind}: {', '.join(oddity.choices)})"
 
 
-def publish_staged(job: Job, on_judged: str, lease: Lease) -> None:
-    """Make what the job staged visible, with pages for what replaces something. Does nothing a second time."""
+def publish_staged(job: Job, on_judged: str, lease: Lease, and_then: Callable[[], None] = lambda: None) -> None:
+    """Make what the job staged visible, with pages for what replaces something. Does nothing a second time. `and_then`
+    is called in the publishing transaction, again at each attempt."""
     batch = job.batch
     if job.result["is_unchanged"]:
         discard(batch, lease.beat)
+        with transaction.atomic():
+            guard_of(lease)()
+            and_then()
         return
-    publish(batch, on_judged, guard_of(lease))
+    publish(batch, on_judged, guard_of(lease), and_then)
     if sum(counts.get("created", 0) for counts in job.result["content"].values()) >= MANY_ROWS:
         refresh_statistics(ContentBatch, Unit, *(kind.model for kind in KINDS))
     for project in projects_with_retired_items(batch):

@@ -36,7 +36,7 @@ from annotation.jobs.leases import (
     kept_alive,
     takeable,
 )
-from annotation.models import Chunk, Job, User
+from annotation.models import Chunk, Job, Project, User
 from annotation.webhooks import events
 from models_runtime.contracts import ModelError, UnavailableError
 
@@ -291,6 +291,9 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
                     events.job_ended(Job.objects.get(pk=job.pk))
             else:
                 handler.run_chunk(chunk, lease)
+    except (KeyboardInterrupt, SystemExit):  # this process stops; whoever comes next need not wait for the lease
+        _reopen(lease)
+        raise
     except LeaseLost:
         log.warning("Lost the lease of chunk %s of job %s; whoever has it now finishes it", chunk.index, job.uuid)
     except JobCancelled:
@@ -442,6 +445,10 @@ def sweep() -> int:
     Also to a job that somebody works on: the others may have died. The message is short-lived, so that it is dropped
     where every worker has its hands full.
     """
+    for job in Job.objects.filter(pk__in=Project.objects.values("filled_by")).exclude(
+        state__in=(*UNFINISHED, Job.State.DONE)
+    ):
+        import_string(HANDLERS[job.kind]).clean_up(job)  # whoever ended it died before all was taken back
     waiting = Q(pk__in=_jobs_to_take(timezone.now()).values("pk")) | Q(cancel_requested=True)
     jobs = Job.objects.filter(waiting, state__in=UNFINISHED)
     for job in jobs:

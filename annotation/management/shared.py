@@ -1,5 +1,8 @@
 """What commands share: what they name and whose work it is, parameters in words, and work done in this process."""
 
+import contextlib
+import signal
+import sys
 import time
 
 from django.core.management.base import CommandError
@@ -16,6 +19,8 @@ def find_project(slug: str) -> Project:
     project = Project.objects.filter(slug=slug).select_related("created_by", "dataset").first()
     if project is None:
         raise CommandError(f"There is no project {slug!r}")
+    if project.is_preparing:
+        raise CommandError(project.why_not_ready)
     return project
 
 
@@ -48,7 +53,10 @@ def done_here(job: Job, what: str) -> Job:
 
 
 def finished_here(job: Job) -> Job:
-    """The job as it ended. Should a worker have taken it up, wait for that one."""
+    """The job as it ended. Should a worker have taken it up, wait for that one. SIGTERM gives it back first, so that
+    the command, run again, goes on with it at once."""
+    with contextlib.suppress(ValueError):  # only the main thread handles signals
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     while not job.is_finished:
         job = lifecycle.run_here(job)
         if not job.is_finished:

@@ -60,6 +60,10 @@ class Project(models.Model):
     # Of a project that a release made: {"release": its SHA-256, "project": its slug there, "overlap": what was planned
     # there, beside what is asked for here}.
     origin = models.JSONField(default=dict, blank=True)
+    # The import that is storing labels here. Until it ends, the project is in preparation: nothing reads its labels.
+    filled_by = models.ForeignKey(
+        "annotation.Job", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
     card = models.JSONField(default=dict, blank=True)  # the human parts of its data set card (projects/cards.py)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -73,6 +77,20 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether its items are still being made, or an import is storing labels."""
+        return self.state == self.State.PREPARING or self.filled_by_id is not None
+
+    @property
+    def why_not_ready(self) -> str:
+        """Why its labels cannot be read yet; empty where they can."""
+        if self.filled_by_id is not None:
+            return f"An import is storing labels in {self.title}; try again when it has ended"
+        if self.state == self.State.PREPARING:
+            return f"{self.title} is being prepared; try again when its items have been made"
+        return ""
 
     @property
     def planned_overlap(self) -> int:

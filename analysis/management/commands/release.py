@@ -25,6 +25,7 @@ from analysis.sources.selection import argument_of
 from annotation.jobs.leases import JobError
 from annotation.management.shared import find_project
 from annotation.models import Project
+from annotation.projects.preparing import NotReady
 from models_runtime.contracts import UnavailableError
 
 
@@ -108,7 +109,7 @@ class Command(BaseCommand):
             filters = scope_of(rows, given).get("selection", {})
             chosen = {"others": others, "filters": filters, "decisions": options["decisions"]}
             manifest = write_release(rows, folder, note=note, version=release_version, **chosen)
-        except (ValueError, JobError) as error:
+        except (ValueError, JobError, NotReady) as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise CommandError(str(error)) from None
         if target.suffix == ".zip":

@@ -25,6 +25,7 @@ from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping import LAYOUT_TITLES
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.models import Project
+from annotation.projects.preparing import NotReady
 from annotation.task_types.label_sets import LEVELS
 
 ERRORS_SHOWN = 10
@@ -165,7 +166,10 @@ class Command(BaseCommand):
         scope = scope_of(project, conditions | ({"release": release} if release else {}))
         if why := project.releases.filter(uuid=scope.get("release")).values_list("withdrawal", flat=True).first():
             self.stderr.write(f"release {release} of {slug} is withdrawn and must not be used any more: {why}")
-        return scoped(project, scope)
+        try:
+            return scoped(project, scope)
+        except NotReady as error:
+            raise CommandError(str(error)) from None
 
 
 def shape_of(columns: str, raters: str, models: str) -> TableShape:

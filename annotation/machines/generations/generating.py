@@ -141,8 +141,8 @@ def problem_of(project: Project, request: GenerationRequest) -> str:
         return f"There is no generator {request.generator!r}; available: {', '.join(known) or 'none'}"
     if reason := registry.not_configured(request.generator):
         return reason
-    if project.state == Project.State.PREPARING:
-        return "The project's items are still being made"
+    if project.is_preparing:
+        return project.why_not_ready
     if not 1 <= request.repetitions <= MOST_REPETITIONS:
         return f"Ask for 1 to {MOST_REPETITIONS} repetitions"
     if request.passages and not 1 <= request.most_passages <= MOST_PASSAGES:

@@ -25,7 +25,9 @@ def why_not(run: GenerationRun) -> str:
         return "A run can be published when it is done, or was stopped"
     if not run.texts.filter(reason="").exists():
         return "Nothing was written"
-    if run.project.state in (Project.State.PREPARING, Project.State.CLOSED):
+    if run.project.is_preparing:
+        return run.project.why_not_ready
+    if run.project.state == Project.State.CLOSED:
         return f"The project is {run.project.state}; answers are published while it is open or paused"
     return ""
 

@@ -53,7 +53,9 @@ def why_not(run: RetrievalRun) -> str:
     """Why nothing of this run can be published; empty where something can."""
     if run.job.state != Job.State.DONE:
         return "Only a run that is done can be published"
-    if run.project.state in (Project.State.PREPARING, Project.State.CLOSED):
+    if run.project.is_preparing:
+        return run.project.why_not_ready
+    if run.project.state == Project.State.CLOSED:
         return f"The project is {run.project.state}; passages are published while it is open or paused"
     return ""
 

@@ -301,8 +301,8 @@ def retriever_info(request: RetrievalRequest) -> CheckerInfo:
 
 
 def _check(project: Project, request: RetrievalRequest) -> None:
-    if project.state == Project.State.PREPARING:
-        raise RunError("The project's items are still being made")
+    if project.is_preparing:
+        raise RunError(project.why_not_ready)
     if request.asks not in ASKED:
         raise RunError(f"What is searched for is one of {', '.join(ASKED)}, not {request.asks!r}")
     if not 1 <= request.top <= TOP_LIMIT:

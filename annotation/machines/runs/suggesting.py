@@ -76,8 +76,8 @@ def start_run(
     complete, limits = registry.complete_parameters(info, parameters or {}), limits or CostLimits()
     if reason := trained_models.why_not(project, info, complete) or why_no_limits(limits, complete):
         raise RunError(reason)
-    if project.state == Project.State.PREPARING:
-        raise RunError("The project's items are still being made")
+    if project.is_preparing:
+        raise RunError(project.why_not_ready)
     unit_keys = dict(run_units(project, task_type).values_list("pk", "key"))
     if only is not None:
         unit_keys = {pk: key for pk, key in unit_keys.items() if pk in only}

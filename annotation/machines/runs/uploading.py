@@ -52,8 +52,8 @@ class Sent:
 
 def start(project: Project, user: User, sent: Sent, upload: Upload) -> Job:
     """The job that stores them. SameJob where the same file is under way, sent for the same checker."""
-    if project.state == Project.State.PREPARING:
-        raise JobError("The project's items are still being made")
+    if project.is_preparing:
+        raise JobError(project.why_not_ready)
     return lifecycle.create_job(
         Job.Kind.PREDICTIONS,
         user,

@@ -146,8 +146,8 @@ def start_training(
         raise TrainingError(reason)
     if trained_models.KIND not in kind.checkers:
         raise TrainingError(f"{kind.title} has no trained checkers")
-    if project.state == Project.State.PREPARING:
-        raise TrainingError("The project's items are still being made")
+    if project.is_preparing:
+        raise TrainingError(project.why_not_ready)
     if request.source not in dict(sources_of(project)):
         raise TrainingError(f"The project has no decisions that are called {request.source}")
     moment = Moment.now(project)

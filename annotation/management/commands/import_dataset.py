@@ -166,7 +166,13 @@ class Command(BaseCommand):
             )
         job = None
         try:
-            job = importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False)
+            job = importing.interrupted(dataset, request)
+            if job is not None:
+                self.stdout.write(
+                    f"Continuing the import of {job.created_at:%Y-%m-%d %H:%M} UTC, which was interrupted"
+                )
+            else:
+                job = importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False)
             job = finished_here(job)
         finally:
             result = job.result if job is not None else {}

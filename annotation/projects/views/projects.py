@@ -92,7 +92,7 @@ def project_detail(request, slug):
         "sees_labels": sees_labels(request.user, project),
         "guideline": guidelines.current_guideline(project),
         "guidelines_changed": ANNOTATOR in roles and guidelines.changed_for(project, request.user),
-        "job": project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
+        "job": project.filled_by or project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
     }
     if RESEARCHER in roles:
         context |= {
