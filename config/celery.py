@@ -26,7 +26,7 @@ app.conf.beat_scheduler = "config.clock:Clock"
 app.steps["worker"].add("config.clock:ClockKeeper")
 app.conf.beat_schedule_filename = str(settings.DATA_DIR / "celerybeat-schedule")
 
-TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = "config.redis_broker:Transport"
+TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = "config.redis_broker:RedisTransport"
 if settings.CELERY_BROKER_URL.startswith("filesystem"):
     TRANSPORT_ALIASES["filesystem"] = "config.embedded_broker:Transport"
     for option in ("data_folder_in", "control_folder"):

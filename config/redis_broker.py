@@ -9,12 +9,12 @@ does without this.
 from kombu.transport import redis
 
 
-class Channel(redis.Channel):
+class RedisChannel(redis.Channel):
     def _connparams(self, *args, **kwargs):
         if self.connection is None or self.connection.client is None:
             raise ConnectionError("The channel's connection to Redis is closed")
         return super()._connparams(*args, **kwargs)
 
 
-class Transport(redis.Transport):
-    Channel = Channel
+class RedisTransport(redis.Transport):
+    Channel = RedisChannel

@@ -48,7 +48,7 @@ def server(tmp_path):
 
 
 def test_a_busy_worker_closes_a_connection_that_redis_dropped(server):
-    lose_a_connection(server, redis_broker.Transport)
+    lose_a_connection(server, redis_broker.RedisTransport)
 
 
 def test_kombu_still_needs_the_transport_of_ours(server):
@@ -59,5 +59,5 @@ def test_kombu_still_needs_the_transport_of_ours(server):
 
 def test_workers_use_the_transport_and_never_stop_looking_for_their_broker():
     for scheme in ("redis", "rediss"):
-        assert kombu.Connection(f"{scheme}://127.0.0.1:1/0").get_transport_cls() is redis_broker.Transport
+        assert kombu.Connection(f"{scheme}://127.0.0.1:1/0").get_transport_cls() is redis_broker.RedisTransport
     assert app.conf.broker_connection_max_retries is None
