@@ -8,13 +8,14 @@ from msgspec.structs import asdict
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import PENDING, Ends, Figure, NamedFigure
 from analysis.reports.checkers.comparison.answer import BASELINE, NEXT, PEOPLE, SCORES, About
-from analysis.reports.checkers.comparison.result import Baseline, Significance, WithPerson
+from analysis.reports.checkers.comparison.result import Baseline, CoefficientTest, Significance, WithPerson
 from analysis.reports.common import WITH_MODEL
 
 RUN = "run"
 ABOVE = {"accuracy": (0.8, 0.7, 0.9), "baseline": (0.2, 0.014)}
 OPEN = {"accuracy": (0.62,), "mcc": (0.1, -0.1, 0.2), "baseline": (0.02, 0.7)}
 BELOW = {"accuracy": (0.4, 0.3, 0.5), "mcc": (-0.3, -0.4, -0.2), "baseline": (-0.2, 0.01)}
+RANKED, NOT_RANKED = ({"accuracy": (0.8,), "spearman": (0.3, low, 0.5)} for low in (0.1, -0.1))
 CONFUSION = [[50, 10], [10, 30]]  # 60 of 100 units are relevant
 
 
@@ -41,9 +42,18 @@ def person(place, checker, of_person, p):
 
 
 def about(
-    accuracy, mcc=(0.4, 0.3, 0.5), baseline=None, people=None, spearman=None, gives_labels=True, reference="majority"
+    accuracy,
+    mcc=(0.4, 0.3, 0.5),
+    baseline=None,
+    people=None,
+    spearman=None,
+    gives_labels=True,
+    reference="majority",
+    rank_test=None,
+    n_tied=0,
 ):
     """`baseline` is the difference from it with its p; `people` the accuracies of the checker and of each, with p."""
+    rank = figure(*spearman) if isinstance(spearman, tuple) else spearman
     rows = [person(place, *one) for place, one in enumerate(people or ())]
     result = Namespace(
         checker="first",
@@ -53,7 +63,7 @@ def about(
         reference_title=WITH_MODEL[reference],
         score="support",
         gives_labels=gives_labels,
-        families={"people": len(rows), "baseline": 1},
+        families={"people": len(rows), "baseline": 1, "associations": 3},
     )
     of = SimpleNamespace(
         title="Relevance",
@@ -62,9 +72,12 @@ def about(
         confusion=CONFUSION,
         labels=[SimpleNamespace(title="Relevant"), SimpleNamespace(title="Not relevant")],
         rated_by="label",
+        votes=SimpleNamespace(tied=n_tied),
         baseline=baseline and Baseline(title="Relevant", share=0.6, test=outcome_of(*baseline)),
         labellers=None if people is None else SimpleNamespace(with_people=rows),
-        correlations=[NamedFigure(name="spearman", title="Spearman", **asdict(spearman))] if spearman else [],
+        associations=rank_test
+        and SimpleNamespace(tests=[CoefficientTest.extending(outcome_of(0.2, rank_test), title="Spearman")]),
+        correlations=[NamedFigure(name="spearman", title="Spearman", **asdict(rank))] if rank else [],
     )
     return About(result, of)
 
@@ -83,6 +96,7 @@ def about(
         (BASELINE, "better", ABOVE, "0.800 [0.700, 0.900], above the 0.600"),
         (BASELINE, "better", ABOVE, "(exact paired test, p = 0.014)"),
         (BASELINE, "better", ABOVE, "0.400 [0.300, 0.500], better than chance (0)"),
+        (BASELINE, "better", ABOVE | {"n_tied": 7}, "[0.700, 0.900] (7 ties of people left out), above the 0.600"),
         # What is above every baseline is better than chance: the sentence does not say otherwise.
         (BASELINE, "better", ABOVE | {"mcc": (0.4, -0.1, 0.5)}, "0.400 [-0.100, 0.500] (chance level 0)."),
         # An interval is no longer held against a share as if that were known: the paired test decides.
@@ -144,6 +158,9 @@ def about(
         (SCORES, "no interval", {"accuracy": (0.8,), "spearman": figure(0.3)}, "0.300; intervals are still being"),
         (SCORES, "not shown", {"accuracy": (0.8,), "spearman": figure(0.1, -0.1, 0.3)}, "not shown to differ from 0"),
         (SCORES, "correlated", {"accuracy": (0.8,), "spearman": figure(0.3, 0.1, 0.5)}, "the score rises"),
+        # The test on the page decides, whatever the interval.
+        (SCORES, "not shown", RANKED | {"rank_test": 0.08}, "from 0 (permutation test, adjusted p = 0.080)."),
+        (SCORES, "correlated", NOT_RANKED | {"rank_test": 0.03}, "its scale (permutation test, adjusted p = 0.030)."),
         (SCORES, "correlated", {"accuracy": (0.8,), "spearman": figure(-0.3, -0.5, -0.1)}, "the score falls"),
         (NEXT, "nothing compared", {"accuracy": figure(None, undefined="nobody")}, "label units that the checker"),
         (NEXT, "first pass", {"accuracy": (0.8,)}, ""),

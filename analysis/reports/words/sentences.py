@@ -97,6 +97,15 @@ def left_out_of(figure: Figure) -> str:
     return f" (left out: {listed(reasons)})" if reasons else ""
 
 
+def also_left_out(n: int, words: str) -> str:
+    """The end of a sentence on a share: of how many it does not speak; empty where it speaks of all.
+
+    >>> also_left_out(2, "answers without a decided label"), also_left_out(0, "ties")
+    ('; 2 answers without a decided label are left out', '')
+    """
+    return f"; {n_of(n, words)} {either(n, 'is', 'are')} left out" if n else ""
+
+
 def labels_counted(result: AgainstReference) -> str:
     """Which of people's labels count against a checker; empty where decisions do."""
     if result.reference not in ("majority", "dawid-skene"):

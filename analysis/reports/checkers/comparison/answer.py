@@ -12,6 +12,7 @@ from analysis.reports.checkers.comparison.pictures import draw_confusion, draw_l
 from analysis.reports.checkers.comparison.result import (
     ComparedDimension,
     Comparison,
+    Significance,
     WithPerson,
     is_of_people,
     others_of,
@@ -55,12 +56,19 @@ class About:
     def spearman(self) -> Figure | None:
         return next((one for one in self.of.correlations if one.name == "spearman"), None)
 
+    @property
+    def spearman_test(self) -> Significance | None:
+        tests = self.of.associations.tests if self.of.associations else []
+        return next((one for one in tests if one.title == "Spearman" and one.holm is not None), None)
+
 
 # ---- better than always giving the most frequent label? ----
 
 
 def _accuracy(about: About) -> str:
-    return f"{about.of.title}: {about.name} has an accuracy of {written(about.of.accuracy)}"
+    tied = about.of.votes.tied
+    ties = f" ({n_of(tied, 'ties')} of people left out)" if tied else ""
+    return f"{about.of.title}: {about.name} has an accuracy of {written(about.of.accuracy)}{ties}"
 
 
 def _baseline(about: About) -> str:
@@ -124,6 +132,21 @@ BASELINE = (
 # ---- of a checker that gives scores alone: do these go with people's labels? ----
 
 
+def _is_correlated(about: About) -> bool:
+    """By the permutation test on the page; by the interval where there is none."""
+    test = about.spearman_test
+    return test.is_shown if test else not about.spearman.low <= 0 <= about.spearman.high
+
+
+def _by_permutation(about: About) -> str:
+    test = about.spearman_test
+    if test is None:
+        return ""
+    return (
+        f" (permutation test, {'adjusted ' if about.result.families['associations'] > 1 else ''}{p_words(test.holm)})"
+    )
+
+
 def _correlation(about: About) -> str:
     return f"{about.of.title}: Spearman's correlation of {about.result.score} with people is"
 
@@ -147,15 +170,18 @@ SCORES = (
     ),
     Rule(
         "not shown",
-        lambda about: about.spearman.low <= 0 <= about.spearman.high,
-        lambda about: f"{_correlation(about)} {written(about.spearman)}, not shown to differ from 0.",
+        lambda about: not _is_correlated(about),
+        lambda about: (
+            f"{_correlation(about)} {written(about.spearman)}, not shown to differ from 0{_by_permutation(about)}."
+        ),
     ),
     Rule(
         "correlated",
         lambda about: True,
         lambda about: (
             f"{_correlation(about)} {written(about.spearman)}: the score "
-            f"{'rises' if about.spearman.estimate > 0 else 'falls'} with {PEOPLE_AS[about.of.rated_by]}."
+            f"{'rises' if about.spearman.estimate > 0 else 'falls'} with {PEOPLE_AS[about.of.rated_by]}"
+            f"{_by_permutation(about)}."
         ),
     ),
 )

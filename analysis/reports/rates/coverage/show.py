@@ -12,7 +12,7 @@ from analysis.reports.options import Option
 from analysis.reports.rates.coverage.result import Coverage, MeanCoverage, ModelCoverage
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
-from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
+from analysis.reports.words.sentences import also_left_out, intervals_in, left_out_of, listed, sentences
 from analysis.sources.outline import Outline
 from annotation.task_types import TaskType
 
@@ -145,9 +145,10 @@ def _picture(result: Coverage) -> Intervals | None:
 
 
 def _mean(result: Coverage) -> str:
+    n = result.all.n_responses - result.all.coverage.n_pairable
     return (
         f"An answer covers {result.all.coverage.written()} of its question's aspects on average (mean coverage, 95 % "
-        "interval)."
+        f"interval){also_left_out(n, 'answers with an aspect that is tied or has too few labels')}."
     )
 
 

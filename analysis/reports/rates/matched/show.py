@@ -14,7 +14,7 @@ from analysis.reports.labels.dimensions import inference_dimension
 from analysis.reports.rates.matched.result import Found, FoundOfSource, Matched, Verdicts
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
-from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
+from analysis.reports.words.sentences import also_left_out, checker_name, intervals_in, listed, sentences
 from annotation.task_types import TaskType
 
 # What tells where a document comes from, and what it is called.
@@ -170,7 +170,8 @@ RULES = (
         lambda about: True,
         lambda about: (
             f"By {_by(*about)} a share of {_share_of_documents(about).written()} of the generated documents is "
-            f"matched: gold evidence entails at least one of their sentences{_share_of_documents(about).level_noted}."
+            f"matched: gold evidence entails at least one of their sentences{_share_of_documents(about).level_noted}"
+            f"{also_left_out(getattr(about[0].all, about[1]).documents.undecided, 'undecided documents')}."
         ),
     ),
 )

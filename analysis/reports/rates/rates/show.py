@@ -12,7 +12,7 @@ from analysis.reports.common import REFERENCE
 from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesInSetting, RatesOfModels, Setting
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
-from analysis.reports.words.sentences import clusters_of, intervals_in, listed, sentences
+from analysis.reports.words.sentences import also_left_out, clusters_of, intervals_in, listed, sentences
 from annotation.models import UnitKind
 from annotation.task_types import TaskType
 
@@ -170,6 +170,10 @@ def _extremes(setting: Setting) -> tuple[str, Model, Model] | None:
     return label, by_share[-1], by_share[0]
 
 
+def _pending(setting: Setting) -> str:
+    return also_left_out(setting.n_pending, "answers without a decided label (tied ones among them)")
+
+
 def _of_extremes(setting: Setting) -> str:
     label, most, least = _extremes(setting)
     title = next(one.title for one in setting.labels if one.label == label)
@@ -177,7 +181,7 @@ def _of_extremes(setting: Setting) -> str:
     return (
         f"{where}{title} is most common in the answers of {most.name or 'no name'} ({most.shares[label].written()}) "
         f"and least in those of {least.name or 'no name'} ({least.shares[label].written()}; mean shares, 95 % "
-        "intervals)."
+        f"intervals){_pending(setting)}."
     )
 
 
@@ -193,7 +197,7 @@ RULES = (
         lambda one: True,
         lambda one: (
             f"{one.setting + ': ' if one.setting else ''}the mean shares of labels are {_shares(one, one.mean)} (95 % "
-            "intervals)."
+            f"intervals){_pending(one)}."
         ),
     ),
 )
