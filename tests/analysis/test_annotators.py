@@ -303,8 +303,8 @@ LOW, MIDDLE, HIGH = (0.4, 0.3, 0.5), (0.8, 0.7, 0.9), (0.9, 0.8, 1.0)
         (question((0.8, None, None), (0.9, None, None), (0.9, None, None)), "runs from 0.800 (a) to 0.900 (c).", ""),
         (
             question(HIGH, LOW, MIDDLE),
-            "runs from 0.400 [0.300, 0.500] (b) to 0.900 [0.800, 1.000] (a). b is below the median annotator (by intervals "
-            "adjusted for 3 annotators).",
+            "runs from 0.400 [0.300, 0.500] (b) to 0.900 [0.800, 1.000] (a). b is below the median annotator (by "
+            "intervals adjusted for 3 annotators).",
             "read the units on which b disagrees with the majority",
         ),
         # Below the median by an interval of its own, and not once that is adjusted for six annotators.

@@ -129,7 +129,6 @@ class WithUnasked(Record):
     label: str
     n_labels: int
     n_paired: int
-    n_disagree: int  # of the units with a pair
     figures: list[Coefficient]
 
 
