@@ -37,7 +37,7 @@ from annotation.api.problems import Problem, invalid
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.api.shapes import Choice, JobShape, Shape
 from annotation.exports.releasing import sets_for
-from annotation.exports.views import file_response
+from annotation.exports.views import serve_file
 from annotation.models import Job, RuleRun
 from annotation.work.label_access import API, labels_served
 
@@ -488,7 +488,7 @@ class ReleaseFileRoute(Route):
         archive = archive_of(release.job)
         if archive is None:
             raise Problem(409, f"The release is {release.job.state}: it has no files")
-        return file_response(request, archive)
+        return serve_file(request, archive)
 
 
 urlpatterns = [

@@ -194,6 +194,22 @@ def job_for(user: User, uuid) -> Job:
     return job
 
 
+def projects_in(job: Job) -> QuerySet[Project]:
+    """The projects whose labels the job's files and result hold: its own, and of a release, or of two that are
+    compared, every project that is frozen with it."""
+    named = [value for name, value in job.parameters.items() if name in ("release", "before", "after")]
+    rows = Q(pk=job.project_id) | Q(shared_releases__job=job) | Q(shared_releases__public_job=job)
+    rows |= Q(shared_releases__publications__job=job)
+    if named:
+        rows |= Q(shared_releases__uuid__in=named)
+    return Project.objects.filter(rows).distinct().order_by("pk")
+
+
+def projects_with_labels_for(user: User, job: Job) -> list[Project]:
+    """The job's projects, for somebody who may see the labels of each of them now."""
+    return [project_with_labels_for(user, project.slug) for project in projects_in(job)]
+
+
 def run_for(user: User, uuid, model: type[Row] = CheckerRun, *, edit: bool = False) -> Row:
     """A run or a training with its project and job, for the project's researchers; an extraction for whoever reviews
     the project's drafts. With `edit`, for those who may change the data set."""

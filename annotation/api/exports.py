@@ -1,7 +1,5 @@
 """Exports of a project's content and labels, as files."""
 
-from django.http import Http404
-
 from annotation import access
 from annotation.api import shapes
 from annotation.api.problems import invalid_form
@@ -9,8 +7,8 @@ from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
 from annotation.exports.layouts import kinds_for
-from annotation.exports.views import file_response
-from annotation.models import Artifact, Job
+from annotation.exports.views import artifact_for, serve_file
+from annotation.models import Job
 
 
 class ExportsRoute(Listing):
@@ -40,8 +38,4 @@ class FileRoute(Route):
     answers_with = "*/*"
 
     def get(self, request, uuid):
-        artifact = Artifact.objects.select_related("job__project").filter(uuid=uuid).first()
-        if artifact is None or artifact.job.project is None:
-            raise Http404("No such file")
-        access.project_with_labels_for(request.user, artifact.job.project.slug)
-        return file_response(request, artifact)
+        return serve_file(request, artifact_for(uuid))

@@ -5,14 +5,15 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api import shapes
 from annotation.api.routes import Listing, QueryFilter, Route
-from annotation.jobs import lifecycle
+from annotation.jobs import lifecycle, results
 from annotation.models import Job
+from annotation.work.label_access import API, labels_served
 
 
 class JobsRoute(Listing):
     """The jobs that you may see, without their results."""
 
-    shape = shapes.JobShape
+    shape = shapes.ReadJobShape
     filters = {
         "kind": QueryFilter("kind", Job.Kind.values),
         "state": QueryFilter("state", Job.State.values),
@@ -21,7 +22,7 @@ class JobsRoute(Listing):
     }
 
     def rows(self, request):
-        return access.visible_jobs(request.user).select_related("project", "dataset").defer("result", "parameters")
+        return access.visible_jobs(request.user).select_related("project", "dataset").defer("result")
 
 
 class JobDetailRoute(Route):
@@ -30,7 +31,16 @@ class JobDetailRoute(Route):
     shape = shapes.JobDetailShape
 
     def get(self, request, uuid):
-        return Response(self.shape(access.job_for(request.user, uuid), context={"request": request}).data)
+        job = access.job_for(request.user, uuid)
+        _note_labels(request, job)
+        return Response(self.shape(job, context={"request": request}).data)
+
+
+def _note_labels(request, job: Job) -> None:
+    """That this person is served others' labels by the job's result, if they are."""
+    if job.result and job.kind in results.OF_LABELS and results.tells_labels(request.user, job):
+        for project in access.projects_in(job):
+            labels_served(request, project, API)
 
 
 class CancelJobRoute(Route):
@@ -41,6 +51,7 @@ class CancelJobRoute(Route):
     def post(self, request, uuid):
         job = access.job_for(request.user, uuid)
         lifecycle.request_cancel(job)
+        _note_labels(request, job)
         return self.given(access.job_for(request.user, uuid))
 
 
@@ -50,5 +61,7 @@ class ResumeJobRoute(Route):
     takes, gives, status = shapes.Nothing, shapes.JobDetailShape, 202
 
     def post(self, request, uuid):
-        lifecycle.resume(access.job_for(request.user, uuid))
+        job = access.job_for(request.user, uuid)
+        lifecycle.resume(job)
+        _note_labels(request, job)
         return self.given(access.job_for(request.user, uuid))

@@ -212,6 +212,7 @@ def submit(request, uuid):
             "revision": stored.revision,
             "surplus": stored.is_surplus,
             "suggestions": stored.suggestions,
+            "prefill": assignment.prefill_arm,
             **_progress_and_next(request, assignment, body, after),
         }
     )

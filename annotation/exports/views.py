@@ -1,20 +1,21 @@
 """Exports of a project: start one, see how far it is, download its files."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import incoming
-from annotation.access import project_with_labels_for
+from annotation.access import project_with_labels_for, projects_with_labels_for
 from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
 from annotation.exports.tools import held_in, lost_in
 from annotation.jobs.queries import progress_of
-from annotation.models import Artifact, Job, Project
+from annotation.models import Artifact, Job
 from annotation.projects import cases
 from annotation.work import showing
 from annotation.work.label_access import FILE, labels_served
@@ -62,28 +63,31 @@ def project_exports(request, slug):
 @login_required
 @require_safe
 def artifact_download(request, uuid):
-    artifact = get_object_or_404(Artifact.objects.select_related("job__project"), uuid=uuid)
-    if artifact.job.project is None:
+    return serve_file(request, artifact_for(uuid))
+
+
+def artifact_for(uuid) -> Artifact:
+    """The file of a project's job; nobody's rights are checked yet."""
+    artifact = Artifact.objects.select_related("job__project").filter(uuid=uuid).first()
+    if artifact is None or artifact.job.project is None:
         raise Http404("No such file")
-    project_with_labels_for(request.user, artifact.job.project.slug)
-    return file_response(request, artifact)
+    return artifact
 
 
-def file_response(request, artifact: Artifact) -> HttpResponse:
-    """The file, or the part of it that is asked for, to somebody who may see the project's labels, which is noted."""
-    response = sent(request, artifact)
-    note_handed_out(request, artifact, artifact.job.project)
+def serve_file(request, artifact: Artifact, readers: Callable = projects_with_labels_for) -> HttpResponse:
+    """The file, or the part of it that is asked for. The one way by which stored labels leave as a file: `readers`
+    refuses the person, or returns the projects in the file for which their access is noted; by default every project
+    in it, to somebody who may see the labels of all of them."""
+    projects = readers(request.user, artifact.job)
+    response = _sent(request, artifact)
+    for project in projects:
+        labels_served(request, project, FILE)
+        if request.method == "GET" and artifact.media_type != "application/json":  # a manifest holds no labels
+            showing.handed_out(request.user, artifact, project)
     return response
 
 
-def note_handed_out(request, artifact: Artifact, project: Project) -> None:
-    """That this person has a file of the project's labels now."""
-    labels_served(request, project, FILE)
-    if request.method == "GET" and artifact.media_type != "application/json":  # a manifest says nothing of anybody
-        showing.handed_out(request.user, artifact, project)
-
-
-def sent(request, artifact: Artifact) -> HttpResponse:
+def _sent(request, artifact: Artifact) -> HttpResponse:
     """The file, or the part of it that is asked for."""
     location = releasing.artifact_path(artifact)
     if not location.is_file():

@@ -51,7 +51,7 @@ class JobProgress:
     can_resume: bool
 
 
-def progress_of(job: Job) -> JobProgress:
+def progress_of(job: Job, *, with_failures: bool = True) -> JobProgress:
     as_share = job.kind in SHOWN_AS_SHARE
     is_timed = job.started_at and not job.is_finished and not as_share
     seconds = (timezone.now() - job.started_at).total_seconds() if is_timed else 0
@@ -68,6 +68,7 @@ def progress_of(job: Job) -> JobProgress:
         failures=tuple(
             f"{'end' if index == FINISH_INDEX else f'part {index + 1}'}, attempt {attempts}: {error}"
             for index, attempts, error in failures.values_list("index", "attempts", "error")[:5]
+            if with_failures
         ),
         can_cancel=not job.is_finished and not job.cancel_requested,
         can_resume=job.state in (Job.State.CANCELLED, Job.State.FAILED),

@@ -9,7 +9,7 @@ from django.urls import path
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import job_for
-from annotation.jobs import lifecycle
+from annotation.jobs import lifecycle, results
 from annotation.jobs.queries import progress_of
 from annotation.models import ClaimCollection, Job
 
@@ -39,7 +39,15 @@ def job_detail(request, uuid):
     if job.kind in OWN_PAGES:
         name, part = OWN_PAGES[job.kind]
         return redirect(name, part(job))
-    return render(request, "annotation/jobs/detail.html", {"job": job, "progress": progress_of(job)})
+    return render(request, "annotation/jobs/detail.html", _context(request, job))
+
+
+def _context(request, job: Job) -> dict:
+    """The job without failures that tell of labels which this person may not see."""
+    tells = job.kind not in results.OF_LABELS or results.tells_labels(request.user, job)
+    if not tells:
+        job.message = ""
+    return {"job": job, "progress": progress_of(job, with_failures=tells)}
 
 
 @login_required
@@ -47,7 +55,7 @@ def job_detail(request, uuid):
 def job_progress(request, uuid):
     """The moving part of a job's page, asked for again and again. When the job ends, the page around it is reloaded."""
     job = job_for(request.user, uuid)
-    response = render(request, "annotation/jobs/progress.html", {"job": job, "progress": progress_of(job)})
+    response = render(request, "annotation/jobs/progress.html", _context(request, job))
     if job.is_finished:
         response["HX-Refresh"] = "true"
     return response

@@ -17,7 +17,7 @@ from analysis.releases.files import Files, ReleaseError
 from analysis.releases.kept import archive_of, close_public_page, start_public_page
 from annotation.access import has_open_work, visible_projects
 from annotation.exports.releasing import artifact_path
-from annotation.exports.views import note_handed_out, sent
+from annotation.exports.views import serve_file
 from annotation.markdown import render as render_markdown
 from annotation.models import Artifact, Project
 from annotation.work.label_access import labels_served
@@ -85,10 +85,7 @@ def public_release(request, uuid):
 @require_safe
 def public_release_file(request, uuid):
     release, archive = _public(request, uuid)
-    response = sent(request, archive)
-    for project in _own(request.user, release):
-        note_handed_out(request, archive, project)
-    return _shown_to_all(response)
+    return _shown_to_all(serve_file(request, archive, lambda user, job: _own(user, release)))
 
 
 def _shown_to_all(response: HttpResponse) -> HttpResponse:

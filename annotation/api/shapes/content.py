@@ -58,7 +58,7 @@ class ContentShape(Shape):
 
 class ProjectShape(Shape):
     """Which items come next follows from the seed, and the names of a data set and of a set of pieces may say whose
-    answers are in it: researchers alone are told."""
+    answers are in it: researchers alone are told. Nor do annotators learn when suggestions are shown."""
 
     slug = s.CharField()
     title = s.CharField()
@@ -68,13 +68,13 @@ class ProjectShape(Shape):
     overlap = s.IntegerField()
     multiple_share = s.FloatField()
     order = Choice(Project.Order.choices)
-    prefill = Choice(Project.Prefill.choices)
+    prefill = Choice(Project.Prefill.choices, required=False)
     created_at = s.DateTimeField()
     dataset = s.CharField(source="dataset.slug", required=False)
     seed = s.IntegerField(required=False)
 
     def left_out(self, project) -> tuple[str, ...]:
-        return () if project.pk in self.context["researched"] else ("dataset", "piece_set", "seed")
+        return () if project.pk in self.context["researched"] else ("dataset", "piece_set", "prefill", "seed")
 
 
 class LabelShape(Shape):

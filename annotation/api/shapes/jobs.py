@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotation import access
 from annotation.api.shapes.base import Choice, Shape
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
+from annotation.jobs import results
 from annotation.jobs.queues import waits_for
 from annotation.models import Job, WebhookDelivery
 from annotation.webhooks.events import EVENTS
@@ -35,18 +35,23 @@ class JobShape(Shape):
         return waits_for(job)
 
 
-SAID = ("labels", "scores", "gold", "questions", "left_open")
+class ReadJobShape(JobShape):
+    """Without messages about labels that the reader may not see."""
+
+    message = s.SerializerMethodField()
+
+    def get_message(self, job) -> str:
+        return results.message_for(self.context["request"].user, job)
 
 
-class JobDetailShape(JobShape):
-    """With what came of it, bad rows by their lines included. Whoever still labels in its project is not told what
-    checkers said, nor how often."""
+class JobDetailShape(ReadJobShape):
+    """With what came of it, bad rows by their lines included. Labels, figures and what checkers said are left out for
+    who may not see the labels of each project in it, or still labels there."""
 
     result = s.SerializerMethodField()
 
     def get_result(self, job) -> dict:
-        is_blind = job.project is not None and access.has_open_work(self.context["request"].user, job.project)
-        return {name: one for name, one in job.result.items() if not (is_blind and name in SAID)}
+        return results.result_for(self.context["request"].user, job)
 
 
 # ---- webhooks ----

@@ -390,7 +390,8 @@ def make_payload(
         "assignment": str(assignment.uuid),
         "guideline_version": guideline_version,
         "options_version": project.options_version,
-        "prefill": assignment.prefill_arm,
+        # Only once the person has answered: who knows what follows an answer gives another one.
+        "prefill": assignment.prefill_arm if revision else "",
         "minimum_seconds": project.minimum_seconds,
         "lease_seconds": lease_seconds,
         "revision": revision.number if revision else 0,

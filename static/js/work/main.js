@@ -29,6 +29,7 @@ let open = null; // the item that is not answered yet; differs from `item` while
 let pollTimer = 0;
 const sent = new Set(); // assignments this page answered or skipped; an offer of one of them crossed its answer
 let waitTimer = 0;
+let prefill = ""; // when suggestions are shown here, as the newest reply to an answer says; empty before the first
 let saving = { waiting: 0, refused: [], aside: [], isSafe: true }; // the outbox's state
 
 function tell(text, kind = "") {
@@ -185,11 +186,11 @@ function submit() {
     tell(missing.message, "missing");
     return missing.group ? chooser.focus(missing.group) : missing.element.focus();
   }
-  const { minimum_seconds: minimum = 0, assignment, prefill } = answered.payload;
+  const { minimum_seconds: minimum = 0, assignment } = answered.payload;
   const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
   if (left > 0 && !isAgain) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
-  const waits = prefill === "after" && isOpen && !isAgain && navigator.onLine;
+  const waits = ["", "after"].includes(prefill) && isOpen && !isAgain && navigator.onLine;
   const body = bodyOf(answered, isOpen);
   answered.settle();
   answered.revision += 1;
@@ -305,6 +306,7 @@ function stateChanged(state) {
 }
 
 function answered(entry, reply) {
+  prefill = reply.prefill ?? prefill;
   sent.add(entry.assignment); // also one that waited since before a reload
   showProgress(reply.progress);
   told(reply.guidelines);
@@ -486,8 +488,9 @@ const outbox = createOutbox(space, server.headers, {
   answered, refused, wasSetAside, newest: ahead.newest, state: stateChanged, isServing: server.isServing,
 });
 /** Whether suggestions may be shown on an item now: `after`, once the server has the person's answer. */
-const maySee = ({ payload: { prefill, assignment }, revision, stage }) => prefill === "shown"
-  || (prefill === "after" && revision > 0 && stage !== "waiting" && !outbox.has(assignment));
+const maySee = ({ payload: { assignment }, revision, stage }) => prefill === "shown"
+  || (prefill === "" && revision === 0)
+  || (["", "after"].includes(prefill) && revision > 0 && stage !== "waiting" && !outbox.has(assignment));
 const inquire = createInquirer(server, maySee);
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);

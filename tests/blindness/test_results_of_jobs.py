@@ -1,0 +1,55 @@
+"""What jobs tell who still labels in their project: every field of every kind, by the API and by their pages."""
+
+import pytest
+
+from annotation.jobs.results import OF_LABELS, WHILE_LABELLING
+from annotation.models import Job, LabelAccess
+from tests.blindness.planted import marker
+from tests.factories import join, make_user
+from tests.kinds import answer_all, make_kind_project
+from tests.world import client_of
+
+pytestmark = pytest.mark.django_db
+HIDDEN = ("labels", "scores", "gold", "questions", "left_open", "agreement", "judgements", "without_label", "unknown")
+
+
+@pytest.fixture
+def project():
+    made = make_kind_project("claim-evidence/six-way/1", overlap=2)
+    answer_all(made, people=1)
+    return made
+
+
+def made_job(project, kind: str, **fields) -> Job:
+    found = {name: {"x": marker(name)} for name in HIDDEN} | {name: "told" for name in WHILE_LABELLING.get(kind, ())}
+    return Job.objects.create(
+        kind=kind, state=Job.State.FAILED, project=project, result=found, created_by=project.created_by,
+        message=marker("message"), **fields,
+    )  # fmt: skip
+
+
+def test_every_kind_is_decided_about():
+    assert set(OF_LABELS) | (set(WHILE_LABELLING)) | {Job.Kind.CLAIMS, Job.Kind.CHOSEN_CLAIMS} == set(Job.Kind)
+    assert not OF_LABELS & set(WHILE_LABELLING)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Job.Kind if kind not in (Job.Kind.CLAIMS, Job.Kind.CHOSEN_CLAIMS)])
+def test_no_field_tells_who_still_labels_what_others_said(project, kind):
+    job = made_job(project, kind)
+    chunk = job.chunks.create(index=0, error=marker("error"))
+    person = join(project, make_user(), "researcher", "annotator")
+    client, address = client_of(person, raise_request_exception=False), f"/api/v1/jobs/{job.uuid}/"
+    detail = client.get(address).json()
+    assert set(detail["result"]) == set(WHILE_LABELLING.get(kind, ()))
+    texts = [client.get("/api/v1/jobs/").content.decode(), client.get(address).content.decode()]
+    texts += [client.post(f"{address}{verb}/").content.decode() for verb in ("cancel", "resume")]
+    texts += [client.get(f"/jobs/{job.uuid}/progress/").content.decode()]
+    assert not any(marker(name) in text for name in HIDDEN for text in texts)
+    if kind in OF_LABELS:
+        assert not any(marker(name) in text for name in ("message", "error") for text in texts)
+    assert not LabelAccess.objects.exists()
+    project.assignments.filter(state="open").update(state="cancelled")
+    Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED, message=marker("message"))
+    chunk.refresh_from_db()
+    assert client.get(address).json()["result"] == job.result
+    assert LabelAccess.objects.filter(project=project, user=person, channel="api").exists() == (kind in OF_LABELS)
