@@ -3,7 +3,6 @@
 from allauth.core.internal.ratelimit import consume
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation import access
@@ -61,7 +60,8 @@ class InvitationsRoute(Listing):
         if not consume(request, app="allauth.account", action="invite", user=request.user, limit_get=True):
             raise Problem(429, "You have reached the limit of invitations per hour")
         made = _with_link(request, invitations.invite(request.user, project=project, **form.cleaned_data))
-        made.is_sent = invitations.send(made, made.link)
+        mailed = request.build_absolute_uri(invitations.path_of(made, with_key=True))
+        made.is_sent = invitations.send(made, mailed)
         return self.given(made)
 
 
@@ -80,5 +80,6 @@ class RevokeInvitationRoute(Route):
 
 
 def _with_link(request, found: Invitation) -> Invitation:
-    found.link = request.build_absolute_uri(reverse("invitation", args=[found.token]))
+    path = invitations.path_of(found, with_key=request.user.is_superuser)
+    found.link = request.build_absolute_uri(path)
     return found

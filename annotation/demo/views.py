@@ -1,5 +1,6 @@
 """The demo's one-click sign-in."""
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import login
 from django.http import Http404
@@ -20,6 +21,7 @@ def demo_sign_in(request, slug):
     if user is None:
         raise Http404("No such demo account")
     login(request, user, backend=BACKEND)
+    UserSession.objects.create_from_request(request)
     wanted = request.POST.get("next", "")
     is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return redirect(wanted if is_here else "home")

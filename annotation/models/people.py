@@ -5,6 +5,7 @@ import uuid
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils import timezone
 
 
 class User(AbstractUser):
@@ -16,6 +17,14 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.name or self.username
+
+    def save(self, *args, **kwargs) -> None:
+        """Whoever had the account keeps no way into it: tokens end with a new password and with deactivation, as
+        sessions do."""
+        is_ended = self._password is not None or not self.is_active
+        super().save(*args, **kwargs)
+        if is_ended:
+            self.api_tokens.filter(revoked_at=None).update(revoked_at=timezone.now())
 
 
 def new_token() -> str:

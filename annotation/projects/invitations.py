@@ -9,7 +9,9 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.access import RESEARCHER, roles_of
 from annotation.models import Invitation, Membership, Project, User
@@ -51,6 +53,23 @@ def invite(by: User, email: str, *, project: Project | None = None, roles: Itera
     )
 
 
+def key_of(invitation: Invitation) -> str:
+    """What only the mail to the invited address holds. Without it nobody makes the account: whoever invites an address
+    does not own it."""
+    return salted_hmac("invitation by mail", invitation.token).hexdigest()
+
+
+def needs_key(invitation: Invitation) -> bool:
+    """Whether the account is made through the address alone. Without a mail server, links are passed on by hand."""
+    return has_mail_server() and account_for(invitation) is None
+
+
+def path_of(invitation: Invitation, *, with_key: bool = False) -> str:
+    """The link's path; with the key for the mail, and for administrators, who may choose to pass it on."""
+    path = reverse("invitation", args=[invitation.token])
+    return f"{path}?key={key_of(invitation)}" if with_key and has_mail_server() else path
+
+
 def send(invitation: Invitation, link: str) -> bool:
     """Mail the link; False where there is no mail server or it took nothing, so that the page can say to pass it on by
     hand."""
@@ -73,6 +92,10 @@ def send(invitation: Invitation, link: str) -> bool:
 
 def has_mail_server() -> bool:
     return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
+
+
+def has_key(invitation: Invitation, key: str) -> bool:
+    return constant_time_compare(key, key_of(invitation))
 
 
 def withdraw(invitation: Invitation) -> None:

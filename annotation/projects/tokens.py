@@ -56,6 +56,7 @@ def token_of(text: str) -> ApiToken:
     if token.expires_at <= now:
         raise TokenError(f"The token expired on {token.expires_at:%Y-%m-%d}")
     if not token.user.is_active:
+        revoke(token)
         raise TokenError("The token's account is not active")
     if token.last_used_on != now.date():
         ApiToken.objects.filter(pk=token.pk).update(last_used_on=now.date())

@@ -28,7 +28,8 @@ def invite(project, email="nora@example.org", roles=("annotator",)) -> Invitatio
 
 
 def link(invitation) -> str:
-    return f"/invitations/{invitation.token}/"
+    """As the mail has it."""
+    return invitations.path_of(invitation, with_key=True)
 
 
 def test_a_researcher_sends_a_link_and_whoever_opens_it_joins(client, project):
@@ -40,7 +41,9 @@ def test_a_researcher_sends_a_link_and_whoever_opens_it_joins(client, project):
     [message] = mail.outbox
     assert message.to == ["nora@example.org"]
     address = re.search(r"http://testserver(/invitations/\S+)", message.body)[1]
-    assert address in researcher.get(f"/projects/{project.slug}/members/").content.decode()
+    [path, key] = address.split("?key=")
+    members = researcher.get(f"/projects/{project.slug}/members/").content.decode()
+    assert path in members and key not in members
 
     response = client.post(address, NEW, follow=True)
 
@@ -90,7 +93,7 @@ def test_an_invitation_dies_with_the_inviters_right(client, project):
 
 def test_a_withdrawn_invitation_no_longer_works(client, project):
     invitation = invite(project)
-    client_of(project.created_by).post(link(invitation) + "withdraw/")
+    client_of(project.created_by).post(f"/invitations/{invitation.token}/withdraw/")
     assert client.get(link(invitation)).status_code == 410
 
 
@@ -146,3 +149,24 @@ def test_invitations_are_limited(settings, project):
     address = f"/projects/{project.slug}/members/"
     codes = [client.post(address, {"email": f"n{n}@example.org", "roles": "annotator"}).status_code for n in range(3)]
     assert codes == [302, 302, 429]
+
+
+def test_who_invites_an_address_does_not_make_its_account(project):
+    researcher = client_of(project.created_by)
+    researcher.post(f"/projects/{project.slug}/members/", {"email": "nora@example.org", "roles": ["annotator"]})
+    made = Invitation.objects.get()
+    listed = researcher.get(f"/api/v1/projects/{project.slug}/invitations/").json()["results"][0]["link"]
+    for address in (f"/invitations/{made.token}/", listed, f"/invitations/{made.token}/?key={made.token}"):
+        response = client_of(None).post(address, NEW)
+        assert response.status_code == 403 and b"in the mail to nora@example.org" in response.content
+    assert not User.objects.filter(email="nora@example.org").exists()
+    admin = client_of(factories.make_user("boss", is_superuser=True))
+    [chosen] = re.findall(r'href="http://testserver(/invitations/[^"]+)"', admin.get("/invitations/").content.decode())
+    assert client_of(None).post(chosen, NEW).status_code == 302
+
+
+def test_without_a_mail_server_links_are_passed_on_by_hand(project, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+    made = invite(project)
+    assert link(made) == f"/invitations/{made.token}/"
+    assert client_of(None).post(link(made), NEW).status_code == 302

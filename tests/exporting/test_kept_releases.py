@@ -215,13 +215,19 @@ def test_anybody_reads_the_public_page_and_downloads_it_without_comments(opened,
     assert nobody.get(page).status_code == 404 and nobody.get(file).status_code == 404
 
 
-def test_who_still_labels_is_kept_from_the_public_page_and_who_has_read_it_is_marked(opened):
+def test_who_still_labels_is_asked_before_the_public_page_and_is_marked_once_they_read_it(opened):
     project = opened.project
     page, file = (reverse(name, args=[opened.uuid]) for name in ("public_release", "public_release_file"))
     person = join(project, make_user(), "annotator")
     for address in (page, file):
-        assert client_of(person).get(address).status_code == 403
+        asked = client_of(person).get(address)
+        assert asked.status_code == 403 and f'href="{address}?anyway=1"' in asked.content.decode()
     assert not LabelAccess.objects.filter(user=person).exists()
+    for address, channel in ((page, "page"), (file, "file")):  # as they could read it without their account
+        assert client_of(None).get(address).status_code == 200
+        assert client_of(person).get(address, {"anyway": "1"}).status_code == 200
+        assert LabelAccess.objects.get(user=person).channel == channel
+        LabelAccess.objects.all().delete()
     project.assignments.filter(state="open").update(state="cancelled")
     assert client_of(person).get(page).status_code == 200
     assert LabelAccess.objects.get(user=person).project == project

@@ -1,6 +1,8 @@
 """A release's page for everybody, where a researcher says so: card, hashes, citation and the download, and nothing else
 of the project."""
 
+from functools import wraps
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -22,6 +24,8 @@ from annotation.markdown import render as render_markdown
 from annotation.models import Artifact, Project
 from annotation.work.label_access import labels_served
 
+ANYWAY = "anyway"
+
 
 @login_required
 @require_POST
@@ -41,16 +45,33 @@ def project_release_public(request, slug, number):
 
 
 def _public(request, uuid) -> tuple[Release, Artifact]:
-    """404 where the release has no public page. Whoever still labels in its project reads it when they are done: the
-    page shows what others said."""
+    """404 where the release has no public page. What is public is public, also to who still labels in its project: they
+    could sign out. But the page shows what others said, so they are asked first, and their later answers are marked."""
     rows = Release.objects.filter(uuid=uuid, public_since__isnull=False)
     release = rows.select_related("project", "public_job__project", "withdrawn_by").first()
     archive = archive_of(release.public_job) if release else None
     if release is None or archive is None:
         raise Http404("There is no such page")
-    if any(has_open_work(request.user, project) for project in _own(request.user, release)):
-        raise PermissionDenied("You still have items to label in this project; read its release afterwards")
+    if ANYWAY not in request.GET and any(has_open_work(request.user, one) for one in _own(request.user, release)):
+        raise StillLabelling
     return release, archive
+
+
+class StillLabelling(PermissionDenied):
+    """The reader has items to label in a project of the release, and has not said that they read it anyway."""
+
+
+def _asking_first(view):
+    """To who still labels in the release's project, the question whether they read it anyway."""
+
+    @wraps(view)
+    def answer(request, uuid):
+        try:
+            return view(request, uuid)
+        except StillLabelling:
+            return render(request, "analysis/releases/public_asked.html", {"anyway": ANYWAY}, status=403)
+
+    return answer
 
 
 def _own(user, release: Release) -> QuerySet[Project]:
@@ -62,6 +83,7 @@ def _own(user, release: Release) -> QuerySet[Project]:
 
 
 @require_safe
+@_asking_first
 def public_release(request, uuid):
     release, archive = _public(request, uuid)
     try:
@@ -76,6 +98,7 @@ def public_release(request, uuid):
         "card": render_markdown(card),
         "citation": citation_words(files.manifest),
         "frozen": files.manifest["release"],
+        "anyway": f"?{ANYWAY}=1" if ANYWAY in request.GET else "",
     }
     for project in _own(request.user, release):
         labels_served(request, project)
@@ -83,6 +106,7 @@ def public_release(request, uuid):
 
 
 @require_safe
+@_asking_first
 def public_release_file(request, uuid):
     release, archive = _public(request, uuid)
     return _shown_to_all(serve_file(request, archive, lambda user, job: _own(user, release)))

@@ -50,10 +50,10 @@ from .jobs import (
     FileShape,
     JobDetailShape,
     JobShape,
-    ReadJobShape,
     MadeWebhookShape,
     NewExport,
     NewWebhook,
+    ReadJobShape,
     WebhookShape,
 )
 from .machines import (

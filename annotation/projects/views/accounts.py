@@ -2,6 +2,7 @@
 
 from allauth.core.internal.ratelimit import consume
 from allauth.decorators import rate_limit
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
@@ -11,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse
+from django.urls import path
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -87,6 +88,9 @@ def invitation(request, token):
         return _join(request, row, context)
     if invitations.account_for(row) is not None:
         return redirect_to_login(request.get_full_path())
+    if invitations.needs_key(row) and not invitations.has_key(row, request.GET.get("key", "")):
+        context["problem"] = f"Open the link in the mail to {row.email} to create the account"
+        return render(request, "annotation/accounts/invitation.html", context, status=403)
     form = NewAccountForm(request.POST or None, email=row.email)
     if request.method == "POST" and form.is_valid():
         try:
@@ -94,6 +98,7 @@ def invitation(request, token):
         except invitations.InvitationError as error:
             return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
         login(request, user, backend=BACKEND)
+        UserSession.objects.create_from_request(request)
         return _welcome(request, row)
     return render(request, "annotation/accounts/invitation.html", context | {"form": form})
 
@@ -151,6 +156,8 @@ def reset_link(request):
 def _invitations_page(request, form, reset=None, made=""):
     everything = Invitation.objects.select_related("project", "invited_by", "accepted_by").order_by("-created_at")
     page = Paginator(everything, 50).get_page(request.GET.get("page"))
+    for one in page:
+        one.link = link_of(request, one)
     context = {"form": form, "page": page, "now": timezone.now()}
     context |= {"reset_form": reset or ResetLinkForm(prefix="reset"), "reset_link": made}
     return render(request, "annotation/accounts/invitations.html", context)
@@ -170,13 +177,16 @@ def withdraw_invitation(request, token):
 
 
 def link_of(request, made: Invitation) -> str:
-    return request.build_absolute_uri(reverse("invitation", args=[made.token]))
+    """For administrators with what lets the link's holder create the account."""
+    return request.build_absolute_uri(invitations.path_of(made, with_key=request.user.is_superuser))
 
 
 def announce(request, made: Invitation) -> None:
     """Send the link and say so, or say that it has to be passed on by hand."""
-    if invitations.send(made, link_of(request, made)):
-        messages.success(request, f"The invitation was sent to {made.email}; its link is also in the list")
+    if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, with_key=True))):
+        messages.success(request, f"The invitation was sent to {made.email}")
+    elif invitations.needs_key(made) and not request.user.is_superuser:
+        messages.warning(request, f"No email could be sent to {made.email}; ask an administrator to pass on the link")
     else:
         messages.warning(request, f"No email could be sent to {made.email}; pass on the link from the list")
 
