@@ -314,6 +314,9 @@ JOBS_PER_PERSON = env.integer("ASSAY_JOBS_PER_PERSON", 60, minimum=1)
 REPORTS_PER_PERSON = 8
 # How long a job waits for a server that is away before it fails.
 SERVER_WAIT_SECONDS = 60 * env.integer("ASSAY_SERVER_WAIT_MINUTES", 1440, minimum=0)
+# What a worker spends on one part of a job: how long, and how much memory, 0 being without a limit.
+JOB_PART_SECONDS = 60 * env.integer("ASSAY_JOB_PART_MINUTES", 720, minimum=1)
+JOB_MEMORY_MB = env.integer("ASSAY_JOB_MEMORY_MB", 8192, minimum=0)
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Hosts that webhooks may reach although their addresses are private: `host` or `host:port`.
 WEBHOOK_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_WEBHOOK_HOSTS"))

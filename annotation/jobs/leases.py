@@ -51,6 +51,10 @@ class Lease:
     _lost: threading.Event
     _last_progress: float = 0.0
 
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
     def beat(self) -> None:
         if self._lost.is_set():
             raise LeaseLost

@@ -36,6 +36,7 @@ from annotation.jobs.leases import (
     kept_alive,
     takeable,
 )
+from annotation.jobs.limits import limited
 from annotation.models import Chunk, Job, Project, User
 from annotation.webhooks import events
 from models_runtime.contracts import ModelError, UnavailableError
@@ -280,7 +281,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
     handler: Handler = import_string(HANDLERS[job.kind])
     chunk = lease.chunk
     try:
-        with kept_alive(lease):
+        with kept_alive(lease), limited(lease, job.queue):
             if chunk.index == FINISH_INDEX:
                 result = handler.finish(job, lease)
                 with transaction.atomic():

@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import sys
+import threading
 import time
 
 from django.core.management.base import CommandError
@@ -55,13 +56,25 @@ def done_here(job: Job, what: str) -> Job:
 def finished_here(job: Job) -> Job:
     """The job as it ended. Should a worker have taken it up, wait for that one. SIGTERM gives it back first, so that
     the command, run again, goes on with it at once."""
-    with contextlib.suppress(ValueError):  # only the main thread handles signals
-        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    while not job.is_finished:
-        job = lifecycle.run_here(job)
-        if not job.is_finished:
-            time.sleep(POLL_SECONDS)
+    with _exits_on_sigterm():
+        while not job.is_finished:
+            job = lifecycle.run_here(job)
+            if not job.is_finished:
+                time.sleep(POLL_SECONDS)
     return job
+
+
+@contextlib.contextmanager
+def _exits_on_sigterm():
+    """SystemExit in place of an end without a word; only the main thread may handle signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def seconds_of(job: Job) -> float:

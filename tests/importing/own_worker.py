@@ -47,11 +47,11 @@ def wait_for(place, question, expected, seconds=90):
     raise AssertionError(f"{question} is still {found!r}")
 
 
-def start_worker(place):
+def start_worker(place, *more):
     """A worker with its beat, in a session of its own so that it can be killed with its children."""
     options = ["-B", "--concurrency", "1", "-Q", "default", "--loglevel", "WARNING", "--without-gossip"]
     return subprocess.Popen(
-        [sys.executable, "-m", "celery", "-A", "config", "worker", *options, "-n", f"w{time.time_ns()}@test"],
+        [sys.executable, "-m", "celery", "-A", "config", "worker", *options, *more, "-n", f"w{time.time_ns()}@test"],
         cwd=ROOT,
         env=place,
         stdout=subprocess.DEVNULL,

@@ -299,6 +299,7 @@ class ToolQuestion:
     name: str
     kind: str = ONE
     labels: dict[str, str] = field(default_factory=dict)
+    titles: set[str] = field(default_factory=set)  # of the labels, without case
     is_listed: bool = False  # whether the configuration lists the labels, in their order
 
     @property
@@ -312,8 +313,9 @@ class ToolQuestion:
         value = label_value(label)
         if value not in self.labels:
             title = shown(label) or value
-            is_taken = title.casefold() in {one.casefold() for one in self.labels.values()}
+            is_taken = title.casefold() in self.titles
             self.labels[value] = f"{title[: TITLE_CHARS - 9]} ({digest(label).hex()[:6]})" if is_taken else title
+            self.titles.add(self.labels[value].casefold())
 
 
 def label_set_of(

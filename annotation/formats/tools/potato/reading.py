@@ -21,6 +21,7 @@ from pathlib import PurePosixPath
 from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_object, to_objects, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.tables import open_tables
+from annotation.formats.files.yaml_texts import load_yaml
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.questions import MOST_LABELS
@@ -122,17 +123,11 @@ def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile
 
 
 def _read_config(source: SourceFile, config: _Config) -> None:
-    import yaml
-
     with closing(open_blobs([source], Options())) as blobs:
         raw = next(blobs).stream.peek(MIB)
     if len(raw) >= MIB:
         raise FormatError(f"{source.label}: a configuration of more than {MIB:,} bytes is not read")
-    try:
-        # Texts alone: merged keys could unfold to anything, and there are numbers that cannot be written again.
-        said = yaml.load(raw, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FormatError(f"{source.label}: is not readable YAML ({str(error)[:200]})") from error
+    said = load_yaml(raw, source.label)
     said = said if isinstance(said, dict) else {}
     properties = said.get("item_properties")
     if isinstance(properties, dict):

@@ -1,0 +1,127 @@
+"""What one part of a job may take: time and memory. A part beyond either fails its job, and the worker goes on.
+
+Both are soft: Python code is interrupted by an exception. A part inside of a library's code that never comes back to
+Python uses processor time until the system ends the process; another worker takes the chunk then, and a chunk that ends
+several workers fails its job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import resource
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation.jobs.leases import JobCancelled, JobError, Lease
+
+# How long a part may go on after its job was cancelled, or its time was over, before it is interrupted, and until it is
+# interrupted again.
+GRACE_SECONDS = 5.0
+MEBI = 1024**2
+# Queues whose jobs hold no models: what a model needs is limited by ASSAY_MODEL_LIMIT_GB.
+LIMITED_QUEUES = ("default",)
+
+
+class OverTime(JobError):
+    def __str__(self) -> str:
+        return (
+            f"A part of this job took longer than {settings.JOB_PART_SECONDS // 60:,} minutes, the limit. Split the "
+            "input, or ask your administrator to raise the limit"
+        )
+
+
+class OverMemory(JobError):
+    def __str__(self) -> str:
+        return (
+            f"A part of this job needed more than {settings.JOB_MEMORY_MB:,} MB of memory, the limit. Split the input, "
+            "or ask your administrator to raise the limit"
+        )
+
+
+@contextlib.contextmanager
+def limited(lease: Lease, queue: str) -> Iterator[None]:
+    """JobCancelled, OverTime or OverMemory inside, wherever the code is."""
+    with _interrupted(lease), _limited_processor():
+        if queue not in LIMITED_QUEUES or not settings.JOB_MEMORY_MB:
+            yield
+            return
+        try:
+            with _soft_limit(resource.RLIMIT_DATA, _data_bytes() + settings.JOB_MEMORY_MB * MEBI):
+                yield
+        except MemoryError as error:
+            raise OverMemory from error
+
+
+@contextlib.contextmanager
+def _interrupted(lease: Lease) -> Iterator[None]:
+    stop, worker = threading.Event(), threading.get_ident()
+    begun = time.monotonic()
+
+    def watch() -> None:
+        since_cancelled = None
+        while not stop.wait(min(1.0, GRACE_SECONDS)):
+            now = time.monotonic()
+            if lease.is_cancelled:
+                since_cancelled = since_cancelled or now
+            if since_cancelled is not None and now - since_cancelled > GRACE_SECONDS:
+                error = JobCancelled
+            elif now - begun > settings.JOB_PART_SECONDS:
+                error = OverTime
+            else:
+                continue
+            _raise_in(worker, error)
+            stop.wait(GRACE_SECONDS)
+
+    thread = threading.Thread(target=watch, name=f"limits-{lease.chunk.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        _raise_in(worker, None)  # what was not raised yet comes too late
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), ctypes.py_object(error) if error is not None else None
+    )
+
+
+@contextlib.contextmanager
+def _limited_processor() -> Iterator[None]:
+    """The process ends where all processors were busy for longer than a part may take."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = used.ru_utime + used.ru_stime + (settings.JOB_PART_SECONDS + 12 * GRACE_SECONDS) * (os.cpu_count() or 1)
+    with _soft_limit(resource.RLIMIT_CPU, int(seconds)):
+        yield
+
+
+@contextlib.contextmanager
+def _soft_limit(what: int, limit: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(what)
+    own = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(what, (own if soft == resource.RLIM_INFINITY else min(own, soft), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
+
+
+def _data_bytes() -> int:
+    """What the process holds already, as the limit counts it."""
+    try:
+        found = re.search(r"^VmData:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,28 @@
+"""For a worker with `celery -I tests.importing.hungry`: jobs of the kind `items` that take more than they may."""
+
+from annotation.jobs import lifecycle
+from annotation.models import Job
+
+
+class Handler:
+    def run_chunk(self, chunk, lease):
+        how = chunk.job.parameters["how"]
+        if how == "memory":
+            held = [bytearray(16 * 1024**2) for _ in range(10_000)]
+            raise AssertionError(len(held))
+        while how == "time":
+            try:
+                pass
+            except Exception:
+                raise AssertionError from None
+        lease.complete()
+
+    def finish(self, job, lease):
+        return {"done": True}
+
+    def clean_up(self, job):
+        """Nothing is staged."""
+
+
+HANDLER = Handler()
+lifecycle.HANDLERS[Job.Kind.ITEMS] = "tests.importing.hungry.HANDLER"
