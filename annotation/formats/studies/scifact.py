@@ -43,7 +43,10 @@ STANCE, NO_INFO = "stance", "not_enough_info"
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Claims, the documents that they cite, and the labels. FormatError where no file holds the documents."""
-    cited = {document: cells["id"] for _, _, cells in _rows(sources, options, CLAIM) for document in _cited(cells)}
+    cited: dict[str, object] = {}
+    for _, _, cells in _rows(sources, options, CLAIM):
+        for document in _cited(cells):
+            cited.setdefault(document, cells["id"])
     texts: dict[str, tuple[str, str]] = {}
     for file, line, cells in _rows(sources, options, DOCUMENT):
         document = to_text(cells["doc_id"], "doc_id")

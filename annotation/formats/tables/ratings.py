@@ -490,9 +490,7 @@ class RatingRows:
     def _decide(self, key: str, answer: _Answer) -> None:
         for question, label in answer.labels.items():
             if self.decided.setdefault((key, question), (label, answer.at))[0] != label:
-                raise BadCell(
-                    self.mapping["rater"], label, "is another final label than an earlier row has for the text"
-                )
+                raise BadCell(self.mapping["rater"], label, "differs from the final label on an earlier row")
 
     def _checked(self, key: str, file: str, line: int, cells: dict, checker: str, answers: dict[str, _Answer]) -> None:
         """What checkers say on the row, stored where nothing on it is wrong."""

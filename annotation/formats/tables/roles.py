@@ -240,26 +240,33 @@ def _take_main(found: dict[str, str], free: list[str], rows: list, take: Take, d
     def is_text(column: str) -> bool:
         return not is_tag(column, rows)
 
+    def has_words(column: str) -> bool:
+        entries = (entry for row in rows for entry in _entries(row.get(column)))
+        return are_free_texts(list(dict.fromkeys(entry for entry in entries if not isinstance(entry, list | dict))))
+
     def is_long(column: str) -> bool:
         return are_free_texts([entry for row in rows for entry in _entries(row.get(column))])
+
+    def is_unit(column: str) -> bool:
+        return has_words(column) and not is_label(column, rows)
 
     for role in ("rater", "group", "system", "document", "id", "question", "comment"):
         named(role, NAMES[role])
     if deepest:
         # Units of an answer or an article are judged against it.
-        for depth in range(deepest, 0, -1):
+        for depth in sorted({depth_of(column) for column in free} - {0}, reverse=True):
             if "text" not in found:
-                named("text", NAMES["text"], lambda column, depth=depth: depth_of(column) == depth and is_long(column))
+                named("text", NAMES["text"], lambda column, depth=depth: depth_of(column) == depth and is_unit(column))
         inner = [column for column in free if depth_of(column) == deepest and OF_EVIDENCE.search(spelling(column))]
-        for column in filter(is_long, inner[:1] if "text" in found else []):
+        for column in filter(has_words, inner[:1] if "text" in found else []):
             take("context", column)
         if "context" not in found and "text" in found:
-            named("context", [*EVIDENCE, "article", "document", *WRITTEN], is_long)
+            named("context", [*EVIDENCE, "article", "document", *WRITTEN], has_words)
     elif "system" not in found and any(name in spelt(free) for name in EVIDENCE):
-        if any(is_long(column) for name, column in spelt(free).items() if name in EVIDENCE):
+        if any(has_words(column) for name, column in spelt(free).items() if name in EVIDENCE):
             named("text", JUDGED, is_long)
         if "text" in found:
-            named("context", EVIDENCE, is_long)
+            named("context", EVIDENCE, has_words)
     for role in ("text", "context"):
         if role not in found:
             named(role, NAMES[role], is_text)

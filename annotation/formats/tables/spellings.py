@@ -43,6 +43,7 @@ WRITTEN = [name for name in NAMES["text"] if name not in ("text", "sentence", "c
 EVIDENCE = ["evidence", "evidences", "passage", "passages", "references", "context", "contexts"]
 # What is judged where a column of evidence stands beside it, most likely first.
 JUDGED = ["claim", "statement", "fact", "hypothesis"]
+NAME_CHARS = 300
 # What is asked of people about themselves.
 OF_RATERS = re.compile(
     r"gender|(^|[ _.-])(sex|age|race|job)($|[ _.-])|ethnic|occupation|education|nationality|country|native|language"
@@ -60,6 +61,9 @@ def own_name(column: str) -> str:
 
 
 def spelling(column: str) -> str:
+    """Longer names than any of these are spelt as they are."""
+    if len(column) > NAME_CHARS:
+        return column
     return re.sub(r"[^a-z0-9]", "", own_name(column).lower())
 
 

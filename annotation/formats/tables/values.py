@@ -56,6 +56,8 @@ def is_label(column: str, rows: Iterable) -> bool:
     different = {value_of(value) for value in values}
     if not different or len(different) > MOST_GUESSED or any(len(value) > LABEL_CHARS for value in different):
         return False
+    if any("://" in value for value in values):
+        return False
     if are_numbers(column, rows):
         return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
     return len(different) < len(values) or len(values) < 3
