@@ -35,7 +35,7 @@ class Limits:
     batch_bytes: int = 256 * MIB  # what rows of Parquet that are read together unfold to
     entries: int = 2000  # files in an archive
     columns: int = 1000
-    column_chars: int = 1000  # of a column's name
+    column_chars: int = 300  # of a column's name
     key_chars: int = 500
 
 

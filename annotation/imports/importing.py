@@ -324,7 +324,7 @@ def _is_told_by_all_labels(request: ImportRequest) -> bool:
     wish = request.project
     if wish is None or Project.objects.filter(slug=wish.slug).exists():
         return False
-    if request.format == "content":
+    if request.format == "content" or (request.format == "table" and "premise" in request.choices.mapping):
         return not wish.task_type
     return get_format(request.format).makes_label_set and request.choices.label_set is None
 

@@ -42,7 +42,7 @@ class ImportHandler:
             request = _with_label_set(job, request)
             if job.parameters.get("is_dry_run"):
                 findings = importing.dry_run(request, job.dataset, progress_of(lease, "Reading the file"), lease.beat)
-                result = findings.as_json()
+                result = findings.as_json() | {"fitting": _fitting(request)}
             else:
                 result = _stage(job, request, lease)
         except (FormatError, ImportProblem) as error:
@@ -91,6 +91,15 @@ def _with_label_set(job: Job, request: ImportRequest) -> ImportRequest:
     job.parameters = job.parameters | {"choices": asdict(request.choices)}
     Job.objects.filter(pk=job.pk).update(parameters=job.parameters)
     return request
+
+
+def _fitting(request: ImportRequest) -> str | None:
+    """The task type that the labels fit, for the page of the dry run, which reads no file; None where that cannot be
+    found out."""
+    try:
+        return importing.fitting_task_type(request)
+    except (FormatError, ImportProblem):
+        return None
 
 
 def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:

@@ -85,9 +85,9 @@ def _after_upload(request, dataset, stored, form):
     slug = form.cleaned_data["format"] or _guess_format(stored)
     if get_format(slug).needs_mapping:
         preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name))  # says now what is wrong with the file
-        query = urlencode([("file", upload.uuid) for upload in stored])
+        _remember_together(request, stored)
         response = redirect("import_columns", slug=dataset.slug)
-        response["Location"] += f"?{query}"
+        response["Location"] += f"?{_query_of(stored)}"
         return response
     wanted = ImportRequest(
         format=slug,
@@ -114,6 +114,9 @@ def _guess_format(stored: list[Upload]) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_columns(request, slug):
     dataset = dataset_for(request.user, slug, edit=True)
+    if "files" in request.GET and request.GET["files"] not in request.session.get(TOGETHER, {}):
+        messages.error(request, "These files were sent before you signed in: choose them again.")
+        return redirect("import_new", slug=slug)
     stored = _chosen_uploads(request, dataset)
     try:
         seen = preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name))
@@ -154,13 +157,13 @@ def import_columns(request, slug):
 
 def _mapping_from(request, given, stored: list[Upload], seen: Preview):
     """The page again, filled in from a file."""
-    query = [("file", upload.uuid) for upload in stored]
+    query = _query_of(stored)
     try:
         raw = given.read(incoming.JSON_BYTES + 1)
-        query.append(("layout", column_mappings.take_file(request.user, seen, raw)))
+        query += "&" + urlencode({"layout": column_mappings.take_file(request.user, seen, raw)})
     except FormatError as error:
         messages.error(request, str(error))
-    return redirect(f"{request.path}?{urlencode(query)}")
+    return redirect(f"{request.path}?{query}")
 
 
 def _dry_run(request, dataset, wanted: ImportRequest, form):
@@ -179,7 +182,7 @@ def _of_columns_page(stored: list[Upload], seen: Preview) -> dict:
         "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
         "layouts": LAYOUT_TITLES | {RATINGS: "Texts with labels and scores"},
         "files": stored,
-        "query": urlencode([("file", upload.uuid) for upload in stored]),
+        "query": _query_of(stored),
     }
 
 
@@ -219,15 +222,36 @@ def _examples(seen: Preview, column: str) -> str:
     return " · ".join(Truncator(text).chars(60) for text in list(different)[:EXAMPLES])
 
 
+# Files that were sent together are named by the first of them: addresses with a hundred ids are longer than web servers
+# read. The session knows the others.
+TOGETHER = "uploads_together"
+LISTS_KEPT, MOST_TOGETHER = 20, 100
+
+
+def _query_of(stored: list[Upload]) -> str:
+    return urlencode({"files" if len(stored) > 1 else "file": stored[0].uuid})
+
+
+def _remember_together(request, stored: list[Upload]) -> None:
+    names = [str(upload.uuid) for upload in stored]
+    if len(names) > 1 and request.session.get(TOGETHER, {}).get(names[0]) != names:
+        kept = list(request.session.get(TOGETHER, {}).items())[1 - LISTS_KEPT :]
+        request.session[TOGETHER] = dict(kept) | {names[0]: names}
+
+
 def _chosen_uploads(request, dataset) -> list[Upload]:
-    names = request.GET.getlist("file")[:100]
+    names = request.GET.getlist("file")[:MOST_TOGETHER]
+    if "files" in request.GET:
+        names = request.session.get(TOGETHER, {}).get(request.GET["files"], [])
     try:
         found = {str(u.uuid): u for u in Upload.objects.filter(uuid__in=names, owner=request.user, dataset=dataset)}
     except (ValueError, ValidationError):
         found = {}
     if not names or set(names) - set(found):
         raise Http404("No such file")
-    return [found[name] for name in names]
+    stored = [found[name] for name in names]
+    _remember_together(request, stored)
+    return stored
 
 
 def import_job_for(request, uuid) -> Job:
@@ -258,8 +282,10 @@ def _now_form(
         return None
     asked = ImportRequest.from_json(job.parameters)
     try:
-        fitting, brought = importing.fitting_task_type(asked), importing.label_set_in(asked)
+        fitting, brought = job.result.get("fitting"), importing.label_set_in(asked)
     except (FormatError, ImportProblem):
+        return None
+    if fitting is None:
         return None
     return ImportNowForm(
         data,

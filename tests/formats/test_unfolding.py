@@ -9,7 +9,8 @@ import pytest
 
 from annotation.formats import FormatError, Limits, SourceFile, detect
 from annotation.formats.records import ClaimRecord, EvidenceRecord
-from annotation.formats.tables.mapping import preview
+from annotation.formats.tables.mapping import PREVIEW_CHARS, preview
+from annotation.formats.tables.shapes import as_table
 
 from .helpers import errors, of, put, read
 
@@ -142,3 +143,24 @@ def test_a_million_columns_are_refused_at_once(tmp_path):
     wide = put(tmp_path, "t.jsonl", json.dumps({f"c{number}": 1 for number in range(200_000)}))
     with pytest.raises(FormatError, match="200,000 columns"):
         preview(wide)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_names_of_columns_have_a_length(tmp_path, name):
+    """Guesses go through all names, and pages show them."""
+    column = "rater " * 5_000
+    text = f"claim,{column}\na,b\n" if name == "t.csv" else json.dumps({"claim": "a", column: "b"})
+    with pytest.raises(FormatError, match=r"the name of the column rater .* characters; at most 300 are read"):
+        preview(put(tmp_path, name, text))
+
+
+def test_columns_inside_columns_are_counted(tmp_path):
+    row = {"scores": {f"a{n}": {f"b{m}": m for m in range(60)} for n in range(60)}}
+    seen = preview(put(tmp_path, "t.jsonl", json.dumps(row)))
+    assert as_table(seen).columns == ("scores",)  # kept whole
+
+
+def test_a_guess_looks_at_rows_within_a_bound(tmp_path):
+    long = "x" * (PREVIEW_CHARS // 3)
+    seen = preview(put(tmp_path, "t.jsonl", "\n".join(json.dumps({"text": long}) for _ in range(20))))
+    assert len(seen.rows) == 4

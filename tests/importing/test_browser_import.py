@@ -229,6 +229,24 @@ def test_several_files_of_refchecker_come_in_together(client, dataset):
     assert job.result["content"]["response"]["created"] == 2
 
 
+def test_many_files_of_a_table_have_a_short_address(client, dataset, owner):
+    """Web servers refuse long ones, and a hundred ids are 4 kB."""
+    rows = [f"Premise,Hypothesis,label\nIt rains {n}.,It is wet.,neutral\n" for n in range(60)]
+    files = [SimpleUploadedFile(f"{n}.csv", text.encode()) for n, text in enumerate(rows)]
+    response = client.post("/datasets/rivers/import/", {"files": files})
+    where = response["Location"]
+    assert len(where) < 200
+    page = client.get(where).content.decode()
+    assert "0.csv and 59 more with the same columns" in page
+    assert all(len(found) < 200 for found in re.findall(r'(?:href|action)="([^"]*files?=[^"]*)"', page))
+    mapping = {"column-premise": "0", "column-hypothesis": "1", "column-label": "2", "value-label-0": "neutral"}
+    job, _ = looked_at(client, client.post(f"{where}&layout=pairs", mapping))
+    assert len(job.parameters["files"]) == 60
+    later = Client()
+    later.force_login(owner)
+    assert "choose them again" in later.get(where, follow=True).content.decode()
+
+
 def test_a_body_over_the_limit_is_refused_unread(client, dataset, settings):
     settings.UPLOAD_LIMIT = 1024**2
     response = send(client, dataset, "d.tsv", b"x" * (3 * 1024**2))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -137,13 +138,12 @@ def _columns(name: str, header: list[str], limits: Limits) -> tuple[str, ...]:
 def check_columns(name: str, columns: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
     if len(columns) > limits.columns:
         raise FormatError(f"{name}: has {len(columns):,} columns; at most {limits.columns:,} are read")
-    for number, column in enumerate(columns, start=1):
-        if len(column) > limits.column_chars:
-            raise FormatError(
-                f"{name}: the name of column {number:,} has {len(column):,} characters; at most "
-                f"{limits.column_chars:,} are read. Does the file lack a header?"
-            )
-    twice = [column for position, column in enumerate(columns) if column in columns[:position]]
+    if too_long := next((column for column in columns if len(column) > limits.column_chars), ""):
+        raise FormatError(
+            f"{name}: the name of the column {shorten(too_long)} has {len(too_long):,} characters; at most "
+            f"{limits.column_chars} are read. Is the first line the names of the columns?"
+        )
+    twice = [column for column, times in Counter(columns).items() if times > 1]
     if twice:
         raise FormatError(f"{name}: duplicate columns: {', '.join(twice)}. Found: {listed(columns)}")
     return columns

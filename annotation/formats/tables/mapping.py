@@ -14,7 +14,7 @@ from annotation.formats.sources import Options, SourceFile
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
 LOOKED_AT = 200
-PREVIEW_CHARS = 4_000_000  # of the rows of a preview: those after them are not looked at
+PREVIEW_CHARS = 2 * 1024 * 1024  # of the rows that a guess looks at; it is made while somebody waits for a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +137,21 @@ class Preview:
 
 
 def preview(source: SourceFile, n: int = LOOKED_AT, options: Options | None = None) -> Preview:
-    """The columns and first `n` rows of a file's first table. Raises FormatError where it cannot be read."""
+    """The columns and first `n` rows of a file's first table, fewer where they are long. Raises FormatError where it
+    cannot be read."""
     rows: list[dict] = []
     errors: list[RowError] = []
+    left = PREVIEW_CHARS
     # The generator is held open: closing it closes the file that the rows come from.
     with closing(open_tables([source], options or Options(plain_quotes=True))) as tables:
         table = next(tables)
-        n_chars = 0
         for row in islice(table.rows, n):
             if isinstance(row, RowError):
                 errors.append(row)
                 continue
             rows.append(row[1])
-            n_chars += sum(len(cell) if isinstance(cell, str) else len(str(cell)) for cell in row[1].values())
-            if n_chars > PREVIEW_CHARS:
+            left -= sum(len(cell) if isinstance(cell, str) else len(repr(cell)) for cell in row[1].values())
+            if left < 0:
                 break
     columns = table.columns or tuple(dict.fromkeys(column for row in rows for column in row))
     check_columns(table.name, columns, (options or Options()).limits)

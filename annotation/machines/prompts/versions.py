@@ -22,6 +22,7 @@ from models_runtime import registry
 CHECKER = "llm"
 ALL = "all"
 NOTE_LENGTH = 300
+MOST_LINES = 1_000  # of a prompt; longer ones are shown one after the other
 
 
 def why_none(project: Project) -> str:
@@ -52,9 +53,17 @@ def add_version(project: Project, user: User, text: str, role: str = ALL, note: 
 
 def difference(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Lines of both texts with what they are: `-` of the first one only, `+` of the second only, or a space."""
-    for line in difflib.ndiff(before.splitlines(), after.splitlines()):
-        if not line.startswith("?"):
-            yield line[0], line[2:]
+    old, new = before.splitlines(), after.splitlines()
+    # Not `ndiff`, which compares each line with every other, character by character.
+    is_long = max(len(old), len(new)) > MOST_LINES
+    matcher = difflib.SequenceMatcher(None, [] if is_long else old, [] if is_long else new)
+    codes = [("replace", 0, len(old), 0, len(new))] if is_long else matcher.get_opcodes()
+    for kind, start, end, start_after, end_after in codes:
+        if kind == "equal":
+            yield from ((" ", line) for line in old[start:end])
+        else:
+            yield from (("-", line) for line in old[start:end])
+            yield from (("+", line) for line in new[start_after:end_after])
 
 
 def start(
