@@ -35,7 +35,7 @@ PROMPTS = {SENTENCES: "answer", REASONS: "answer-reasons", ANSWER_ONLY: "answer-
 FROM_PASSAGES = "-from-passages"
 NO_CONFIDENCE, BY_TOKENS, ASKED = CONFIDENCES = ("none", "tokens", "asked")
 CONFIDENCE_PROMPT, CONFIDENCE_TOKENS = "answer-confidence", 16
-NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%?\s*\.?\s*")
+NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:%\s*)?(?:\.\s*)?")
 DECISION = re.compile(r"the answer is\s*:[*_\s]*", re.IGNORECASE)
 THOUGHT_CHARS = 20_000
 # About how many tokens an answer of each form takes.

@@ -44,7 +44,7 @@ REFUSALS = ("rejected", "malformed")
 LONGEST_HELD = 10.0
 SAID_LENGTH = 300
 KEY_CUT = "[key]"
-_MARKUP = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_MARKUP = re.compile(r"<(script|style|head)\b(?:(?!<\1\b).)*?</\1\s*>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 _KEYLIKE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|key)[-_][\w*-]{6,}|\bBearer\s+\S+", re.IGNORECASE)
 
 # One line per request would fill a worker's log.

@@ -35,7 +35,7 @@ _END_OF_THOUGHT = re.compile(
     r".*</(?:think|thinking|reasoning|thought|scratchpad)>|.*\[/THINK\]|.*<\|channel\|>final<\|message\|>",
     re.DOTALL | re.IGNORECASE,
 )
-_FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE)
 _SAID = re.compile(
     r"\b(?:answer|decision|label|verdict|judge?ment|grade|choice|conclusion)\b[\"'*_`\s]{0,6}(?:is|:|=|->|→)[\"'*_`\s:(\[]{0,8}([^\n]{1,200})"
     r"|\\boxed\{(?:\\text\{)?([^{}\n]{1,200})",
@@ -98,7 +98,7 @@ def split_thought(text: str) -> tuple[str, str]:
     thoughts = [next(filter(None, one.groups()[1:]), "") for one in _THOUGHT.finditer(text)]
     rest = _THOUGHT.sub("", text)
     if begun := _END_OF_THOUGHT.match(rest):
-        thoughts.insert(0, re.sub(r"<[^>]*>|\[/THINK\]", "", begun.group()))
+        thoughts.insert(0, re.sub(r"<[^<>]*>|\[/THINK\]", "", begun.group()))
         rest = rest[begun.end() :]
     return "\n".join(one.strip() for one in thoughts if one.strip()), rest.strip()
 

@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from annotation.imports import importing
 from annotation.jobs import lifecycle
 from annotation.models import ColumnMapping, Dataset, DatasetGrant, Evidence, Job, Project, Unit, Upload
 from tests.factories import make_dataset, make_project, make_user
@@ -229,7 +230,7 @@ def test_several_files_of_refchecker_come_in_together(client, dataset):
     assert job.result["content"]["response"]["created"] == 2
 
 
-def test_many_files_of_a_table_have_a_short_address(client, dataset, owner):
+def test_many_files_of_a_table_have_a_short_address(client, dataset, owner, monkeypatch):
     """Web servers refuse long ones, and a hundred ids are 4 kB."""
     rows = [f"Premise,Hypothesis,label\nIt rains {n}.,It is wet.,neutral\n" for n in range(60)]
     files = [SimpleUploadedFile(f"{n}.csv", text.encode()) for n, text in enumerate(rows)]
@@ -242,6 +243,8 @@ def test_many_files_of_a_table_have_a_short_address(client, dataset, owner):
     mapping = {"column-premise": "0", "column-hypothesis": "1", "column-label": "2", "value-label-0": "neutral"}
     job, _ = looked_at(client, client.post(f"{where}&layout=pairs", mapping))
     assert len(job.parameters["files"]) == 60
+    monkeypatch.setattr(importing, "fitting_task_type", None)  # the page of a dry run reads no file
+    assert "Create a project with the labels in the file" in client.get(f"/imports/{job.uuid}/").content.decode()
     later = Client()
     later.force_login(owner)
     assert "choose them again" in later.get(where, follow=True).content.decode()

@@ -21,7 +21,8 @@ _KEYS = {
 }
 
 
-MARK = re.compile(r"<v>((?:(?!</?v>).)*)</v>", re.S)  # a mark in a mark is none, so that no text is read twice
+# Up to the next mark of either kind: a text of nothing but openings is looked through once.
+MARK = re.compile(r"<v>((?:[^<]++|<(?!/?v>))*+)</v>")
 
 
 def unmarked(cell: object, column: str) -> tuple[str, list[tuple[int, int]]]:

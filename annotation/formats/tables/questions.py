@@ -16,8 +16,8 @@ MOST_LABELS = 40
 
 def range_in(text: str, question: str) -> tuple[float, float]:
     """The ends of a scale as somebody writes them: 1-5, 0 to 100. FormatError for anything else."""
-    # Longer ones are none, and would be looked at for long.
-    parts = re.fullmatch(r"\s*(-?[\d.]+)\s*(?:-|–|to|\.\.)\s*(-?[\d.]+)\s*", text) if len(text) <= 60 else None
+    number = r"(-?(?:\d+(?:\.(?!\.)\d*)?|\.\d+))"
+    parts = re.fullmatch(rf"\s*{number}\s*(?:-|–|to|\.\.)\s*{number}\s*", text)
     ends = [number_in(part) for part in parts.groups()] if parts else [None]
     if None in ends or not ends[0] < ends[1]:
         raise FormatError(f"{question}: {shorten(text)!r} is not a range of a scale, such as 1-5")
