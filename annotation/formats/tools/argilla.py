@@ -47,7 +47,7 @@ KINDS = {
 }
 READ = {"id", "fields", "metadata", "suggestions", "responses"}
 NOBODY = "suggestions"
-NAME = re.compile(r"[a-z0-9_-]*[a-z0-9][a-z0-9_-]*")
+NAME = re.compile(r"[_-]*[a-z0-9][a-z0-9_-]*")
 MOST_STARS = 10
 LOSES = (
     "Names: annotators are called by numbers (UUIDs) that follow from their pseudonyms",
