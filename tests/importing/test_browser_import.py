@@ -250,6 +250,16 @@ def test_many_files_of_a_table_have_a_short_address(client, dataset, owner, monk
     assert "choose them again" in later.get(where, follow=True).content.decode()
 
 
+def test_the_form_of_a_table_with_many_columns_can_be_sent(client, dataset):
+    columns = ["text", "annotator_1", *(f"note {n}" for n in range(300))]
+    table = ",".join(columns) + "\n" + "\n".join(",".join([f"Text {n}.", "yes", *["x"] * 300]) for n in range(3))
+    where = send(client, dataset, "wide.csv", table)["Location"]
+    fields = {f"{part}-{n}": "" for part in ("role", "name", "rater", "scale") for n in range(len(columns))}
+    mapping = {"role-0": "text", "role-1": "label", "name-1": "Fluent", "rater-1": "1"}
+    job, _ = looked_at(client, client.post(f"{where}&layout=ratings", fields | mapping))
+    assert job.state == Job.State.DONE and job.parameters["format"] == "ratings"
+
+
 def test_a_body_over_the_limit_is_refused_unread(client, dataset, settings):
     settings.UPLOAD_LIMIT = 1024**2
     response = send(client, dataset, "d.tsv", b"x" * (3 * 1024**2))
