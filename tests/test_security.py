@@ -11,8 +11,8 @@ import pytest
 
 from config.checks import production_is_closed
 
+from .roles.places import address_of
 from .routes import all_routes
-from .test_role_matrix import address_of
 from .world import client_of, make_world
 
 ROOT = Path(__file__).resolve().parent.parent

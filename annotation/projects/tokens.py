@@ -50,14 +50,14 @@ def token_of(text: str) -> ApiToken:
     token = ApiToken.objects.select_related("user").filter(digest=digest_of(text)).first()
     if token is None:
         raise TokenError("There is no such token")
+    if not token.user.is_active:
+        revoke(token)  # for good, should the account be active again
+        raise TokenError("The token's account is not active")
     if token.revoked_at is not None:
         raise TokenError("The token was revoked")
     now = timezone.now()
     if token.expires_at <= now:
         raise TokenError(f"The token expired on {token.expires_at:%Y-%m-%d}")
-    if not token.user.is_active:
-        revoke(token)
-        raise TokenError("The token's account is not active")
     if token.last_used_on != now.date():
         ApiToken.objects.filter(pk=token.pk).update(last_used_on=now.date())
     return token

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from tests.incoming.hostile import SHARP
 from tests.incoming.test_every_route import Asked, Driver
-from tests.test_role_matrix import address_of
+from tests.roles.places import address_of
 from tests.world import make_world
 
 MOST_FIELDS = 10

@@ -42,8 +42,8 @@ from tests.incoming.hostile import (
     pick,
     query,
 )
+from tests.roles.places import PLACES, address_of
 from tests.routes import all_routes
-from tests.test_role_matrix import PLACES, address_of
 from tests.world import ROLES, client_of, make_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.on_postgresql]
