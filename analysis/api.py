@@ -17,6 +17,7 @@ from analysis.releases.kept import (
     close_public_page,
     comparison_job,
     public_jobs,
+    releases_of,
     start_comparing,
     start_freezing,
     start_public_page,
@@ -336,7 +337,8 @@ class ReleasesRoute(Listing):
     shape, takes, status = ReleaseShape, NewRelease, 202
 
     def rows(self, request, slug):
-        return project_with_labels_for(request.user, slug).releases.select_related("job")
+        project = project_with_labels_for(request.user, slug)
+        return releases_of(project, request.user).filter(project=project).select_related("job")
 
     def post(self, request, slug):
         """Freeze the project's labels, when a worker comes to it."""

@@ -154,6 +154,11 @@ def visible_datasets(user: User) -> QuerySet[Dataset]:
     return Dataset.objects.filter(Q(owner=user) | Q(grants__user=user)).distinct()
 
 
+def labels_content_of(user: User, dataset: Dataset) -> bool:
+    """Whether somebody who sees the data set still labels in a project on it: its gold labels would tell them answers."""
+    return any(has_open_work(user, project) for project in visible_projects(user).filter(dataset=dataset))
+
+
 def may_edit_dataset(user: User, dataset: Dataset) -> bool:
     return editable_datasets(user).filter(pk=dataset.pk).exists()
 

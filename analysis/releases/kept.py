@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from analysis.models import Release
 from analysis.releases.files import ReleaseError, digest_of
+from annotation.access import visible_projects
 from annotation.exports.releasing import artifact_path
 from annotation.jobs.lifecycle import SameJob, create_job
-from annotation.models import Artifact, Job, Project
+from annotation.models import Artifact, Job, Project, User
 
 
 class VersionTaken(ValueError):
@@ -98,9 +99,11 @@ def path_for(release: Release, project: Project) -> Path:
     return path / parts[project.slug] if parts else path
 
 
-def releases_of(project: Project) -> QuerySet[Release]:
-    """Those that hold the project's labels, also together with another's."""
-    return Release.objects.filter(Q(project=project) | Q(others=project)).distinct()
+def releases_of(project: Project, user: User) -> QuerySet[Release]:
+    """Those that hold the project's labels, also together with another's, whose projects this person all knows."""
+    rows = Release.objects.filter(Q(project=project) | Q(others=project)).distinct()
+    hidden = Project.objects.filter(dataset=project.dataset_id).exclude(pk__in=visible_projects(user).values("pk"))
+    return rows.exclude(project__in=hidden).exclude(others__in=hidden)
 
 
 def comparison_job(project: Project, before: Release, after: Release) -> Job | None:

@@ -63,15 +63,18 @@ class DatasetDetailRoute(Route):
         return Response(self.shape(dataset, context={"editable": _editable(request.user, [dataset])}).data)
 
 
+GOLD = ("is_gold", "verdict", "answers")  # columns that tell who labels what is right
+
+
 class ContentRoute(Listing):
-    """Rows of one kind of content, in their newest version."""
+    """Rows of one kind of content, in their newest version; without gold labels for who still labels on the data set."""
 
     shape = shapes.ContentShape
     filters = {"key": QueryFilter("key"), "piece_set": QueryFilter("piece_set")}
     needs = {"kind": tuple(KIND_NAMED)}
 
     def rows(self, request, slug):
-        dataset = access.dataset_for(request.user, slug)
+        self.dataset = dataset = access.dataset_for(request.user, slug)
         self.kind = KIND_NAMED[self.needed("kind")]
         rows = self.kind.model.objects.published().filter(dataset=dataset)
         if PIECE_SET in request.query_params and not self.kind.has_sets:
@@ -80,6 +83,8 @@ class ContentRoute(Listing):
 
     def prepared(self, page: list) -> list:
         columns, parents = self.kind.columns, self.kind.parents
+        if access.labels_content_of(self.request.user, self.dataset):
+            columns = tuple(name for name in columns if name not in GOLD)
         for row in page:
             row.kind = self.kind.name
             row.columns = to_json(columns, tuple(getattr(row, name) for name in columns))

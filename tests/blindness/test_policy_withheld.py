@@ -31,3 +31,21 @@ def test_what_an_annotator_gets_before_answering_is_the_same_under_every_policy(
     assert payload["prefill"] == ""
     assert person.submit(payload, want_next=True).json()["prefill"] == "after"
     assert person.item(held).json()["payload"]["prefill"] == "after"
+
+
+def test_who_still_labels_reads_no_gold_labels_of_the_data_set():
+    planted = make_planted(IDENTIFIERS[0])
+    project, dataset = planted.project, planted.project.dataset
+    dataset.refresh_from_db()
+    dataset.grants.create(user=planted.annotator, can_edit=True)
+    client = Browser(planted.annotator, project).client
+
+    def columns() -> set[str]:
+        kinds = ("claim", "evidence", "question")
+        answers = [client.get(f"/api/v1/datasets/{dataset.slug}/content/", {"kind": kind}) for kind in kinds]
+        return {name for answer in answers for row in answer.json()["results"] for name in row["columns"]}
+
+    gold = {"is_gold", "verdict", "answers"}
+    assert not columns() & gold
+    project.assignments.filter(state="open").update(state="cancelled")
+    assert columns() >= gold

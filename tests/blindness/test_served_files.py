@@ -48,6 +48,10 @@ def test_who_still_labels_in_another_project_of_the_file_does_not_get_it(shared)
         client = client_of(person)
         for address in addresses(release):
             assert client.get(address).status_code == status, (roles, address)
+        if not roles:  # nor are such releases, with their notes, listed to who does not know all projects in them
+            listed = client.get(f"/projects/{first.slug}/releases/").content.decode()
+            assert f"releases/{release.number}/" not in listed
+            assert client.get(f"/api/v1/projects/{first.slug}/releases/").json()["results"] == []
     assert not LabelAccess.objects.exists() and not Shown.objects.exists()
 
 

@@ -46,7 +46,9 @@ def project_releases(request, slug):
             form.add_error("version", str(error))
         else:
             return redirect("project_release", slug=slug, number=release.number)
-    releases = releases_of(project).select_related("job", "created_by", "project").order_by("-created_at", "-pk")
+    releases = (
+        releases_of(project, request.user).select_related("job", "created_by", "project").order_by("-created_at", "-pk")
+    )
     page = Paginator(releases, 50).get_page(request.GET.get("page"))
     counts = contents(project)
     context = {"project": project, "form": form, "page": page, "counts": counts, "lacks": lacks(project, counts)}
