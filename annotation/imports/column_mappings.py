@@ -69,7 +69,8 @@ def guessed_layout(seen: Preview, apart: Preview) -> str:
     guess = guess_mapping(seen.columns, seen.rows)
     # A layout that would keep the labels beside the content is none for this file.
     has_labels = any(target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout])
-    is_of_texts = "context" in kinds or any(map(depth_of, roles.values()))
+    n_texts = len({str(row.get(roles.get("text"))) for row in apart.rows})
+    is_of_texts = "context" in kinds or any(map(depth_of, roles.values())) or 2 * n_texts < len(apart.rows)
     return RATINGS if "label" in kinds and is_of_texts and not (has_labels and not guess.missing) else ""
 
 

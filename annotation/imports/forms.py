@@ -189,8 +189,8 @@ class RatingsForm(forms.Form):
                 group, slash, one = rater.partition("/")
                 role = "/".join(filter(None, [role, question, group, one.replace("/", "-")]))
                 self.ranges |= {question: scale} if scale else {}
-            elif role == "row":
-                role = f"row/{names[0] or column.replace('/', '-')}"
+            elif role in ("row", "about"):
+                role = f"{role}/{names[0] or column.replace('/', '-')}"
             elif role == "spans" and name:
                 role = f"spans/{name_of(name)}"
             elif role == "probability" and (name or rater or not has_checker):

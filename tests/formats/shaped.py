@@ -72,7 +72,7 @@ def scifact() -> tuple[str, str]:
         {
             "doc_id": 71,
             "title": "Of ice",
-            "abstract": ["Ice was there.", "It went.", "It was May."],
+            "abstract": ["Ice was.", "It went.", "It was May."],
             "structured": True,
         },
         {"doc_id": 72, "title": "Of rain", "abstract": ["It rained."], "structured": False},

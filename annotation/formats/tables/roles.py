@@ -248,7 +248,7 @@ def _take_main(found: dict[str, str], free: list[str], rows: list, take: Take, d
         return are_free_texts([entry for row in rows for entry in _entries(row.get(column))])
 
     def is_unit(column: str) -> bool:
-        return has_words(column) and not is_label(column, rows)
+        return has_words(column) and (len(set(values_in(column, rows))) > 5 or not is_label(column, rows))
 
     for role in ("rater", "group", "system", "document", "id", "question", "comment"):
         named(role, NAMES[role])
