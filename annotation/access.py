@@ -155,7 +155,7 @@ def visible_datasets(user: User) -> QuerySet[Dataset]:
 
 
 def labels_content_of(user: User, dataset: Dataset) -> bool:
-    """Whether somebody who sees the data set still labels in a project on it: its gold labels would tell them answers."""
+    """Whether the person still labels in a project on the data set: its gold labels would tell them the answers."""
     return any(has_open_work(user, project) for project in visible_projects(user).filter(dataset=dataset))
 
 
