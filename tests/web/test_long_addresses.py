@@ -16,4 +16,4 @@ def test_the_web_server_reads_addresses_of_eight_thousand_characters(serve, tmp_
         except urllib.error.HTTPError as error:
             return error.code
 
-    assert [status(length) for length in (4_100, 8_000, 9_000)] == [401, 401, 400], log.read_text()
+    assert [status(length) for length in (4_100, 8_000, 9_000)] == [401, 401, 414], log.read_text()
