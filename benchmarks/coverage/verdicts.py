@@ -15,19 +15,21 @@ from analysis import stats
 
 SKILL, LEVEL, SEED = 0.8, 0.05, 20261128
 EVEN, SKEWED = (0.5, 0.5), (0.9, 0.1)
+OF_SKEWED = (0.95, 0.5)  # the rare label is overlooked in half of its units
 CHECKER = -1
 
 
 @dataclass(frozen=True)
 class Design:
-    """People and a checker of one skill label `n_items`, whose true labels have these shares; each labeller is right in
-    `skill` of the units of a claim on average, more or less by up to `by_claim` from claim to claim of `per_claim`."""
+    """People and a checker of one skill label `n_items`, whose true labels have these shares. Each is right with the
+    chance `skill` has for the true label, more or less by up to `by_claim` from claim to claim of `per_claim`."""
 
     n_people: int
     n_items: int
     shares: tuple[float, ...] = EVEN
     per_claim: int = 1
     by_claim: float = 0.0
+    skill: tuple[float, ...] = ()
 
     @property
     def title(self) -> str:
@@ -42,7 +44,10 @@ class Design:
         k, n = len(self.shares), self.n_items
         claim = np.arange(n) // self.per_claim
         truth = rng.choice(k, n, p=self.shares)
-        skill = SKILL + rng.uniform(-self.by_claim, self.by_claim, (self.n_people + 1, n))[:, claim]
+        skill = (
+            np.array(self.skill or [SKILL] * k)[truth]
+            + rng.uniform(-self.by_claim, self.by_claim, (self.n_people + 1, n))[:, claim]
+        )
         wrong = (truth + rng.integers(1, k, skill.shape)) % k
         labels = np.where(rng.random(skill.shape) < skill, truth, wrong)
         return labels[:-1], labels[-1], claim
@@ -50,7 +55,7 @@ class Design:
 
 DESIGNS = (
     *(Design(people, items) for people in (2, 3, 5) for items in (30, 500, 2_000)),
-    *(Design(people, items, SKEWED) for people in (2, 3) for items in (30, 500)),
+    *(Design(people, items, SKEWED, skill=OF_SKEWED) for people in (2, 3) for items in (30, 500)),
     Design(3, 500, (0.6, 0.2, 0.2)),
     Design(3, 500, per_claim=5, by_claim=0.2),
     Design(3, 60, per_claim=5, by_claim=0.2),

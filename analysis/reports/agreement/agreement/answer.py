@@ -10,7 +10,7 @@ from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.common import REFERENCES
 from analysis.reports.words.numbers import n_of, p_words
-from analysis.reports.words.sentences import no_interval, sentences
+from analysis.reports.words.sentences import listed, no_interval, sentences
 from analysis.sources.outline import GROUP
 
 WHOSE = {
@@ -103,26 +103,25 @@ def _beyond_chance(one: Recommended) -> str:
 
 
 def _strength(one: Recommended) -> str:
-    """Alpha against Krippendorff's bounds, whichever coefficient fits the design: a missing label, which makes it
-    another one, changes no word."""
+    """Alpha against Krippendorff's bounds, whichever coefficient fits the design. Where its interval includes a bound, no
+    side of it is shown, so that one missing label, or a third decimal, changes no word."""
     alpha = one.alpha
     if not alpha.is_defined:
         return ""
-    it = "Alpha" if one.is_alpha else f"Krippendorff's alpha is {alpha.estimate:z.3f}, which"
-    if alpha.estimate >= RELIABLE:
+    low, high = (alpha.estimate, alpha.estimate) if alpha.low is None else (alpha.low, alpha.high)
+    included = [f"{bound:.3f}".removeprefix("0") for bound in (TENTATIVE, RELIABLE) if low < bound <= high]
+    if included:
+        of_alpha = "Its interval" if one.is_alpha else f"Krippendorff's alpha is {alpha.written()}; its interval"
         return (
-            f"{it} reaches .800, from which Krippendorff (2004) calls data reliable{_reaches_below(alpha, RELIABLE)}."
+            f"{of_alpha} includes {listed(included)}: Krippendorff (2004) calls data reliable from .800 on, and "
+            "draws no conclusions below .667."
         )
-    if alpha.estimate >= TENTATIVE:
-        return (
-            f"{it} lies between .667 and .800 and allows tentative conclusions only (Krippendorff 2004)"
-            f"{_reaches_below(alpha, TENTATIVE)}."
-        )
+    it = "Alpha" if one.is_alpha else f"Krippendorff's alpha is {alpha.written()}, which"
+    if low >= RELIABLE:
+        return f"{it} reaches .800, from which Krippendorff (2004) calls data reliable."
+    if low >= TENTATIVE:
+        return f"{it} lies between .667 and .800 and allows tentative conclusions only (Krippendorff 2004)."
     return f"{it} is below .667, under which Krippendorff (2004) would not draw even tentative conclusions."
-
-
-def _reaches_below(alpha: Figure, bound: float) -> str:
-    return f"; its interval reaches below {bound:.3f}" if alpha.low is not None and alpha.low < bound else ""
 
 
 RULES = (

@@ -21,6 +21,7 @@ from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalen
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import (
+    also_left_out,
     checker_name,
     clusters_of,
     defined_clusters,
@@ -181,9 +182,14 @@ def _written(figure: Figure) -> str:
 # ---- what the page begins with ----
 
 
+def _estimate(row: LabelShare) -> Figure:
+    """By both together; by people alone where the checker adds nothing."""
+    return row.powered if row.powered.is_defined else row.people
+
+
 def _most_common(question: QuestionPrevalence) -> LabelShare | None:
-    known = [row for row in question.labels if row.powered.is_defined]
-    return max(known, key=lambda row: row.powered.estimate, default=None)
+    known = [row for row in question.labels if _estimate(row).is_defined]
+    return max(known, key=lambda row: _estimate(row).estimate, default=None)
 
 
 def _is_narrower(means: Means) -> bool:
@@ -212,6 +218,16 @@ def _left_out(question: QuestionPrevalence) -> str:
     return f"; left out: {listed(parts)}" if parts else ""
 
 
+def _by_people_alone(question: QuestionPrevalence) -> str:
+    row = _most_common(question)
+    n = question.n_others + question.n_neither
+    return (
+        f"{question.title}: the most common label is {row.title}, with a share of {row.people.written()} in people's "
+        f"labels{row.people.level_noted}, if people labelled a random sample"
+        f"{also_left_out(n, 'units without a label of people')}. The checker adds nothing: {row.powered.undefined}."
+    )
+
+
 def _with_gain(question: QuestionPrevalence) -> str:
     row = _most_common(question)
     return f"{_estimated(question)} People's labels alone give {row.people.written()}."
@@ -223,6 +239,7 @@ RULES = (
         lambda one: _most_common(one) is None,
         lambda one: f"{one.title}: how common each label is cannot be estimated: {one.labels[0].powered.undefined}.",
     ),
+    Rule("people alone", lambda one: not _most_common(one).powered.is_defined, _by_people_alone),
     Rule("checker helps", lambda one: _is_narrower(_most_common(one)), _with_gain),
     Rule(
         "checker adds nothing",
