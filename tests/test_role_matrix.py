@@ -62,7 +62,7 @@ def test_every_route_is_in_the_table():
 def world(settings):
     settings.ACCOUNT_RATE_LIMITS = False
     made = make_world()
-    versions.add_version(made.project, made.people["researcher"], "Does the evidence support the claim?")
+    versions.add_version(made.project, made.people["researcher"], "Choose one of $options.")
     splitting.hold_out(made.project, made.people["researcher"], 50)
     return made
 
