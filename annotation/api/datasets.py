@@ -67,7 +67,7 @@ GOLD = ("is_gold", "verdict", "answers")  # columns that tell who labels what is
 
 
 class ContentRoute(Listing):
-    """Rows of one kind of content, in their newest version; without gold labels if you still label in a project on it."""
+    """Rows of one kind of content, in their newest version; without gold labels while you label on the data set."""
 
     shape = shapes.ContentShape
     filters = {"key": QueryFilter("key"), "piece_set": QueryFilter("piece_set")}

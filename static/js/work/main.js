@@ -190,7 +190,7 @@ function submit() {
   const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
   if (left > 0 && !isAgain) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
-  const waits = ["", "after"].includes(prefill) && isOpen && !isAgain && navigator.onLine;
+  const waits = (prefill === "after" || (prefill === "" && !answered.suggestions.length)) && isOpen && !isAgain && navigator.onLine;
   const body = bodyOf(answered, isOpen);
   answered.settle();
   answered.revision += 1;
@@ -315,7 +315,7 @@ function answered(entry, reply) {
   if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [["Dismiss", () => {}]]);
   if (held && held === open && held.stage === "waiting") {
     held.suggest(reply.suggestions ?? [], entry.body.judgements);
-    if (held.hasSuggestion()) {
+    if (reply.suggestions?.length && held.hasSuggestion()) {
       clearTimeout(waitTimer);
       held.stage = "review";
       chooser.focus(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current());
