@@ -172,7 +172,8 @@ class RolesShape(Shape):
 
 
 class InvitationShape(Shape):
-    """`link` is for the person at the address; it works once."""
+    """`link` is for the person at the address; it works once. With a mail server it serves existing accounts alone,
+    unless an administrator asks: a new account is created by the link in the mail."""
 
     email = s.CharField()
     roles = s.ListField(child=s.CharField())
