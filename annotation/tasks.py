@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotation.jobs import lifecycle
+from annotation.jobs import leftovers, lifecycle
 from annotation.models import Job
 from annotation.webhooks import delivering
 from annotation.work import assigning
@@ -24,6 +24,7 @@ def sweep() -> None:
     lifecycle.sweep()
     assigning.return_expired_leases()
     delivering.sweep()
+    leftovers.sweep_now_and_then()
 
 
 @shared_task(name="annotation.deliver")

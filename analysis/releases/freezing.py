@@ -36,6 +36,7 @@ from analysis.sources.wrong import WrongChoice
 from annotation import __version__
 from annotation.exports import releasing
 from annotation.exports.layouts import layout_of
+from annotation.jobs.leftovers import working_folder
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job, Project
 
@@ -162,7 +163,7 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
 class FreezeHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         release = Release.objects.select_related("project", "job").get(job_id=chunk.job_id)
-        working = Path(settings.MEDIA_ROOT) / "releases" / f"working-{lease.token}"
+        working = working_folder(Path(settings.MEDIA_ROOT) / "releases", lease.token)
         try:
             folder = working / "files"
             folder.mkdir(parents=True)

@@ -32,6 +32,7 @@ from analysis.releases.kept import archive_path, file_stem, keep_file
 from analysis.releases.several import write_whole
 from annotation.exports import releasing
 from annotation.formats.content.assay import LINE_KEYS
+from annotation.jobs.leftovers import working_folder
 from annotation.jobs.lifecycle import Lease
 from annotation.models import Chunk, Job
 
@@ -85,7 +86,7 @@ def _without_note(line: dict) -> dict:
 class PublicHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         release = Release.objects.select_related("project", "job").get(uuid=chunk.job.parameters["release"])
-        working = Path(settings.MEDIA_ROOT) / "releases" / f"working-{lease.token}"
+        working = working_folder(Path(settings.MEDIA_ROOT) / "releases", lease.token)
         try:
             folder = working / "files"
             folder.mkdir(parents=True)

@@ -24,6 +24,7 @@ from annotation.exports.tools import TOOLS, lost_in
 from annotation.formats.content import assay
 from annotation.formats.files.manifests import MANIFEST, UNDECIDED, digest_of
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines
+from annotation.jobs.leftovers import working_folder
 from annotation.jobs.lifecycle import JobError, Lease, create_job
 from annotation.models import Artifact, Chunk, Item, Job, Project
 from annotation.projects.carried_settings import settings_of
@@ -283,7 +284,7 @@ class ExportHandler:
         # Before the chunk is done nothing in the folder counts; what is there was left by a worker that died.
         shutil.rmtree(_folder(job), ignore_errors=True)
         # Of its own, so that a worker thought dead does not write into another's files.
-        working = _folder(job) / f"working-{lease.token}"
+        working = working_folder(_folder(job), lease.token)
         try:
             write_export(
                 job.project,

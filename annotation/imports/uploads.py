@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from django.conf import settings
+from django.db import transaction
 
 from annotation.models import Dataset, Upload, User
 
@@ -50,11 +51,15 @@ def store(user: User, dataset: Dataset, file) -> Upload:
         if size == 0:
             raise UploadError(f"{name} is empty")
         os.replace(partial, target)
+        with transaction.atomic():
+            return Upload.objects.create(
+                uuid=identifier, owner=user, dataset=dataset, file_name=name, size=size, sha256=digest.hexdigest()
+            )
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
     finally:
         partial.unlink(missing_ok=True)
-    return Upload.objects.create(
-        uuid=identifier, owner=user, dataset=dataset, file_name=name, size=size, sha256=digest.hexdigest()
-    )
 
 
 def store_all(user: User, dataset: Dataset, files: Iterable) -> list[Upload]:
@@ -63,7 +68,7 @@ def store_all(user: User, dataset: Dataset, files: Iterable) -> list[Upload]:
     try:
         for file in files:
             stored.append(store(user, dataset, file))
-    except UploadError:
+    except BaseException:
         for upload in stored:
             remove(upload)
         raise

@@ -77,6 +77,10 @@ def import_new(request, slug):
                 for upload in stored:
                     uploads.remove(upload)
                 form.add_error(None, str(error))
+            except BaseException:
+                for upload in stored:
+                    uploads.remove(upload)
+                raise
     context = {"dataset": dataset, "form": form, "limit": settings.UPLOAD_LIMIT // 1024**2}
     return render(request, "annotation/imports/new.html", context)
 

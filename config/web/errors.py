@@ -1,7 +1,9 @@
 """Answers of Assay's own where Django's would look like another site, or like no answer to a program."""
 
+import errno
 import sys
 
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
@@ -13,6 +15,13 @@ from config.database import is_away
 OUTDATED = "This page was loaded before you signed in or out. Nothing was changed: reload the page and try again"
 AWAY = "The database cannot be reached. Nothing of this request was stored: send it again later"
 RETRY_SECONDS = 10
+
+
+DISK_FULL = (
+    "The server's disk is full, so nothing of this request was stored. Ask an administrator to free space, then send "
+    "it again"
+)
+NO_ROOM = ("database or disk is full", "No space left on device")
 
 
 def is_for_api(request: HttpRequest) -> bool:
@@ -42,9 +51,25 @@ def database_away(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether the error, or one that led to it, says that there is no room: on the disk, or in the person's quota."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        # SQLite's and PostgreSQL's words for it.
+        if isinstance(error, DatabaseError) and any(words in str(error) for words in NO_ROOM):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def server_error(request):
     # Django calls this while it handles the error, wherever that was raised: in a view, middleware or another handler.
     error = sys.exc_info()[1]
+    if is_disk_full(error):
+        if is_for_api(request):
+            return problem_response(507, f"{DISK_FULL}.")
+        return render(request, "507.html", {"problem": DISK_FULL}, status=507)
     if error is not None and is_away(error):
         return database_away(request)
     if is_for_api(request):

@@ -18,6 +18,7 @@ import fcntl
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from typing import Any
 # From so many passages on an index is approximate, unless one says otherwise.
 APPROXIMATE_FROM = 200_000
 KINDS = ("auto", "exact", "ivf", "hnsw")
+LEFT_SECONDS = 3600  # after which a file that nobody completes is removed
 BLOCK = 65_536
 MEASURED_QUERIES = 100
 _KEY_BYTES = 16
@@ -207,6 +209,9 @@ class VectorIndex:
             self._set_probes(index)
             self.recall = self._measured(index)
             if path is not None:
+                for left in path.parent.glob("ann-*.part"):  # of processes that died while they wrote
+                    if time.time() - left.stat().st_mtime > LEFT_SECONDS:
+                        left.unlink(missing_ok=True)
                 partial = path.with_suffix(f".{os.getpid()}.part")
                 faiss.write_index(index, str(partial))
                 os.replace(partial, path)

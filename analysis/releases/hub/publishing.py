@@ -13,6 +13,7 @@ from analysis.releases.hub import secrets
 from analysis.releases.hub.sending import HubRefused, send_folder
 from analysis.releases.kept import archive_path
 from analysis.releases.public import write_public
+from annotation.jobs.leftovers import working_folder
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job
 
@@ -21,7 +22,7 @@ class HubHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         one = HubPublication.objects.select_related("release__project", "release__job").get(job=chunk.job_id)
         release = one.release
-        working = Path(settings.MEDIA_ROOT) / "releases" / f"working-{lease.token}"
+        working = working_folder(Path(settings.MEDIA_ROOT) / "releases", lease.token)
         try:
             token = secrets.decrypt(one.secret)
             working.mkdir(parents=True)
