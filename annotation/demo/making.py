@@ -8,6 +8,7 @@ comparison with a checker can be looked at.
 from __future__ import annotations
 
 import re
+import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,6 +17,7 @@ from hashlib import blake2b
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, assignment_for
@@ -28,13 +30,15 @@ from annotation.machines.retrieval import retrieving
 from annotation.machines.retrieval.retrieving import RetrievalRequest
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import why_not
-from annotation.models import Assignment, CheckerRun, Dataset, Job, Project, User
+from annotation.machines.runs.starting import SameRun
+from annotation.models import Annotation, Assignment, CheckerRun, ContentBatch, Dataset, Job, Project, User
 from annotation.projects import guidelines, item_job, managing
 from annotation.task_types import Dimension, TaskType
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 
 CHECKER = "lexical"
+POLL_SECONDS = 0.5
 PASSAGES = 3  # of those that a search found, where nothing is shown
 BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
 
@@ -44,16 +48,29 @@ def make_demo(say: Callable[[str], None] = lambda line: None) -> None:
     if not settings.DEMO:
         raise RuntimeError("Demo accounts are for a demo only; set ASSAY_DEMO=1")
     people = make_people()
-    have = set(Dataset.objects.values_list("slug", flat=True))
+    have = set(ContentBatch.objects.filter(state=ContentBatch.State.PUBLISHED).values_list("dataset__slug", flat=True))
     for described in DATASETS:
         if described.slug not in have:
             say(f"Importing {described.title}")
             import_set(described, people["researcher"])
-    have = set(Project.objects.values_list("slug", flat=True))
+    have = _finished_projects()
     for described in PROJECTS:
         if described.slug not in have:
             say(f"Making the project {described.title}")
             _make_project(described, people)
+
+
+def _finished_projects() -> set[str]:
+    """Answers come last, all at once; a project without any was interrupted while it was made."""
+    has_answers = Exists(Annotation.objects.filter(item__project=OuterRef("pk")))
+    return {
+        *Project.objects.filter(has_answers).values_list("slug", flat=True),
+        *(
+            Project.objects.filter(slug__in=[one.slug for one in PROJECTS if not any(one.judged)])
+            .exclude(state=Project.State.PREPARING)
+            .values_list("slug", flat=True)
+        ),
+    }
 
 
 def make_people() -> dict[str, User]:
@@ -71,17 +88,20 @@ def make_people() -> dict[str, User]:
 
 
 def import_set(described: DemoSet, owner: User) -> None:
-    dataset = Dataset.objects.create(
-        slug=described.slug, title=described.title, description=described.description, owner=owner
-    )
+    said = {"title": described.title, "description": described.description, "owner": owner}
+    dataset, _ = Dataset.objects.get_or_create(slug=described.slug, defaults=said)
     request = importing.ImportRequest(
         format=described.format, files=importing.files_of_paths([FIXTURES / described.file])
     )
-    _done(importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False))
+    begun = importing.interrupted(dataset, request)
+    _done(begun or importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False))
 
 
 def _done(job: Job) -> None:
-    job = lifecycle.run_here(job)
+    while not job.is_finished:
+        job = lifecycle.run_here(job)
+        if not job.is_finished:  # a process that was killed holds a part of it for a while
+            time.sleep(POLL_SECONDS)
     if job.state != Job.State.DONE:
         raise RuntimeError(f"The demo's {job.kind} ended as {job.state}: {job.message}")
 
@@ -89,7 +109,7 @@ def _done(job: Job) -> None:
 def _make_project(described: DemoProject, people: dict[str, User]) -> None:
     researcher = people["researcher"]
     annotators = [people["annotator"], people["second-annotator"]]
-    project = managing.create_project(
+    project = Project.objects.filter(slug=described.slug).first() or managing.create_project(
         researcher,
         title=described.title,
         slug=described.slug,
@@ -101,8 +121,10 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         guidelines=described.guidelines_text,
         members=[(annotator, ANNOTATOR) for annotator in annotators] + [(people["adjudicator"], ADJUDICATOR)],
     )
-    _done(item_job.start_item_job(project, researcher))
-    project.refresh_from_db()
+    if project.state == Project.State.PREPARING:
+        begun = project.jobs.filter(kind=Job.Kind.ITEMS, state__in=lifecycle.UNFINISHED).first()
+        _done(begun or item_job.start_item_job(project, researcher))
+        project.refresh_from_db()
     if CHECKER in project.type.checkers:
         run = _checker_run(project, researcher)
         _done(run.job)
@@ -121,12 +143,21 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
 
 def _checker_run(project: Project, researcher: User) -> CheckerRun:
     if not why_not(project.type):
-        return suggesting.start_run(project, researcher, CHECKER, wake_workers=False)
+        return _new_or_same(lambda: suggesting.start_run(project, researcher, CHECKER, wake_workers=False))
     # Pages that show no evidence: by what a search of the data set's own finds.
-    retrieval = retrieving.start(project, researcher, RetrievalRequest("bm25", "claim"), wake_workers=False)
+    request = RetrievalRequest("bm25", "claim")
+    retrieval = _new_or_same(lambda: retrieving.start(project, researcher, request, wake_workers=False))
     _done(retrieval.job)
-    (run,) = suggesting.start_by_retrievals(project, researcher, CHECKER, [retrieval], PASSAGES, wake_workers=False)
-    return run
+    by = (CHECKER, [retrieval], PASSAGES)
+    return _new_or_same(lambda: suggesting.start_by_retrievals(project, researcher, *by, wake_workers=False)[0])
+
+
+def _new_or_same(start: Callable):
+    """The run that is started, or the same one, which an interrupted demo has begun."""
+    try:
+        return start()
+    except SameRun as same:
+        return same.run
 
 
 def _label(assignment: Assignment, annotator: User, answers: dict[str, DemoAnswer], doubts: int) -> None:

@@ -55,10 +55,11 @@ def left(tmp_path):
     return [path for path in Path(tmp_path).rglob("*") if path.is_file()]
 
 
-def test_the_page_of_an_upload_says_so(place, client, monkeypatch, tmp_path):
+def test_the_page_of_an_upload_says_so(place, client, monkeypatch, tmp_path, django_capture_on_commit_callbacks):
     fill_disk(monkeypatch)
     small, large = SimpleUploadedFile("a.csv", CSV[:500]), SimpleUploadedFile("b.csv", CSV)
-    answer = client.post(f"/datasets/{place.slug}/import/", {"files": [small, large], "format": "table"})
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(f"/datasets/{place.slug}/import/", {"files": [small, large], "format": "table"})
     assert answer.status_code == 507
     assert "The server&#x27;s disk is full, so nothing of this request was stored" in answer.content.decode()
     assert left(tmp_path) == []
