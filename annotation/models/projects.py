@@ -89,7 +89,7 @@ class Project(models.Model):
         if self.filled_by_id is not None:
             return f"An import is storing labels in {self.title}; try again when it has ended"
         if self.state == self.State.PREPARING:
-            return f"{self.title} is being prepared; try again when its items have been made"
+            return f"The items of {self.title} are still being made; try again when the project is open"
         return ""
 
     @property

@@ -27,7 +27,7 @@ def leases_run_out():
 
 def test_each_step_that_was_interrupted_is_completed(settings, monkeypatch):
     settings.DEMO = True
-    project = PROJECTS[0]
+    project = min((one for one in PROJECTS if any(one.judged)), key=lambda one: sum(one.judged))
     monkeypatch.setattr(making, "PROJECTS", [project])
     monkeypatch.setattr(making, "DATASETS", [one for one in DATASETS if one.slug == project.dataset])
     for module, name in (
