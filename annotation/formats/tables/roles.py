@@ -118,7 +118,7 @@ MANY_REPEATS = 12  # more rows about the same texts, and nobody who disagrees: n
 MANY_ROWS = 5  # of one rater who is described alike on each of them
 # What highlights are called, beside marks in the text.
 OF_MARKS = ("severity", "errorseverity", "category", "errortype")
-MOST_CELLS = 60_000  # that are looked at: of wide tables fewer rows
+MOST_CELLS = 20_000  # that are looked at: of wide tables fewer rows
 
 
 def name_of(title: str) -> str:
