@@ -6,7 +6,8 @@ Starts an installation of its own on loopback (PostgreSQL, Redis, RabbitMQ, guni
 study that every annotator labels over HTTP, three answers per item, some edited, some sent again without having heard
 the answer. An import, a checker's run, an export and a release are always under way. Each service is killed (SIGKILL,
 with all its processes) in turn and started again. Afterwards what was acknowledged is compared with what is stored.
-Exits with 1 if an answer is lost or changed, an item has too many, or a job is stuck, failed or half done.
+Exits with 1 if an answer is lost or changed, an item has too many, or a job is stuck, failed or half done; jobs that
+five deaths in one part have ended (`given_up`) are counted apart, since that is the rule and "Try again" goes on.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from benchmarks.reliability.people import OTHER
 
 K = 3  # answers per item
 UNFINISHED = ("queued", "running")
+GIVEN_UP = "Workers died or hung"  # a part that five deaths interrupted fails its job, by rule
 
 
 def prepare(folder: Path, items: int, annotators: int) -> None:
@@ -85,6 +86,7 @@ def check(folder: Path) -> dict:
     planned = Assignment.objects.exclude(state__in=["skipped", "cancelled"]).values("item").annotate(n=Count("pk"))
     jobs = {line.split()[1]: line.split()[0] for line in record["jobs"]}
     rows = list(Job.objects.filter(uuid__in=jobs).values_list("uuid", "state", "message"))
+    failed = [f"{jobs[str(uuid)]} {uuid}: {message}" for uuid, state, message in rows if state == "failed"]
     units = Item.objects.filter(project__slug=SLUG).count()
     half = [
         str(run.uuid)
@@ -102,7 +104,8 @@ def check(folder: Path) -> dict:
         "jobs": dict(Counter(f"{jobs[str(uuid)]} {state}" for uuid, state, _ in rows)),
         "unknown": len(jobs) - len(rows),
         "stuck": unfinished(record["jobs"]),
-        "failed": [f"{jobs[str(uuid)]} {uuid}: {message}" for uuid, state, message in rows if state == "failed"],
+        "failed": [line for line in failed if GIVEN_UP not in line],
+        "given_up": [line for line in failed if GIVEN_UP in line],
         "half_runs": half,
         "half_imports": ContentBatch.objects.filter(job__state="done").exclude(state="published").count(),
         "broken_files": [str(one.uuid) for one in Artifact.objects.filter(job__state="done") if not is_whole(one)],
