@@ -43,6 +43,7 @@ OF_PROJECT = (
 )
 OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "label_set_list", "label_set_new",
            "account", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
+           "usersessions_list",
            "account_logout")  # fmt: skip
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {
