@@ -103,8 +103,8 @@ def _beyond_chance(one: Recommended) -> str:
 
 
 def _strength(one: Recommended) -> str:
-    """Alpha against Krippendorff's bounds, whichever coefficient fits the design. Where its interval includes a bound, no
-    side of it is shown, so that one missing label, or a third decimal, changes no word."""
+    """Alpha against Krippendorff's bounds, whichever coefficient fits the design. Where its interval includes a bound,
+    no side of it is shown, so that one missing label, or a third decimal, changes no word."""
     alpha = one.alpha
     if not alpha.is_defined:
         return ""
