@@ -16,10 +16,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
 from analysis.judge.table import Columns, TableProblem, read_columns
 from analysis.judge.verdict import FLOOR, JudgedColumn, reference_of, share_changed
-from analysis.judge.written import Answered, as_json, as_page, as_text, comparison, rule, sentence, tables
+from analysis.judge.written import Answered, as_json, as_page, as_text, caution, comparison, rule, sentence, tables
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,14 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TableProblem as problem:
         print(problem, file=sys.stderr)
         return 2
-    if options.json:
-        print(json.dumps([as_json(one) for one in every], indent=2, ensure_ascii=False))
-    else:
-        try:
+    try:
+        if options.json:
+            print(json.dumps([as_json(one) for one in every], indent=2, ensure_ascii=False))
+        else:
             _write(every)
-            sys.stdout.flush()
-        except BrokenPipeError:  # whoever reads has seen enough, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if options.html:
         try:
             options.html.write_text(as_page(every, options.file.name), encoding="utf-8")
@@ -66,8 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cluster", default="", metavar="COLUMN", help="the cluster of a row, such as its claim")
     parser.add_argument("--labels", default="", metavar="A,B,C", help="all labels, lowest first")
     parser.add_argument("--ordinal", action="store_true", help="weigh near misses less (kappa with quadratic weights)")
+    parser.add_argument("--floor", type=_share, metavar="SHARE", help=f"one person: the floor of the rule ({FLOOR})")
     parser.add_argument(
-        "--floor", type=_share, default=FLOOR, metavar="SHARE", help=f"the floor of the rule; {FLOOR} by default"
+        "--margin", type=_share, metavar="SHARE", help=f"several people: how much less than theirs is enough ({MARGIN})"
     )
     parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
@@ -92,10 +94,18 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
     named = [*options.judge, *options.human, *options.repeat, *options.swapped]
     if twice := sorted({name for name in named if named.count(name) > 1}):
         raise TableProblem(f"The column {twice[0]!r} is named twice")
+    has_peers = len(options.human) > 1
+    if (options.floor if has_peers else options.margin) is not None:
+        raise TableProblem(
+            "--floor is for one --human; with several the judge is held against people's own agreement: use --margin"
+            if has_peers
+            else "--margin needs two --human columns or more; with one use --floor"
+        )
     columns = read_columns(options.file, named, options.cluster, order)
     reference, n_ties = reference_of(columns, options.human)
     weights = "quadratic" if options.ordinal else ""
-    judgements = [JudgedColumn(columns, judge, reference, options.floor, weights) for judge in options.judge]
+    bound = options.margin if has_peers else options.floor
+    judgements = [JudgedColumn(columns, judge, reference, bound, weights, options.human) for judge in options.judge]
     return [
         Answered(
             judgement,
@@ -116,6 +126,8 @@ def _write(every: Sequence[Answered]) -> None:
     for answered in every:
         print(sentence(answered), flush=True)
     print(rule(every[0]))
+    if warning := caution(every[0]):
+        print(warning)
     if every[0].n_ties:
         print(f"{every[0].n_ties:,} rows on which people are tied have no label of theirs.")
     if (between := comparison([answered.judgement for answered in every])) is not None:

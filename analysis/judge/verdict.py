@@ -1,8 +1,10 @@
 """Whether a judge may stand in for people, label by label, and what says so.
 
-The rule: a judge is usable for a label where the 95 % intervals of its sensitivity and of its specificity both lie
-above a floor, and not usable where one of them lies below. In between the rows do not decide, and the number of rows
-that would is estimated. A judge that agrees with people no better than chance is usable for nothing.
+The rule with one person: a judge is usable for a label where the 95 % intervals of its sensitivity and of its
+specificity both lie above a floor, and not usable where one of them lies below. With several people nobody's labels are
+the truth, and both are compared with what the other people reach against the same persons (`peers`): the intervals of
+the differences must lie above minus a margin. In between the rows do not decide, and the number of rows that would is
+estimated. A judge that agrees with people no better than chance is usable for nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from analysis.judge.peers import MARGIN, Gap, gap_of
 from analysis.judge.table import Columns
 from analysis.stats.accuracy.confusion import Classification, classification
 from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa
@@ -23,6 +26,7 @@ from analysis.stats.annotators.majority_vote import majority
 from analysis.stats.labels import Labels
 from analysis.stats.resampling.bootstrap import Interval
 
+FEW_CLUSTERS = 30  # as beside other intervals
 USABLE, NOT_USABLE, UNDECIDED, UNKNOWN = "usable", "not usable", "undecided", "unknown"
 FLOOR = 0.8
 RESAMPLES = 1000
@@ -43,17 +47,29 @@ class Rate:
     def value(self) -> float:
         return self.n_cases / self.n if self.n else math.nan
 
+    def rows_needed(self, bound: float) -> int | None:
+        """Further rows after which Wilson's interval leaves the bound out, the share being what it is. It does as soon
+        as ``n (p - bound)^2 > z^2 bound (1 - bound)``."""
+        gap = self.value - bound
+        if abs(gap) < 0.005:
+            return None  # so near that no number of rows is worth naming
+        z = NormalDist().inv_cdf(0.975)
+        return max(1, math.floor(z * z * bound * (1 - bound) / gap**2) + 1 - self.n)
+
 
 @dataclass(frozen=True)
 class LabelVerdict:
-    """One label against the rest. Sensitivity: the share of rows with the label, by people, to which the judge gave it.
-    Specificity: the share of other rows to which it did not. Where the rows do not decide, `open` names which of the
-    two keeps it open, and `n_more` how many further rows of its kind would decide if the shares stayed as they are;
-    None where they are too near the floor to say."""
+    """One label against the rest.
+
+    Sensitivity: the share of rows with the label, by people, to which the judge gave it. Specificity: the share of
+    other rows to which it did not. With several people both are gaps (`peers.Gap`). Where the rows do not decide,
+    `open` names which of the two keeps it open, and `n_more` how many further rows of its kind would decide if the
+    shares stayed as they are; None where they are too near the bound to say.
+    """
 
     label: str
-    sensitivity: Rate
-    specificity: Rate
+    sensitivity: Rate | Gap
+    specificity: Rate | Gap
     verdict: str
     open: str = ""
     n_more: int | None = None
@@ -73,7 +89,8 @@ class CorrectedPrevalence:
 
 def rate_of(hits: np.ndarray, cluster: np.ndarray | None, rows: np.ndarray) -> Rate:
     """A share of the rows chosen by `rows`: Wilson's interval, or with clusters one with the robust standard error of
-    their sums, `p -+ t se`, cut to 0..1."""
+    their sums, `p -+ t se`, cut to 0..1. Where clusters do not differ there is no such error, and rows of one cluster
+    may all say the same: Wilson's interval of as many rows as there are clusters."""
     n, n_cases = int(rows.sum()), int(hits[rows].sum())
     if not n:
         return Rate(0, 0, math.nan, math.nan, "no row counts")
@@ -83,11 +100,12 @@ def rate_of(hits: np.ndarray, cluster: np.ndarray | None, rows: np.ndarray) -> R
 
     effect = clustered_mean(hits[rows].astype(float), [cluster[rows]])
     if math.isnan(effect.low):
-        return Rate(n_cases, n, math.nan, math.nan, effect.undefined or effect.no_interval)
+        n_clusters = len(np.unique(cluster[rows]))
+        return Rate(n_cases, n, *_wilson(n_clusters * n_cases / n, n_clusters))
     return Rate(n_cases, n, max(0.0, effect.low), min(1.0, effect.high))
 
 
-def _wilson(n_cases: int, n: int, level: float = 0.95) -> tuple[float, float]:
+def _wilson(n_cases: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """As `analysis.stats.wilson_interval`, without the libraries that it loads: the first line must not wait."""
     z = NormalDist().inv_cdf(0.5 + level / 2)
     share, more = n_cases / n, z * z / n
@@ -95,36 +113,36 @@ def _wilson(n_cases: int, n: int, level: float = 0.95) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))
 
 
-def decide(label: str, sensitivity: Rate, specificity: Rate, floor: float) -> LabelVerdict:
-    """The rule applied to one label."""
+def decide(label: str, sensitivity: Rate | Gap, specificity: Rate | Gap, floor: float) -> LabelVerdict:
+    """The rule applied to one label; `floor` is minus the margin for gaps."""
     rates = {"sensitivity": sensitivity, "specificity": specificity}
-    if any(math.isnan(rate.low) for rate in rates.values()):
+    if not all(rate.n for rate in rates.values()):
         return LabelVerdict(label, sensitivity, specificity, UNKNOWN)
     if all(rate.low > floor for rate in rates.values()):
         return LabelVerdict(label, sensitivity, specificity, USABLE)
     if any(rate.high < floor for rate in rates.values()):
         return LabelVerdict(label, sensitivity, specificity, NOT_USABLE)
-    needed = {name: _rows_needed(rate, floor) for name, rate in rates.items() if rate.low <= floor}
+    needed = {name: rate.rows_needed(floor) for name, rate in rates.items() if not rate.low > floor}
     nearest = max(needed, key=lambda name: math.inf if needed[name] is None else needed[name])
     return LabelVerdict(label, sensitivity, specificity, UNDECIDED, nearest, needed[nearest])
 
 
-def _rows_needed(rate: Rate, floor: float) -> int | None:
-    """Further rows after which Wilson's interval leaves the floor out, the share being what it is. It does as soon as
-    ``n (p - floor)^2 > z^2 floor (1 - floor)``."""
-    gap = rate.value - floor
-    if abs(gap) < 0.005:
-        return None  # so near that no number of rows is worth naming
-    z = NormalDist().inv_cdf(0.975)
-    return max(1, math.floor(z * z * floor * (1 - floor) / gap**2) + 1 - rate.n)
-
-
 class JudgedColumn:
-    """One judge against people. `reference` is people's label per row, by majority where there are several, -1 for
-    none or a tie."""
+    """One judge against the people of the columns `humans`. `reference` is people's label per row, by plurality where
+    there are several, -1 for none or a tie. `bound` is the floor of the rule, with several people its margin."""
 
-    def __init__(self, columns: Columns, judge: str, reference: np.ndarray, floor: float = FLOOR, weights: str = ""):
-        self.columns, self.judge, self.reference, self.floor = columns, judge, reference, floor
+    def __init__(
+        self,
+        columns: Columns,
+        judge: str,
+        reference: np.ndarray,
+        bound: float | None = None,
+        weights: str = "",
+        humans: Sequence[str] = (),
+    ):
+        self.columns, self.judge, self.reference, self.humans = columns, judge, reference, tuple(humans)
+        self.has_peers = len(self.humans) > 1
+        self.bound = bound if bound is not None else MARGIN if self.has_peers else FLOOR
         self.weights = weights or None
         self.predicted = columns.codes[judge]
         self.both = (reference >= 0) & (self.predicted >= 0)
@@ -133,6 +151,24 @@ class JudgedColumn:
     def n(self) -> int:
         """Rows with a label of both."""
         return int(self.both.sum())
+
+    @cached_property
+    def with_peers(self) -> np.ndarray:
+        """Rows with a label of the judge and of two people or more."""
+        given = np.stack([self.columns.codes[human] >= 0 for human in self.humans]).sum(axis=0)
+        return (given > 1) & (self.predicted >= 0)
+
+    @property
+    def n_ruled(self) -> int:
+        """Rows by which the rule decides."""
+        return int(self.with_peers.sum()) if self.has_peers else self.n
+
+    @property
+    def n_clusters(self) -> int | None:
+        """Of the rows by which the rule decides; None without clusters."""
+        if self.columns.cluster is None:
+            return None
+        return len(np.unique(self.columns.cluster[self.with_peers if self.has_peers else self.both]))
 
     @cached_property
     def figures(self) -> Classification:
@@ -168,13 +204,24 @@ class JudgedColumn:
     def labels(self) -> tuple[LabelVerdict, ...]:
         verdicts = []
         for code, label in enumerate(self.columns.labels):
-            is_label, given = self.reference == code, self.predicted == code
-            sensitivity = rate_of(given, self.columns.cluster, self.both & is_label)
-            specificity = rate_of(~given, self.columns.cluster, self.both & ~is_label)
-            one = decide(label, sensitivity, specificity, self.floor)
+            if self.has_peers:
+                one = decide(label, *self._gaps(code), -self.bound)
+            else:
+                is_label, given = self.reference == code, self.predicted == code
+                sensitivity = rate_of(given, self.columns.cluster, self.both & is_label)
+                specificity = rate_of(~given, self.columns.cluster, self.both & ~is_label)
+                one = decide(label, sensitivity, specificity, self.bound)
             chance = one.verdict == USABLE and not self.is_above_chance
             verdicts.append(replace(one, verdict=NOT_USABLE) if chance else one)
         return tuple(verdicts)
+
+    def _gaps(self, code: int) -> tuple[Gap, Gap]:
+        rows = self.with_peers
+        people = np.stack([self.columns.codes[human][rows] for human in self.humans])
+        judge, is_given = self.predicted[rows], people >= 0
+        cluster = None if self.columns.cluster is None else self.columns.cluster[rows]
+        sensitivity = gap_of(people == code, judge == code, is_given, cluster)
+        return sensitivity, gap_of(people != code, judge != code, is_given, cluster)
 
     @cached_property
     def prevalences(self) -> tuple[CorrectedPrevalence, ...]:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 
 from analysis.judge import verdict
-from analysis.judge.verdict import JudgedColumn, LabelVerdict, Rate
+from analysis.judge.peers import Gap
+from analysis.judge.verdict import FEW_CLUSTERS, JudgedColumn, LabelVerdict, Rate
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,13 @@ def with_ends(value: float, low: float, high: float, reason: str = "") -> str:
     return number(value) + ends
 
 
-def rate(one: Rate) -> str:
+def rate(one: Rate | Gap) -> str:
+    if isinstance(one, Gap) and one.n:
+        return f"{number(one.judge)}, people's {number(one.people)}, difference {difference(one)}"
+    return with_ends(one.value, one.low, one.high, one.reason) if one.n else one.reason
+
+
+def difference(one: Gap) -> str:
     return with_ends(one.value, one.low, one.high, one.reason) if one.n else one.reason
 
 
@@ -54,9 +61,10 @@ def sentence(answered: Answered) -> str:
         return f"{one.judge} is usable for no label: {why}."
     parts = []
     if usable := one.of_verdict(verdict.USABLE):
-        parts.append("usable for " + _listed(f"“{each.label}”" for each in usable))
+        peers = ", where it is as close to people as they are to each other" if one.has_peers else ""
+        parts.append("usable for " + _listed(f"“{each.label}”" for each in usable) + peers)
     if bad := one.of_verdict(verdict.NOT_USABLE):
-        parts.append("not usable for " + _listed(f"“{each.label}” ({_weakest(each, one.floor)})" for each in bad))
+        parts.append("not usable for " + _listed(f"“{each.label}” ({_weakest(each)})" for each in bad))
     if undecided := one.of_verdict(verdict.UNDECIDED):
         parts.append("undecided for " + _listed(f"“{each.label}” ({_decided_by(each)})" for each in undecided))
     if unknown := one.of_verdict(verdict.UNKNOWN):
@@ -66,11 +74,26 @@ def sentence(answered: Answered) -> str:
 
 def rule(answered: Answered) -> str:
     one = answered.judgement
+    if one.has_peers:
+        return (
+            "Rule: the judge and the other people are compared with the same person on the same rows. Usable for a "
+            "label where the 95 % intervals of the differences in sensitivity and specificity lie above "
+            f"−{one.bound:g} (--margin), not usable where one lies below, and only if Cohen's kappa is above 0. "
+            f"n = {one.n_ruled:,} of {one.columns.n_rows:,} rows have a label of the judge and of two people or more."
+        )
     return (
         "Rule: usable for a label where the 95 % intervals of sensitivity and specificity lie above "
-        f"{one.floor:g} (--floor), not usable where one of them lies below, and only if Cohen's kappa is above 0. "
+        f"{one.bound:g} (--floor), not usable where one of them lies below, and only if Cohen's kappa is above 0. "
         f"n = {one.n:,} of {one.columns.n_rows:,} rows have a label of both."
     )
+
+
+def caution(answered: Answered) -> str:
+    """The warning beside intervals of few clusters; empty without."""
+    n = answered.judgement.n_clusters
+    if n is None or n >= FEW_CLUSTERS:
+        return ""
+    return f"Caution: only {n} cluster{'' if n == 1 else 's'}, the intervals may be too narrow."
 
 
 def _listed(parts) -> str:
@@ -78,10 +101,8 @@ def _listed(parts) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _weakest(one: LabelVerdict, floor: float) -> str:
-    name, of = min(
-        (("sensitivity", one.sensitivity), ("specificity", one.specificity)), key=lambda each: each[1].high - floor
-    )
+def _weakest(one: LabelVerdict) -> str:
+    name, of = min((("sensitivity", one.sensitivity), ("specificity", one.specificity)), key=lambda each: each[1].high)
     return f"{name} {rate(of)}"
 
 
@@ -99,16 +120,9 @@ def tables(answered: Answered) -> Iterator[TextTable]:
     one = answered.judgement
     if not one.n:
         return
-    yield TextTable(
-        f"{one.judge}: by label",
-        ("Label", "Verdict", "Sensitivity", "n", "Specificity", "n"),
-        [
-            (each.label, each.verdict, rate(each.sensitivity), f"{each.sensitivity.n:,}")
-            + (rate(each.specificity), f"{each.specificity.n:,}")
-            for each in one.labels
-        ],
-    )
-    yield TextTable(f"{one.judge}: all labels together", ("Measure", "Value"), list(_overall(one)))
+    yield _by_label(one)
+    title = f"{one.judge}: all labels together" + (", against the plurality of people" if one.has_peers else "")
+    yield TextTable(title, ("Measure", "Value"), list(_overall(one)))
     matrix = one.figures.confusion
     yield TextTable(
         f"{one.judge}: confusion (rows: people, columns: {one.judge})",
@@ -134,6 +148,25 @@ def tables(answered: Answered) -> Iterator[TextTable]:
         yield _shifts(one, column)
     if (test := verdict.stands_in(one, answered.humans)) is not None:
         yield _alternative(one, test)
+
+
+def _by_label(one: JudgedColumn) -> TextTable:
+    title = f"{one.judge}: by label"
+    if not one.has_peers:
+        head = ("Label", "Verdict", "Sensitivity", "n", "Specificity", "n")
+        cells = [((rate(each.sensitivity),), (rate(each.specificity),)) for each in one.labels]
+    else:
+        head = ("Label", "Verdict", "Sensitivity", "of people", "Difference", "n")
+        head += ("Specificity", "of people", "Difference", "n")
+        cells = [
+            tuple((number(of.judge), number(of.people), difference(of)) for of in (each.sensitivity, each.specificity))
+            for each in one.labels
+        ]
+    rows = [
+        (each.label, each.verdict, *sensitivity, f"{each.sensitivity.n:,}", *specificity, f"{each.specificity.n:,}")
+        for each, (sensitivity, specificity) in zip(one.labels, cells, strict=True)
+    ]
+    return TextTable(title, head, rows)
 
 
 def _overall(one: JudgedColumn) -> Iterator[tuple[str, str]]:
@@ -181,7 +214,8 @@ def _alternative(one: JudgedColumn, test) -> TextTable:
         ("Average advantage probability", number(test.advantage.estimate)),
         ("epsilon", f"{test.epsilon:g}"),
     ]
-    return TextTable(title, ("Measure", "Value"), rows)
+    note = "All labels together, person by person; the verdict in the first line is label by label."
+    return TextTable(title, ("Measure", "Value"), rows, note)
 
 
 def comparison(judgements: Sequence[JudgedColumn]) -> TextTable | None:
@@ -222,7 +256,8 @@ def as_text(table: TextTable) -> str:
 def as_json(answered: Answered) -> dict:
     one = answered.judgement
     fields = {"judge": one.judge, "n": one.n, "n_rows": one.columns.n_rows, "n_ties": answered.n_ties}
-    fields |= {"humans": list(answered.humans), "floor": one.floor, "sentence": sentence(answered)}
+    fields |= {"humans": list(answered.humans), "margin" if one.has_peers else "floor": one.bound}
+    fields |= {"sentence": sentence(answered), "caution": caution(answered)}
     if one.n:
         fields |= {
             "labels": [_rates(asdict(each)) for each in one.labels],
@@ -246,6 +281,8 @@ def _rates(label: dict) -> dict:
 
 
 def _valued(share: dict) -> dict:
+    if "value" in share:  # of a gap
+        return share
     return {"value": share["n_cases"] / share["n"] if share["n"] else None} | share
 
 
@@ -274,6 +311,8 @@ def as_page(every: Sequence[Answered], file: str) -> str:
     parts = []
     for answered in every:
         parts.append(f"<p class=answer>{escape(sentence(answered))}</p><p class=rule>{escape(rule(answered))}</p>")
+        if warning := caution(answered):
+            parts.append(f"<p class=note>{escape(warning)}</p>")
         if answered.judgement.n:
             parts.append(_picture(answered.judgement))
     shown = [table for answered in every for table in tables(answered)]
@@ -299,7 +338,7 @@ def _table(table: TextTable) -> str:
 
 
 def _picture(one: JudgedColumn) -> str:
-    """Sensitivity and specificity of each label with their intervals, against the floor."""
+    """Sensitivity and specificity of each label with their intervals, against the bound of the rule."""
     from analysis.figures.pictures.drawing import draw
     from analysis.figures.pictures.spec import Axis, IntervalRow, Intervals, Level
 
@@ -316,17 +355,21 @@ def _picture(one: JudgedColumn) -> str:
         for each in one.labels
         for series, of in (("Sensitivity", each.sensitivity), ("Specificity", each.specificity))
     )
-    title = f"{one.judge} against people"
+    title = f"{one.judge} against people" + (": differences from people" if one.has_peers else "")
+    least, most = (
+        min([-0.2, *(row.low for row in rows if row.low is not None)]),
+        max([0.2, *(row.high for row in rows if row.high is not None)]),
+    )
     picture = Intervals(
         name="judge",
         title=title,
         caption=f"{one.n:,} rows. Lines are 95 % intervals.",
         alt=f"{title}: sensitivity and specificity of each label.",
         items=rows,
-        values=Axis("Share", 0.0, 1.0),
+        values=Axis("Difference", least, most) if one.has_peers else Axis("Share", 0.0, 1.0),
         rows_title="Label",
         series_title="Measure",
-        level=Level(one.floor, "floor"),
+        level=Level(-one.bound, "margin") if one.has_peers else Level(one.bound, "floor"),
     )
     svg = draw(picture, "svg").decode()
     return f"<figure>{svg[svg.index('<svg') :]}</figure>"

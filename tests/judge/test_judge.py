@@ -190,7 +190,7 @@ def test_several_people_vote_and_may_be_replaced(tmp_path, capsys):
     assert [LABELS[code] for code in reference if code >= 0] == [
         max(set(vote), key=vote.count) for vote in votes if len(set(vote)) < 3
     ]
-    test = verdict.stands_in(JudgedColumn(columns, "judge", reference), ["p0", "p1", "p2"])
+    test = verdict.stands_in(JudgedColumn(columns, "judge", reference, humans=["p0", "p1", "p2"]), ["p0", "p1", "p2"])
     again = alternative_annotator_test(verdict.labels_of_people(columns, ["p0", "p1", "p2"]), columns.codes["judge"])
     assert (test.passes, test.winning_rate.estimate) == (again.passes, again.winning_rate.estimate)
     out = said(capsys, file, "--judge", "judge", "--human", "p0", "--human", "p1", "--human", "p2")[1]
