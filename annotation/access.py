@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from annotation.models import (
@@ -156,7 +156,14 @@ def visible_datasets(user: User) -> QuerySet[Dataset]:
 
 def labels_content_of(user: User, dataset: Dataset) -> bool:
     """Whether the person still labels in a project on the data set: its gold labels would tell them the answers."""
-    return any(has_open_work(user, project) for project in visible_projects(user).filter(dataset=dataset))
+    own = Membership.objects.filter(user=user, role=ANNOTATOR, is_active=True).values("project_id")
+    projects = Project.objects.filter(dataset=dataset, pk__in=own).exclude(state=Project.State.CLOSED)
+    mine = Assignment.objects.filter(rater__user=user, project=OuterRef("project_id"))
+    leased = Assignment.objects.filter(project=OuterRef("pk"), rater__user=user, state=Assignment.State.LEASED)
+    to_take = Assignment.objects.filter(project=OuterRef("pk"), state=Assignment.State.OPEN).exclude(
+        Exists(mine.filter(item=OuterRef("item_id")))
+    )
+    return projects.filter(Exists(leased) | Exists(to_take)).exists()
 
 
 def may_edit_dataset(user: User, dataset: Dataset) -> bool:

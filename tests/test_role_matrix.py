@@ -13,8 +13,9 @@ from django.test import Client
 from django.urls import resolve
 
 from annotation.machines.prompts import splitting, versions
-from annotation.models import Project
+from annotation.models import Membership, Project
 
+from .factories import join
 from .roles.accounts import ACCOUNTS
 from .roles.api import API
 from .roles.objects import OBJECTS
@@ -111,7 +112,10 @@ OF_EVERY_PROJECT += ("reports/<slug:name>", "tables/<slug:name>", "behind/<slug:
 def theirs(world):
     """Projects of the other researcher, one of each kind of task that has pages of its own."""
     person = world.people["other researcher"]
-    return [Project.objects.get(slug="foreign"), make_drafting_project(owner=person, slug="their-drafting")]
+    projects = [Project.objects.get(slug="foreign"), make_drafting_project(owner=person, slug="their-drafting")]
+    for project in projects:
+        join(project, person, Membership.Role.ADJUDICATOR)
+    return projects
 
 
 def test_another_projects_ids_open_nothing_below_ones_own_project(world, theirs):

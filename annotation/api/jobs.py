@@ -6,14 +6,16 @@ from annotation import access
 from annotation.api import shapes
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.jobs import lifecycle, results
+from annotation.jobs.queues import look_up_waits
 from annotation.models import Job
 from annotation.work.label_access import API, labels_served
 
 
 class JobsRoute(Listing):
-    """The jobs that you may see, without their results."""
+    """The jobs that you may see, without their results, and without messages of those that read labels: ask for the
+    job itself."""
 
-    shape = shapes.ReadJobShape
+    shape = shapes.ListedJobShape
     filters = {
         "kind": QueryFilter("kind", Job.Kind.values),
         "state": QueryFilter("state", Job.State.values),
@@ -22,7 +24,11 @@ class JobsRoute(Listing):
     }
 
     def rows(self, request):
-        return access.visible_jobs(request.user).select_related("project", "dataset").defer("result")
+        return access.visible_jobs(request.user).select_related("project", "dataset").defer("result", "parameters")
+
+    def prepared(self, page: list) -> list:
+        look_up_waits(page)
+        return page
 
 
 class JobDetailRoute(Route):

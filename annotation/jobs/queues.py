@@ -5,7 +5,7 @@ Which workers listen to a queue is known to the broker alone, and asking it take
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -62,10 +62,28 @@ def queue_states(names: Collection[str]) -> dict[str, QueueState]:
 def long_wait(job: Job) -> QueueState | None:
     """The queue of a job that has waited for a worker longer than it should, at its start or because the worker that
     had it is gone; None while all is well, and where it waits for something else."""
+    return job.found_wait if hasattr(job, "found_wait") else _long_waits([job]).get(job.pk)
+
+
+def look_up_waits(jobs: Iterable[Job]) -> None:
+    """For lists: what `long_wait` says of each of these jobs from now on, in two queries for all of them."""
+    jobs = list(jobs)
+    found = _long_waits(jobs)
+    for job in jobs:
+        job.found_wait = found.get(job.pk)
+
+
+def _long_waits(jobs: list[Job]) -> dict[int, QueueState]:
     now = timezone.now()
-    if job.is_finished or job.waits_since or job.cancel_requested or now - job.created_at < PATIENCE:
-        return None
-    found = job.chunks.aggregate(
+    waiting = [
+        job
+        for job in jobs
+        if not (job.is_finished or job.waits_since or job.cancel_requested) and now - job.created_at >= PATIENCE
+    ]
+    if not waiting:
+        return {}
+    rows = Chunk.objects.filter(job__in=waiting).values("job")
+    rows = rows.annotate(
         held=Count("pk", filter=Q(state=Chunk.State.LEASED, lease_expires_at__gte=now)),
         to_take=Count("pk", filter=takeable(now)),
         seen=Max("started_at"),
@@ -73,12 +91,20 @@ def long_wait(job: Job) -> QueueState | None:
         left=Max("lease_expires_at"),
         due=Max("not_before", filter=takeable(now)),
     )
-    moments = [found[name] for name in ("seen", "done", "left", "due") if found[name] is not None]
-    if found["held"] or not found["to_take"] or (moments and now - max(moments) < PATIENCE):
-        return None
-    queue = queue_states([job.queue])[job.queue]
-    taken = [moment for moment in (queue.last_begun, found["seen"], found["done"]) if moment is not None]
-    return replace(queue, last_begun=max(taken, default=None))
+    found = {row["job"]: row for row in rows}
+    queues = queue_states({job.queue for job in waiting})
+    waits = {}
+    for job in waiting:
+        row = found.get(job.pk)
+        if row is None or row["held"] or not row["to_take"]:
+            continue
+        moments = [row[name] for name in ("seen", "done", "left", "due") if row[name] is not None]
+        if moments and now - max(moments) < PATIENCE:
+            continue
+        queue = queues[job.queue]
+        taken = [moment for moment in (queue.last_begun, row["seen"], row["done"]) if moment is not None]
+        waits[job.pk] = replace(queue, last_begun=max(taken, default=None))
+    return waits
 
 
 def waits_for(job: Job) -> str:

@@ -50,10 +50,10 @@ from .jobs import (
     FileShape,
     JobDetailShape,
     JobShape,
+    ListedJobShape,
     MadeWebhookShape,
     NewExport,
     NewWebhook,
-    ReadJobShape,
     WebhookShape,
 )
 from .machines import (
@@ -106,7 +106,7 @@ __all__ = [
     "ItemShape",
     "JobDetailShape",
     "JobShape",
-    "ReadJobShape",
+    "ListedJobShape",
     "JudgementShape",
     "Keys",
     "LabelShape",

@@ -35,20 +35,24 @@ class JobShape(Shape):
         return waits_for(job)
 
 
-class ReadJobShape(JobShape):
-    """Without messages about labels that the reader may not see."""
+class ListedJobShape(JobShape):
+    """One of many jobs: whose labels each of them read is not looked up."""
 
     message = s.SerializerMethodField()
 
     def get_message(self, job) -> str:
-        return results.message_for(self.context["request"].user, job)
+        return "" if job.kind in results.OF_LABELS else job.message
 
 
-class JobDetailShape(ReadJobShape):
+class JobDetailShape(JobShape):
     """With what came of it, bad rows by their lines included. Labels, figures and what checkers said are left out for
     who may not see the labels of each project in it, or still labels there."""
 
+    message = s.SerializerMethodField()
     result = s.SerializerMethodField()
+
+    def get_message(self, job) -> str:
+        return results.message_for(self.context["request"].user, job)
 
     def get_result(self, job) -> dict:
         return results.result_for(self.context["request"].user, job)

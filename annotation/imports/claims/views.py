@@ -17,6 +17,7 @@ from annotation.imports.claims import choosing, collecting
 from annotation.imports.claims.forms import ChoiceForm, CollectForm
 from annotation.imports.views import refuse_oversized
 from annotation.jobs.queries import progress_of
+from annotation.jobs.queues import look_up_waits
 from annotation.models import ClaimCollection, Job
 
 LISTED, PER_PAGE = 50, 50
@@ -44,7 +45,8 @@ def claims_new(request, slug):
             form.add_error("files", str(error))
         except collecting.CollectingProblem as problem:
             form.add_error(None, str(problem))
-    found = dataset.claim_collections.select_related("job", "created_by").order_by("-pk")[:LISTED]
+    found = list(dataset.claim_collections.select_related("job", "created_by").order_by("-pk")[:LISTED])
+    look_up_waits(collection.job for collection in found)
     context = {
         "dataset": dataset,
         "form": form,

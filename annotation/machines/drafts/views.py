@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import drafts_project_for, may_edit_dataset
 from annotation.jobs.queries import progress_of
+from annotation.jobs.queues import look_up_waits
 from annotation.machines.drafts import extraction, reviewing
 from annotation.machines.drafts import publishing as draft_publishing
 from annotation.machines.drafts.forms import PublishDraftsForm
@@ -39,6 +40,7 @@ def _project(request, slug: str) -> tuple[Project, DraftKind]:
 def project_drafts(request, slug):
     project, kind = _project(request, slug)
     runs = list(queries.runs_of(project, kind)[:LISTED])
+    look_up_waits(run.job for run in runs)
     state, failed = request.GET.get("state", ""), "failed" in request.GET
     run = next((run for run in runs if str(run.uuid) == request.GET.get("run")), None)
     found = sources.sources_to_review(project, kind, state=state, run=run, failed=failed)

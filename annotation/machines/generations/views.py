@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import RESEARCHER, has_open_work, may_edit_dataset, project_for, run_for
 from annotation.jobs.queries import progress_of
+from annotation.jobs.queues import look_up_waits
 from annotation.machines.generations import generating, publishing, queries
 from annotation.machines.runs.views.shared import render_estimate, render_run, start_chosen, to_run
 from annotation.models import Evidence, GenerationRun, Job, Project
@@ -24,9 +25,11 @@ def project_generations(request, slug):
     if run:
         several = project.generation_runs.count() > before + 1
         return redirect("project_generations", slug) if several else to_run(run)
+    rows = list(queries.runs_of(project, LISTED))
+    look_up_waits(run.job for run, _ in rows)
     context = {
         "project": project,
-        "rows": queries.runs_of(project, LISTED),
+        "rows": rows,
         "n_questions": generating.questions_in(project.dataset).count(),
         "entries": entries,
     }

@@ -9,6 +9,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, has_open_work, project_for
+from annotation.jobs.queues import look_up_waits
 from annotation.machines.prompts import splitting, versions
 from annotation.machines.runs.forms import limit_fields, limits_of, parameter_field
 from annotation.machines.runs.starting import TEXT_LENGTH, RunError, SameRun
@@ -82,6 +83,7 @@ def project_prompts(request, slug):
     # How much people labelled is no label, but would tell those who still label here what others have done.
     is_blind = has_open_work(request.user, project)
     runs = {} if why_none else versions.runs_of(project)
+    look_up_waits(run.job for of_version in runs.values() for run in of_version)
     context = {
         "project": project,
         "why_none": why_none,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import RESEARCHER, has_open_work, may_edit_dataset, project_for, run_for
 from annotation.jobs.queries import progress_of
+from annotation.jobs.queues import look_up_waits
 from annotation.machines.retrieval import expansions, publishing, retrieving
 from annotation.machines.retrieval.forms import PublishPassagesForm
 from annotation.machines.retrieval.queries import files
@@ -41,9 +42,11 @@ def project_retrieval(request, slug):
         if entry["info"].slug == retrieving.PIPELINE:
             entry["is_open"] |= bool(preset)
             entry["presets"], entry["preset"] = retrieving.PRESETS, retrieving.PRESETS.get(preset)
+    runs = list(queries.runs_of(project)[:LISTED])
+    look_up_waits(run.job for run in runs)
     context = {
         "project": project,
-        "rows": [(run, *queries.words_for(run)) for run in queries.runs_of(project)[:LISTED]],
+        "rows": [(run, *queries.words_for(run)) for run in runs],
         "is_blind": has_open_work(request.user, project),
         "asked": choices["asked"],
         "corpora": choices["corpora"],

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
 from annotation.jobs.queries import progress_of
+from annotation.jobs.queues import look_up_waits
 from annotation.machines.runs import checker_inputs, suggesting
 from annotation.machines.runs.queries.checkers import needs_of
 from annotation.machines.training import training
@@ -43,6 +44,7 @@ def project_training(request, slug):
         context["counts"], context["touched"] = queries.label_counts(project, TrainedModel.Source.BOTH)
     context["needs"] = needs_of(get_info(KIND))
     context["models"] = [] if why_not else list(queries.trained_models_of(project)[:LISTED])
+    look_up_waits(model.job for model in context["models"])
     return render(request, "annotation/training/list.html", context)
 
 

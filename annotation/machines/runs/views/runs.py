@@ -8,7 +8,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
-from annotation.jobs.queues import queue_states
+from annotation.jobs.queues import look_up_waits, queue_states
 from annotation.machines.drafts.queries import sources
 from annotation.machines.generations import generating
 from annotation.machines.runs import checker_inputs, retrieved, running_every, suggesting
@@ -42,6 +42,7 @@ def project_runs(request, slug):
         return to_run(run)
     plans = running_every.plans_of(project)
     runs = list(queries.runs_of(project)[:LISTED])
+    look_up_waits(run.job for run in runs)
     context = {
         "project": project,
         "runs": runs,
