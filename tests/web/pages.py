@@ -147,8 +147,10 @@ class LabellingPage:
             assert time.monotonic() < end, f"waited in vain for {condition}"
             self.page.wait_for_timeout(20)
 
-    def drag(self, field: str, start: int, end: int, *, shift: bool = False) -> None:
-        """Select from one UTF-16 offset to another with the mouse."""
+    def drag(
+        self, field: str, start: int, end: int, *, shift: bool = False, release: tuple[int, int] | None = None
+    ) -> None:
+        """Select from one UTF-16 offset to another with the mouse; `release` is where the drag ends instead."""
         self.page.locator(f'[data-field="{field}"]').scroll_into_view_if_needed()
         left, top, right, bottom = self.page.evaluate(PLACE, [field, start, end])
         if shift:
@@ -156,7 +158,7 @@ class LabellingPage:
         self.page.mouse.move(left + 0.5, top)
         self.page.mouse.down()
         self.page.mouse.move((left + right) / 2, bottom)
-        self.page.mouse.move(right - 0.5, bottom)
+        self.page.mouse.move(*(release or (right - 0.5, bottom)))
         self.page.mouse.up()
         if shift:
             self.page.keyboard.up("Shift")

@@ -139,6 +139,46 @@ def test_no_passage_at_all_is_said(label, ann):
     page.answer()
 
 
+def test_a_highlight_after_a_label_is_for_the_triplet_just_labelled(label, ann):
+    """The page has moved on to the next one by then; what is meant is named, and asked where it is not clear."""
+    page = label(make(ann, TRIPLETS), ann)
+    page.press("1")
+    page.drag("passage-1", 6, 9)
+    eventually(page.page, lambda: page.status, "Highlighted for number 1")
+    page.press("h", "ArrowRight", "ArrowRight", "Enter", "Escape")  # by the keyboard likewise
+    page.press("2")
+    page.drag("passage-2", 1, 3)
+    asked = "Number 2: “Neutral” takes no highlight. Press h or mark it again for number 3"
+    eventually(page.page, lambda: page.status, asked)
+    page.press("h")
+    assert page.status == "Highlighted for number 3"
+    page.press("p", "1")
+    assert page.status == "All of passage 1 is highlighted for number 3"
+    page.press("3")
+    first = page.answer()
+    page.is_saved()
+    found = by_unit(first, ann)
+    assert [label for label, _ in found] == ["entailment", "neutral", "contradiction"]
+    assert found[0][1] == [("passage-1", "keeps"), ("passage-1", "the")]
+    assert found[1][1] == [] and found[2][1] == [("passage-1", PASSAGES[0]), ("passage-2", "The")]
+
+
+def test_a_highlight_after_a_label_is_for_the_next_triplet_once_it_is_touched(label, ann):
+    page = label(make(ann, TRIPLETS), ann)
+    page.press("1", "ArrowDown", "ArrowUp")
+    page.drag("passage-1", 6, 9)
+    eventually(page.page, lambda: page.status, "Highlighted for number 2")
+    page.press("3")  # marked already, so what comes next is about the third
+    page.drag("passage-2", 1, 3)
+    eventually(page.page, lambda: page.status, "Highlighted for number 3")
+
+
+def test_a_drag_may_end_anywhere_on_the_page(label, ann):
+    page = label(make(ann, CONTEXT), ann)
+    page.drag("passage-2", 5, 8, release=(3, 3))
+    eventually(page.page, lambda: len(chips(page)), 1)
+
+
 def test_highlights_belong_to_the_current_triplet(label, ann):
     page = label(make(ann, TRIPLETS), ann)
     page.press("h", "Enter", "Escape", "1")  # Salt, for the first, which becomes entailment

@@ -61,6 +61,7 @@ export function createItem(node, payload, onChange, onPainted) {
   let past = [];
   let settled = null; // {state, comment, words} as they were sent or stored last; null before the first answer
   let current = 0;
+  let latest = null; // the unit labelled just now, from which the page moved on by itself; null once another one is chosen
   const comment = find("[data-comment]");
   const words = find("[data-free-text]");
   const item = {
@@ -162,13 +163,26 @@ export function createItem(node, payload, onChange, onPainted) {
   const isWhole = (group, { field, start, end }) => group.dimension.spans.takes_whole_texts && start === 0 && end === texts.get(field)?.text.length;
 
   Object.assign(item, {
-    isAsked, mayCarry, spansOf, suggestionFor, isWhole, utf16, titleOf,
+    isAsked, isMany, mayCarry, spansOf, suggestionFor, isWhole, utf16, titleOf,
     label: labelOf,
     spanFields: (group) => fieldsOf.get(group.dimension),
     /** Highlights that are kept but not sent, since the label does not carry them. */
     isOff: (group) => (isAsked(group) ? labelOf(group) !== undefined && !mayCarry(group) : conditionOf(group) in state.labels),
     render: () => view.render(),
     current: () => groups[current],
+    /** The page moved on from a group that was just labelled. Whoever labels first marks why now; whoever marked it already is done with it. */
+    movedOn({ unit }) {
+      const isMarked = ofUnit.get(unit).some((group) => spansOf(group).length);
+      latest = unit === groups[current].unit || isMarked ? null : unit;
+    },
+    /** The person chose the current unit. */
+    chose() {
+      if (latest === null) return;
+      latest = null;
+      view.render();
+    },
+    /** The unit that the next highlight is about. */
+    spanUnit: () => latest ?? groups[current].unit,
     /** Mark a group as the one that digits answer. Returns false when it is not asked. */
     setCurrent(group) {
       if (!group || !isAsked(group)) return false;
@@ -208,6 +222,7 @@ export function createItem(node, payload, onChange, onPainted) {
     },
     choose(group, value) {
       if (!isAsked(group)) return;
+      latest = null;
       const labels = { ...state.labels };
       if (group.dimension.answer === "labels") labels[group.key] = toggled(group, labelOf(group), value);
       else if (labelOf(group) === value) return;
@@ -252,17 +267,26 @@ export function createItem(node, payload, onChange, onPainted) {
       });
       return true;
     },
-    /** The group of a unit (the current one, unless said) whose spans may lie in a field; the current group first. */
-    groupFor(field, unit = groups[current].unit) {
+    /** The group of a unit (by default the one that highlights are about) whose spans may lie in a field; the current first. */
+    groupFor(field, unit = item.spanUnit()) {
       const able = item.groupsOf(unit).filter((group) => takes(group.dimension, field));
       return able.find((group) => group.index === current) ?? able[0] ?? null;
     },
-    /** The texts in which the current unit's highlights may lie, in the order of the page. */
+    /** The texts in which the next highlight may lie, in the order of the page. */
     spanTexts() {
-      const names = new Set(item.groupsOf(groups[current].unit).flatMap((group) => fieldsOf.get(group.dimension)));
+      const names = new Set(item.groupsOf(item.spanUnit()).flatMap((group) => fieldsOf.get(group.dimension)));
       return [...texts].filter(([name, text]) => names.has(name) && !text.isEmpty).map(([, text]) => text);
     },
     ownLabels,
+    /** Names a group's unit at the end of a message, where there are several. */
+    nameOf: (group) => (isMany ? ` for number ${group.number}` : ""),
+    /** Asks which unit is meant where the one labelled just now takes no highlight; the next try is about the current one. */
+    whyAnother(group) {
+      const why = group.unit === latest && refusal(group);
+      if (!why) return "";
+      item.chose();
+      return `Number ${group.number}: ${why.split(":")[0]}. Press h or mark it again for number ${groups[current].number}`;
+    },
     /** Adds a highlight, with a label where they have some. Returns why it does not, or nothing. */
     addSpan(group, { field, start, end, label: own }) {
       const span = { field, start, end, ...named(own) };
@@ -280,24 +304,24 @@ export function createItem(node, payload, onChange, onPainted) {
     removeSpan(group, span) {
       change(withSpans(group.key, spansOf(group).filter((other) => other !== span)));
     },
-    /** The texts that the current unit can name as a whole, in the order of the page: the first is number 1. */
+    /** The texts that can be highlighted as a whole, in the order of the page: the first is number 1. */
     wholeTexts() {
-      const groupsHere = item.groupsOf(groups[current].unit).filter((group) => group.dimension.spans?.takes_whole_texts);
+      const groupsHere = item.groupsOf(item.spanUnit()).filter((group) => group.dimension.spans?.takes_whole_texts);
       return [...texts].filter(([name]) => groupsHere.some((group) => takes(group.dimension, name))).map(([, text]) => text);
     },
     /** Name a whole text as what decided, or take that back. Returns what to say, and whether it was done. */
     toggleWhole(text) {
       const { field } = text.element.dataset;
-      const group = item.groupsOf(groups[current].unit).find((one) => one.dimension.spans?.takes_whole_texts && takes(one.dimension, field));
+      const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.spans?.takes_whole_texts && takes(one.dimension, field));
       if (!group) return { isDone: false, words: "This task has no highlights of whole passages" };
       if (text.isEmpty) return { isDone: false, words: `${text.title} is empty` };
       const whole = spansOf(group).find((span) => span.field === field && isWhole(group, span));
       if (whole) {
         item.removeSpan(group, whole);
-        return { isDone: true, words: `${text.title} is no longer highlighted` };
+        return { isDone: true, words: `${text.title} is no longer highlighted${item.nameOf(group)}` };
       }
-      const why = item.addSpan(group, { field, start: 0, end: text.text.length });
-      return { isDone: !why, words: why || `All of ${text.title.toLowerCase()} is highlighted` };
+      const why = item.whyAnother(group) || item.addSpan(group, { field, start: 0, end: text.text.length });
+      return { isDone: !why, words: why || `All of ${text.title.toLowerCase()} is highlighted${item.nameOf(group)}` };
     },
     setCaret(next) {
       item.caretAt = next ?? item.caretAt;

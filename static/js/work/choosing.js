@@ -14,20 +14,25 @@ export function numberOf(event) {
 export function createChooser(stage, itemNow, page, highlighter) {
   let isPointing = false; // walking through radios with the arrows makes clicks too
   let isNaming = false; // after p: the next digit names a whole text
-  document.addEventListener("pointerdown", () => {
+  document.addEventListener("pointerdown", (event) => {
     isPointing = true;
     isNaming = false;
+    if (stage.contains(event.target) && event.target.closest("[data-unit-row]")) itemNow()?.chose(); // also where it has the focus
   }, true);
   document.addEventListener("keydown", () => (isPointing = false), true);
 
   function focus(group) {
     if (!group || !itemNow()?.setCurrent(group)) return;
+    itemNow().chose();
     group.box.focus({ preventScroll: true });
     reveal(group.box.closest("[data-unit-row]") ?? group.box);
   }
 
   const reveal = (element) => element.scrollIntoView({ block: "nearest", behavior: "instant" });
-  const onwards = (group) => focus(itemNow().neighbour(1) ?? group);
+  function onwards(group) {
+    focus(itemNow().neighbour(1) ?? group);
+    itemNow().movedOn(group);
+  }
   const current = () => (itemNow() && itemNow().stage !== "waiting" ? itemNow().current() : null);
   const walk = (direction) => () => itemNow() && focus(itemNow().neighbour(direction));
 
@@ -37,14 +42,19 @@ export function createChooser(stage, itemNow, page, highlighter) {
     const own = item.groupsOf(unit).filter(item.isAsked);
     const group = own.find((one) => item.label(one) === undefined) ?? own[0];
     if (!group || !item.setCurrent(group)) return;
+    item.chose();
     if (highlighter.mark(group)) reveal(group.box.closest("[data-unit-row]") ?? group.box);
     else focus(group);
   }
 
   function next(group) {
     const open = itemNow().unanswered() ?? group;
-    if (!highlighter.isActive()) return focus(open);
+    if (!highlighter.isActive()) {
+      focus(open);
+      return itemNow().movedOn(group);
+    }
     itemNow().setCurrent(open);
+    itemNow().movedOn(group);
     page.announce(open.box.closest("[data-unit-row]")?.querySelector("[id]")?.textContent.trim() ?? "");
     return reveal(open.box.closest("[data-unit-row]") ?? open.box);
   }
@@ -67,13 +77,15 @@ export function createChooser(stage, itemNow, page, highlighter) {
   });
   stage.addEventListener("focusin", (event) => {
     const box = event.target.closest("[data-group]");
-    if (box && itemNow()) itemNow().setCurrent(itemNow().groupOf(box));
+    if (!box || !itemNow()) return;
+    itemNow().setCurrent(itemNow().groupOf(box));
+    itemNow().chose();
   });
 
   function nameWhole(text) {
     const { isDone, words } = itemNow().toggleWhole(text);
     page.announce(words);
-    if (!isDone) page.tell(words, "missing");
+    if (!isDone || itemNow().isMany) page.tell(words, isDone ? "" : "missing");
   }
 
   const actions = {

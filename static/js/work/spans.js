@@ -202,19 +202,21 @@ export function createHighlighter(stage, itemNow, page) {
     if (isWaiting()) return;
     labels.set(button.dataset.of, button.dataset.spanLabel);
     showLabels();
-    item.setCurrent(item.groupsOf(item.current().unit).find((one) => one.dimension.slug === button.dataset.of));
+    const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === button.dataset.of);
+    if (group?.unit === item.current().unit) item.setCurrent(group);
     if (!take(isByCharacter)) page.announce(`Highlights are labelled ${button.dataset.title}`);
   }
 
-  /** Highlight a stretch for a group, or for the one of the current unit. True when the page shows it now. */
+  /** Highlight a stretch for a group, or for the unit that highlights are about. True when the page shows it now. */
   function add(text, { start, end }, wanted) {
     const { field } = text.element.dataset;
     const item = itemNow();
     const group = item.groupFor(field, wanted?.unit);
     const label = group && labelFor(group);
-    const why = group ? item.addSpan(group, { field, start, end, label: label?.value }) : "Nothing is highlighted in this text";
+    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : "Nothing is highlighted in this text";
     if (why) page.tell(why, "missing");
-    const number = item.payload.unit_picks && group ? ` for number ${group.number}` : "";
+    const number = group ? item.nameOf(group) : "";
+    if (!why && number) page.tell(`Highlighted${number}`);
     page.announce(why || `Highlighted${number}${label ? ` as ${label.title}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
     return !why;
   }
@@ -222,7 +224,7 @@ export function createHighlighter(stage, itemNow, page) {
   function removeAt(text, span) {
     const item = itemNow();
     const { field } = text.element.dataset;
-    const here = item.current().unit;
+    const here = item.spanUnit();
     for (const isHere of [true, false]) {
       for (const group of item.groups) {
         // Only where all are in sight is another unit's highlight what somebody means.
@@ -330,14 +332,21 @@ export function createHighlighter(stage, itemNow, page) {
     const button = event.target.closest("[data-span-label]");
     if (button) nameNext(button);
   });
-  stage.addEventListener("pointerup", (event) => {
-    if (event.pointerType !== "mouse" || event.button !== 0 || event.target.closest("button")) return;
+  // A drag may end anywhere; where it began says whether it is one.
+  let isDragging = false;
+  document.addEventListener("pointerdown", (event) => {
+    isDragging = event.pointerType === "mouse" && event.button === 0 && stage.contains(event.target) && !event.target.closest("button");
+  }, true);
+  document.addEventListener("pointerup", (event) => {
+    if (!isDragging || event.button !== 0) return;
+    isDragging = false;
     const byCharacter = event.shiftKey || event.altKey;
     isByCharacter = byCharacter; // at once: a key may come before what waits for the selection
     const work = () => {
       if (!itemNow()?.payload.unit_picks) return take(byCharacter);
       // Where digits pick units, one of them says what the stretch belongs to.
-      if (!isWaiting() && selected(itemNow().spanTexts(), byCharacter)) page.tell("Press a number to say which it belongs to, or h for the current one");
+      const item = itemNow();
+      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.tell(`Press a number to say which it belongs to, or h for ${item.groupsOf(item.spanUnit())[0].number}`);
     };
     pending = { work, timer: setTimeout(settle, 0) };
   });

@@ -187,6 +187,7 @@ export function createView(item, painted) {
     const layers = new Map([...texts.keys()].map((name) => [name, []]));
     const whole = new Set();
     const { unit } = item.current();
+    const spanUnit = item.spanUnit();
     for (const group of groups) {
       if (!group.dimension.spans) continue;
       const isHere = group.unit === unit;
@@ -197,7 +198,7 @@ export function createView(item, painted) {
       const numberOf = (span) => number || item.ownLabels(group).findIndex((one) => one.value === span.label) + 1;
       for (const span of item.spansOf(group)) {
         if (!item.isWhole(group, span)) layers.get(span.field)?.push({ start: span.start, end: span.end, kind, number: numberOf(span) });
-        else if (isHere) whole.add(span.field);
+        else if (group.unit === spanUnit) whole.add(span.field);
       }
       if (!isHere && isMany && !hasColours) continue;
       for (const span of suggestedSpans(group)) layers.get(span.field).push({ start: span.start, end: span.end, kind: "suggested", number });
