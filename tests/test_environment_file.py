@@ -167,3 +167,12 @@ def test_a_database_that_is_away_or_empty_is_a_line(tmp_path):
     done = run(BIN / "python", "manage.py", "report", "some-project", "agreement", **away)
     assert done.returncode == 1 and "cannot be reached" in done.stderr and len(done.stderr.splitlines()) == 1
     assert "secret-word" not in done.stderr
+
+
+def test_a_reader_that_stops_early_sees_no_traceback(clone):
+    """As `manage.py report ... | head` does."""
+    command = [BIN / "python", "manage.py", "diffsettings", "--all"]
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    with subprocess.Popen(command, cwd=clone, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b"" and process.wait() == 0
