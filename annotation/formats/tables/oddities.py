@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from annotation.formats.records import FormatError
 
 IDENTICAL, REVISIONS, PLACES, SPELLINGS, UNMAPPED = "identical", "revisions", "places", "spellings", "unmapped"
-MERGED, UNNAMED = "merged", "unnamed"
+MERGED, UNNAMED, OFFSETS = "merged", "unnamed", "offsets"
 LEAVE_OUT = "leave-out"
 
 
@@ -57,6 +57,15 @@ ODDITIES: dict[str, Oddity] = {
         "Labels that differ only in case, spaces or hyphens",
         {"fold": "They are one label", LEAVE_OUT: "Leave out rows whose spelling differs from the first one's"},
         "fold",
+    ),
+    OFFSETS: Oddity(
+        "Places of highlights after emoji and other characters that two tools count differently",
+        {
+            "words": "Count as fits the words: most highlights begin and end with one",
+            "utf-16": "Such a character counts as two (UTF-16 code units, as in browsers)",
+            "code-points": "Such a character counts as one (code points, as in Python)",
+        },
+        "words",
     ),
     MERGED: Oddity("Identical rows of the same rater, or without labels", {"merge": "They are one row"}, "merge"),
 }

@@ -26,7 +26,7 @@ from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import marked_place
+from annotation.formats.tools.offsets import MarkedPlaces, or_none, placed
 from annotation.formats.tools.tasks import PASSAGES, RATING, SEVERAL, WORDS, Said, Task, ToolQuestion, ToolSpan, shown
 from annotation.formats.tools.tool_tasks import (
     WrittenAnswers,
@@ -59,20 +59,20 @@ LOSES = (
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    return common.records_of(tasks_of(sources, options), options)
+    return common.records_of(placed(tasks_of, sources, options), options)
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
     _, asked = _split(sources)
     configured = {common.question_slug(one.name): one for one in asked.values()}
-    return common.label_set_of(tasks_of(sources, options), name, configured)
+    return common.label_set_of(placed(tasks_of, sources, options), name, configured)
 
 
-def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
+def tasks_of(sources: list[SourceFile], options: Options, places: MarkedPlaces) -> Iterator[Task | RowError]:
     records, asked = _split(sources)
     if not records:
         raise FormatError(f"{sources[0].label}: has no records; give the file of the records along with the settings")
-    yield from common.tasks_in(open_tables(records, options), partial(_task, asked, options))
+    yield from common.tasks_in(open_tables(records, options), partial(_task, asked, options, places))
 
 
 def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], dict[str, ToolQuestion]]:
@@ -112,7 +112,10 @@ def _settings(source: SourceFile) -> dict[str, ToolQuestion]:
     return found
 
 
-def _task(asked: Mapping[str, ToolQuestion], options: Options, file: str, line: int, cells: dict) -> Task:
+def _task(
+    asked: Mapping[str, ToolQuestion], options: Options, places: MarkedPlaces, file: str, line: int, cells: dict
+) -> Task:
+    places.at(file, line)
     fields = to_object(cells.get("fields") or {}, "fields")
     texts = {name: value for name, value in fields.items() if isinstance(value, str) and value.strip()}
     if not texts:
@@ -135,7 +138,7 @@ def _task(asked: Mapping[str, ToolQuestion], options: Options, file: str, line: 
         for at, response in enumerate(to_objects(responses, f"responses.{name}")):
             who = to_text(response.get("user_id"), f"responses.{name}[{at}].user_id")
             said = people.setdefault(who, Said(who))
-            _say(said, task, name, response.get("value"), asked, raw, f"responses.{name}[{at}].value")
+            _say(said, task, name, response.get("value"), asked, raw, places, f"responses.{name}[{at}].value")
     task.people = [said for said in people.values() if said.labels or said.spans or said.words]
     for name, suggestion in to_object(cells.get("suggestions") or {}, "suggestions").items():
         suggestion = to_object(suggestion, f"suggestions.{name}")
@@ -146,13 +149,15 @@ def _task(asked: Mapping[str, ToolQuestion], options: Options, file: str, line: 
             said.probability = float(score)
         elif score is not None:
             task.lost["Scores of suggestions that are no probability"] += 1
-        _say(said, task, name, suggestion.get("value"), asked, raw, f"suggestions.{name}.value")
+        _say(said, task, name, suggestion.get("value"), asked, raw, places, f"suggestions.{name}.value")
         if said.labels or said.spans or said.words:
             task.models.append(said)
     return task
 
 
-def _say(said: Said, task: Task, name: str, value: object, asked: Mapping, raw: str, column: str) -> None:
+def _say(
+    said: Said, task: Task, name: str, value: object, asked: Mapping, raw: str, places: MarkedPlaces, column: str
+) -> None:
     """One answer: a label, a number, several labels or spans; words and rankings are counted as lost."""
     question = asked.get(name)
     if value is None:
@@ -166,13 +171,21 @@ def _say(said: Said, task: Task, name: str, value: object, asked: Mapping, raw: 
     elif isinstance(value, list) and all(isinstance(one, str) for one in value):
         said.labels[name] = [one for one in value if one.strip()]
     elif isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
-        said.spans[name] = [_span(one, raw, f"{column}[{at}]") for at, one in enumerate(value)]
+        found = []
+        for at, one in enumerate(value):
+            here = partial(_span, one, raw, places, f"{column}[{at}]")
+            span = or_none(task.errors, task.file, task.line, here)
+            if span is None:
+                said.incomplete.add(name)
+            else:
+                found.append(span)
+        said.spans[name] = found
     else:
         task.lost[f"Rankings and other answers ({shown(name)})"] += 1
 
 
-def _span(span: dict, raw: str, column: str) -> ToolSpan:
-    found = marked_place(raw, span.get("start"), span.get("end"), column)
+def _span(span: dict, raw: str, places: MarkedPlaces, column: str) -> ToolSpan:
+    found = places.find(raw, span.get("start"), span.get("end"), column)
     return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found)
 
 

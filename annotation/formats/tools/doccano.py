@@ -26,7 +26,7 @@ from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import marked_place
+from annotation.formats.tools.offsets import MarkedPlaces, or_none, placed
 from annotation.formats.tools.tasks import Said, Task, ToolSpan
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask, append_line, zip_folder
 
@@ -36,19 +36,20 @@ FIELDS = {"id", "text", "label", "labels", "entities", "relations", "cats", "Com
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    return common.records_of(tasks_of(sources, options), options, has_repeats=True)
+    return common.records_of(placed(tasks_of, sources, options), options, has_repeats=True)
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    return common.label_set_of(tasks_of(sources, options), name, may_be_words={QUESTION})
+    return common.label_set_of(placed(tasks_of, sources, options), name, may_be_words={QUESTION})
 
 
-def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
+def tasks_of(sources: list[SourceFile], options: Options, places: MarkedPlaces) -> Iterator[Task | RowError]:
     has_several = len(sources) > 1 or any(entries_of(source) for source in sources)
-    yield from common.tasks_in(open_tables(sources, options), partial(_task, has_several, options))
+    yield from common.tasks_in(open_tables(sources, options), partial(_task, has_several, options, places))
 
 
-def _task(has_several: bool, options: Options, file: str, line: int, cells: dict) -> Task:
+def _task(has_several: bool, options: Options, places: MarkedPlaces, file: str, line: int, cells: dict) -> Task:
+    places.at(file, line)
     stem = PurePosixPath(file).name.partition(".")[0]
     who = stem if has_several and stem.lower() not in NOBODY else ""
     text = required_text(cells.get("text"), "text")
@@ -63,7 +64,7 @@ def _task(has_several: bool, options: Options, file: str, line: int, cells: dict
     given = _list(labels, "label")
     for at, one in enumerate(given):
         if isinstance(one, list):
-            _mark_listed(said, raw, one, f"label[{at}]")
+            _mark_listed(task, places, said, raw, one, f"label[{at}]")
         else:
             said.labels.setdefault(QUESTION, []).append(required_text(one, f"label[{at}]"))
     if given == [] and isinstance(labels, list) and "entities" not in cells:
@@ -71,14 +72,14 @@ def _task(has_several: bool, options: Options, file: str, line: int, cells: dict
     said.sees_all = bool(who)
     for at, one in enumerate(_list(cells.get("entities"), "entities")):
         if isinstance(one, list):
-            _mark_listed(said, raw, one, f"entities[{at}]")
+            _mark_listed(task, places, said, raw, one, f"entities[{at}]")
         else:
             entity = to_object(one, f"entities[{at}]")
             offsets = entity.get("start_offset"), entity.get("end_offset")
-            _mark(said, raw, *offsets, entity.get("label"), f"entities[{at}]")
+            _mark(task, places, said, raw, *offsets, entity.get("label"), f"entities[{at}]")
     if isinstance(cells.get("cats"), list):
         said.labels[CATEGORY] = [required_text(one, f"cats[{at}]") for at, one in enumerate(cells["cats"])]
-    task.people += _by_user(by_user, raw)
+    task.people += _by_user(task, places, by_user, raw)
     task.lost["Who approved the annotations"] += bool(cells.get("annotation_approver"))
     task.lost["Relations between regions"] += len(_list(cells.get("relations"), "relations"))
     comments = [to_text(one, "Comments") for one in _list(cells.get("Comments"), "Comments")]
@@ -88,7 +89,7 @@ def _task(has_several: bool, options: Options, file: str, line: int, cells: dict
     return task
 
 
-def _by_user(given: list, raw: str) -> list[Said]:
+def _by_user(task: Task, places: MarkedPlaces, given: list, raw: str) -> list[Said]:
     """What each user said, as versions before 1.0 write it: labels are numbers, which name no label."""
     people: dict[str, Said] = {}
     for at, one in enumerate(given):
@@ -102,7 +103,7 @@ def _by_user(given: list, raw: str) -> list[Said]:
             written = required_text(one.get("text", named), f"{column}.label")
             said.labels.setdefault(QUESTION, []).append(written)
         else:
-            _mark(said, raw, one["start_offset"], one.get("end_offset"), named, column)
+            _mark(task, places, said, raw, one["start_offset"], one.get("end_offset"), named, column)
     return list(people.values())
 
 
@@ -112,14 +113,19 @@ def _list(value: object, column: str) -> list:
     return [value] if isinstance(value, str) else to_list(value, column)
 
 
-def _mark_listed(said: Said, raw: str, one: list, column: str) -> None:
+def _mark_listed(task: Task, places: MarkedPlaces, said: Said, raw: str, one: list, column: str) -> None:
     if len(one) != 3:
         raise BadCell(column, one, "is not a start, an end and a label")
-    _mark(said, raw, *one, column)
+    _mark(task, places, said, raw, *one, column)
 
 
-def _mark(said: Said, raw: str, start: object, end: object, label: object, column: str) -> None:
-    found = marked_place(raw, start, end, column)
+def _mark(
+    task: Task, places: MarkedPlaces, said: Said, raw: str, start: object, end: object, label: object, column: str
+) -> None:
+    found = or_none(task.errors, task.file, task.line, lambda: places.find(raw, start, end, column))
+    if found is None:
+        said.incomplete.add(QUESTION)
+        return
     said.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found))
 
 

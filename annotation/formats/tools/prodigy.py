@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,7 +23,7 @@ from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import marked_place
+from annotation.formats.tools.offsets import MarkedPlaces, or_none, placed
 from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask, append_line, zip_folder
 
@@ -41,22 +42,23 @@ OWN = {"tokens", "_input_hash", "_task_hash", "_view_id", "config", "_is_binary"
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    return common.records_of(tasks_of(sources, options), options, has_repeats=True)
+    return common.records_of(placed(tasks_of, sources, options), options, has_repeats=True)
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    made = common.label_set_of(tasks_of(sources, options), name)
+    made = common.label_set_of(placed(tasks_of, sources, options), name)
     for question in made.get("questions", ()):  # a label that nobody accepted, or nobody rejected
         if question["slug"] not in (CHOICE, SPANS):
             question["labels"] = [{"value": one, "title": one} for one in ANSWERS[:2]]
     return made
 
 
-def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
-    yield from common.tasks_in(open_tables(sources, options), _task)
+def tasks_of(sources: list[SourceFile], options: Options, places: MarkedPlaces) -> Iterator[Task | RowError]:
+    yield from common.tasks_in(open_tables(sources, options), partial(_task, places))
 
 
-def _task(file: str, line: int, cells: dict) -> Task:
+def _task(places: MarkedPlaces, file: str, line: int, cells: dict) -> Task:
+    places.at(file, line)
     text = required_text(cells.get("text"), "text")
     raw = cells["text"] if isinstance(cells["text"], str) else text
     answer = cells.get("answer", "accept")
@@ -90,7 +92,11 @@ def _task(file: str, line: int, cells: dict) -> Task:
         if is_rejected and label in (None, ""):
             lost["Spans that were rejected"] += 1
             continue
-        said.spans.setdefault(SPANS, []).append(_span(span, raw, f"spans[{at}]"))
+        found = or_none(task.errors, file, line, partial(_span, span, raw, places, f"spans[{at}]"))
+        if found is None:
+            said.incomplete.add(SPANS)
+        else:
+            said.spans.setdefault(SPANS, []).append(found)
     if said.labels or said.spans:
         task.people.append(said)
     return task
@@ -119,8 +125,8 @@ def _choices(cells: dict) -> list[str]:
     return [titles.get(name, name) for name in names]
 
 
-def _span(span: dict, raw: str, column: str) -> ToolSpan:
-    found = marked_place(raw, span.get("start"), span.get("end"), column, span.get("text"))
+def _span(span: dict, raw: str, places: MarkedPlaces, column: str) -> ToolSpan:
+    found = places.find(raw, span.get("start"), span.get("end"), column, span.get("text"))
     return ToolSpan(required_text(span.get("label"), f"{column}.label"), *found)
 
 

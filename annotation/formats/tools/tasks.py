@@ -22,6 +22,7 @@ from annotation.formats.records import (
     FormatError,
     JudgementRecord,
     LostRecord,
+    OddRecord,
     PairRecord,
     Record,
     RowError,
@@ -88,6 +89,7 @@ class Task:
     models: list[Said] = field(default_factory=list)
     decided: list[Said] = field(default_factory=list)  # what stands, such as a curation
     lost: Counter[str] = field(default_factory=Counter)
+    errors: list[RowError] = field(default_factory=list)  # regions without a place; the other answers count
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -112,7 +114,7 @@ def tasks_in(tables: Iterable[OpenTable], parse: Callable[[str, int, dict], Task
 
 
 def records_of(
-    tasks: Iterable[Task | RowError | LostRecord], options: Options, *, has_repeats: bool = False
+    tasks: Iterable[Task | RowError | LostRecord | OddRecord], options: Options, *, has_repeats: bool = False
 ) -> Iterator[Record]:
     """Content and what was said of it, task by task, then what was lost. `options.label_set` says what is asked.
 
@@ -120,7 +122,7 @@ def records_of(
     """
     records = _Records(options, has_repeats)
     for task in tasks:
-        if isinstance(task, RowError):
+        if isinstance(task, RowError | OddRecord):
             yield task
             continue
         if isinstance(task, LostRecord):
@@ -130,6 +132,7 @@ def records_of(
             yield from records.of(task)
         except BadCell as problem:
             yield row_error(task.file, task.line, problem)
+        yield from task.errors
     yield from records.lost()
 
 
@@ -333,7 +336,7 @@ def label_set_of(
     asked = dict(configured or {})
     is_pair, n_tasks = True, 0
     for task in tasks:
-        if isinstance(task, RowError | LostRecord):
+        if isinstance(task, RowError | LostRecord | OddRecord):
             continue
         n_tasks += 1
         is_pair = is_pair and bool(task.context)

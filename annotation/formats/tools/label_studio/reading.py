@@ -22,7 +22,7 @@ from annotation.formats.tables.roles import NAMES
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.label_studio.config import Config, split
-from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, place
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, MarkedPlaces, place, placed
 from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant, milliseconds
 
 KEPT = "label_studio"  # in the metadata of a text: what an export needs to write the task again
@@ -38,27 +38,29 @@ SPANS = {"labels", "hypertextlabels", "paragraphlabels"}
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    return common.records_of(tasks_of(sources, options), options)
+    return common.records_of(placed(tasks_of, sources, options), options)
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
     _, config = split(sources)
-    return common.label_set_of(tasks_of(sources, options), name, config.asked if config else None)
+    return common.label_set_of(placed(tasks_of, sources, options), name, config.asked if config else None)
 
 
-def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
+def tasks_of(sources: list[SourceFile], options: Options, places: MarkedPlaces) -> Iterator[Task | RowError]:
     files, config = split(sources)
     if not files:
         raise FormatError(f"{sources[0].label}: is a labelling configuration alone; give the tasks along with it")
-    reader = _Reader(config or Config(), options)
+    reader = _Reader(config or Config(), options, places)
     yield from common.tasks_in(open_tables(files, options), reader.task)
 
 
 class _Reader:
-    def __init__(self, config: Config, options: Options):
+    def __init__(self, config: Config, options: Options, places: MarkedPlaces):
+        self.places = places
         self.config, self.limit, self.mapping = config, options.limits.key_chars, options.mapping
 
     def task(self, file: str, line: int, cells: dict) -> Task:
+        self.places.at(file, line)
         data = cells.get("data")
         if not isinstance(data, dict):
             raise BadCell("data", data, "is not a JSON object with the texts of the task")
@@ -158,7 +160,8 @@ class _Reader:
             if not isinstance(name, str) or not name or not isinstance(value, dict):
                 raise BadCell(here, result, "lacks its from_name, or its value is not a JSON object")
             if kind == "labels" and (field := self._marked_field(result, fields, data)) is not None:
-                spans = _spans(value, data[field], len(fields) > 1 and field == fields[0], f"{here}.value")
+                in_context = len(fields) > 1 and field == fields[0]
+                spans = _spans(value, data[field], self.places, in_context, f"{here}.value")
                 if spans is None:
                     said.incomplete.add(name)
                     lost[f"Regions whose place holds another text than they quote ({common.shown(name)})"] += 1
@@ -195,14 +198,17 @@ class _Reader:
         return field if is_place and isinstance(data[field], str) else None
 
 
-def _spans(value: dict, raw: str, in_context: bool, at: str) -> list[ToolSpan] | None:
+def _spans(value: dict, raw: str, places: MarkedPlaces, in_context: bool, at: str) -> list[ToolSpan] | None:
     """A region's passages, one for each of its labels; None where its place holds none, or another text. Offsets are
-    UTF-16 code units, as browsers count; older files count code points, which the quoted text tells."""
+    UTF-16 code units, as browsers count; some files count code points. The quoted text tells, or else `places`."""
     labels, quote = value.get("labels"), value.get("text")
     if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
         raise BadCell(f"{at}.labels", labels, "is not a list of texts")
     quote = quote if isinstance(quote, str) else None
-    found = place(raw, value["start"], value["end"], quote, (UTF_16, CODE_POINTS) if quote is not None else (UTF_16,))
+    start, end = value["start"], value["end"]
+    if places.is_counting:
+        places.count(raw, start, end, quote)
+    found = place(raw, start, end, quote, (UTF_16, CODE_POINTS) if quote is not None else (places.encoding,))
     if found is None:
         return None
     said = raw.replace("\r\n", "\n")[found[0] : found[1]]
