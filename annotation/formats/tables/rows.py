@@ -58,7 +58,8 @@ class Rows:
             return None
         own = self.own_labels.get(dimension, ())
         accepted = tuple(self.options.labels.get(dimension, ())) or own or accepted_labels({}, dimension)
-        label = guess_label(value, dimension, (*accepted, *own)) if chosen is None else chosen
+        # What was chosen, or guessed before the task type was, may be another spelling of the task type's label.
+        label = guess_label(chosen or value, dimension, (*accepted, *own))
         if label not in accepted:
             label = COARSER.get(label)
         if label not in accepted:
