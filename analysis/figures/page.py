@@ -91,6 +91,11 @@ class Page:
     def with_note(self, note: str) -> Page:
         return replace(self, notes=(*self.notes, note)) if note else self
 
+    def beginning_with(self, sentence: str, *, is_all: bool) -> Page:
+        """With a sentence before the answer's, or in place of them."""
+        rest = () if is_all else self.answer.sentences
+        return replace(self, answer=replace(self.answer, sentences=(sentence, *rest)))
+
     def parts(self) -> Iterator[Part]:
         for section in self.sections:
             yield from filter(None, section.parts)

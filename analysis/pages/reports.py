@@ -1,8 +1,11 @@
 """The page of any report that has no template of its own, and the list of all that a project can have."""
 
+from urllib.parse import urlencode
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.figures.page import Counts, Page, Section, Text
@@ -14,6 +17,7 @@ from analysis.pages.frame import render_report, report_of
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
+from analysis.reports.words.decisions import decisions_alone
 from analysis.sources.outline import Outline
 from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
@@ -78,7 +82,23 @@ def project_report(request, slug, name):
     declared = report.page_of(stored.result) if stored and stored.result else None
     if declared:
         context["page"] = _shown(declared, stored)
+        context["use_decisions"] = _link_to_decisions(report, stored, source, asked)
     return render_report(asked, stored, context, declared)
+
+
+def _link_to_decisions(report: Report, stored: StoredReport, source: Outline, asked: Asked) -> tuple[str, str] | None:
+    """Where to see the decisions used that this report does not use, and what the link says."""
+    alone = decisions_alone(stored.result)
+    if alone is None or alone.are_used:
+        return None
+    chosen = {"reference": alone.set}
+    if not report.needs_raters:
+        return f"?{urlencode(dict(asked.kept) | chosen)}", f"Use the {alone.called} as the reference"
+    comparison = REPORTS["comparison"]
+    if comparison.fits(asked.project.type) or not source.labelling_runs():
+        return None
+    address = reverse(comparison.page, args=comparison.address(asked.project.slug))
+    return f"{address}?{urlencode(chosen)}", f"Compare a checker with the {alone.called}"
 
 
 def _settled(report: Report, source: Outline, values: dict, asked: Asked) -> dict:

@@ -72,7 +72,6 @@ REFERENCE = Option(
     "People's labels",
     choices=references_here,
     known=REFERENCES,
-    default="majority",
     help="labels to compare with: majority, ...",
     group=LABELS,
 )

@@ -17,9 +17,10 @@ from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
 from analysis.reports.options import AND, Option
 from analysis.reports.tabular import Grid, with_note
+from analysis.reports.words.decisions import DECISIONS_ALONE, decisions_alone
 from analysis.reports.words.numbers import left_out
 from analysis.reports.words.sentences import note_on_labels_seen
-from analysis.sources.outline import Outline
+from analysis.sources.outline import MAJORITY, Outline
 from annotation.models import Project
 from annotation.task_types import Dimension, TaskType
 
@@ -41,6 +42,7 @@ class Report:
     paragraph : the methods paragraph for a paper
     refuses : why the report cannot be made of a task type; empty where it can
     needs_run : whether there must be a finished run that gives labels, though none is named
+    needs_raters : the labels by raters that its figures need, where decisions cannot take their place
     quick : whether the numbers are computed, and shown, before intervals and tests are
     tab : the tab of the project that the page stands behind
     settles : values that the page can show together, of those that an address asks; those that cannot be had raise
@@ -64,6 +66,7 @@ class Report:
     paragraph: Callable[[Any], str]
     refuses: Callable[[TaskType], str] = lambda kind: ""
     needs_run: bool = False
+    needs_raters: str = ""
     quick: bool = False
     takes_numbers: bool = False  # questions that are answered by a number
     tab: str = "project_agreement"
@@ -124,7 +127,7 @@ class Report:
             report=self.name,
             project=source.slug,
             task_type=source.task_type,
-            made_from=source.described() | self._left_out(source),
+            made_from=source.described() | self._left_out(source) | self._decisions_alone(source, options),
         )
         return to_json(result) | {"behind": items.to_json()}
 
@@ -144,7 +147,11 @@ class Report:
         name = result.get("made_from", {}).get("piece_set")
         pieces = f"The pieces are those of the set {name}." if name else ""
         rows = left_out(result.get("made_from", {}).get("rows_left_out", 0), "bad rows of the file")
-        return page.with_note(" ".join(filter(None, (pieces, rows, note, note_on_labels_seen(result)))))
+        page = page.with_note(" ".join(filter(None, (pieces, rows, note, note_on_labels_seen(result)))))
+        if alone := decisions_alone(result):
+            begins = alone.begins(self.title, self.needs_raters)
+            page = page.beginning_with(begins, is_all=bool(self.needs_raters))
+        return page
 
     def fits(self, kind: TaskType) -> str:
         if all(map(self._is_left_out, kind.dimensions)):
@@ -159,6 +166,19 @@ class Report:
         """Questions that the project asks and the report does not take."""
         left = [one.title for one in source.asked.dimensions if self._is_left_out(one)]
         return {"questions_left_out": left} if left else {}
+
+    def _decisions_alone(self, source: Source, options: dict) -> dict:
+        """The decisions where there are no labels by raters, and whether they are the reference."""
+        name = source.references()[0]
+        if name == MAJORITY or not self.reads_people:
+            return {}
+        decided = source.decision_frame(name)
+        if decided.empty:
+            return {}
+        slugs = set(decided["dimension"])
+        questions = [one.title for one in source.type.dimensions if one.slug in slugs]
+        are_used = not self.needs_raters and options.get("reference") == name
+        return {DECISIONS_ALONE: {"set": name, "n": len(decided), "questions": questions, "are_used": are_used}}
 
     def body(self, result: dict) -> list[Grid | Picture]:
         """What files have, in order: tables (counts too) and pictures."""

@@ -98,8 +98,12 @@ class DatabaseSource(ProjectOutline, Source):
         if not every_revision:
             labels["is_latest"] = True
         labels["rater_kind"] = labels["rater"].map({pk: kind for pk, (_, kind, *_) in self._raters.items()})
-        labels["rater"] = labels["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        labels["rater"] = self._pseudonyms(labels["rater"])
         return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
+
+    def _pseudonyms(self, raters: pd.Series) -> pd.Series:
+        """Of the database's numbers; texts also where there are none, so that frames of raters can be merged."""
+        return raters.map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()}).astype("str")
 
     def revision_frame(self) -> pd.DataFrame:
         rows = Revision.objects.filter(annotation__item__project=self.project, annotation__is_surplus=False)
@@ -131,7 +135,7 @@ class DatabaseSource(ProjectOutline, Source):
         found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
         frame = pd.DataFrame.from_records(found, columns=list(paths))
         frame["seconds"] = frame["seconds"].astype(float) / 1000
-        frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        frame["rater"] = self._pseudonyms(frame["rater"])
         frame = frame.sort_values(["item_key", "rater"], ignore_index=True)
         return frame[list(base.ANSWER_COLUMNS)]
 
@@ -207,7 +211,7 @@ class DatabaseSource(ProjectOutline, Source):
             "label",
         ).iterator(chunk_size=AT_ONCE)
         frame = pd.DataFrame.from_records(found, columns=list(base.SPAN_COLUMNS))
-        frame["rater"] = frame["rater"].map({pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        frame["rater"] = self._pseudonyms(frame["rater"])
         return base.in_order(frame, units, self.type)
 
     @cached_property

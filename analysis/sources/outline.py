@@ -28,6 +28,7 @@ def groups_in(groups: Iterable[str]) -> list[str]:
     return found if len(found) > 1 else []
 
 
+MAJORITY = "majority"  # the reference that is made from labels
 # How the names of sets begin that rules with a name made.
 RULE_SET = "rule:"
 
@@ -159,7 +160,15 @@ class Outline(ABC):
         return list(found.values())
 
     def references(self) -> list[str]:
-        """What can stand as the reference: the majority always, decisions of each method that there are."""
+        """What can stand as the reference: the majority always, decisions of each method that there are. The first is
+        the one to begin with: decisions where there are no labels that could have a majority."""
         known = self.decision_methods()
         plain = [name for name in ("imported", "adjudicated") if name in known]
-        return ["majority", *plain, *(name for name in known if name.startswith(RULE_SET))]
+        decided = [*plain, *(name for name in known if name.startswith(RULE_SET))]
+        return [*decided, MAJORITY] if decided and not self.has_labels() else [MAJORITY, *decided]
+
+    def reference_for(self, wanted: str) -> str:
+        """The reference here, where another project's is `wanted`."""
+        names = self.references()
+        is_here = wanted in names and (wanted != MAJORITY or names[0] == MAJORITY)
+        return wanted if is_here else names[0]

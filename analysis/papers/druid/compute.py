@@ -121,7 +121,7 @@ def _others(source: Source, wanted: str, reference: str) -> list[tuple[Source, P
     for slug in known if wanted == EVERY else [wanted] if wanted else []:
         other = source.sibling(slug)
         runs = other.runs()
-        pairs = pairs_of(other, reference if reference in other.references() else "majority")
+        pairs = pairs_of(other, other.reference_for(reference))
         chosen = _chosen(feature_runs(runs), NEWEST, NEWEST, "characteristics")
         others.append((other, pairs, characteristics_of(other, pairs, chosen, perplexity_runs(runs))))
     return others

@@ -224,7 +224,7 @@ def _comparisons(
             people = SideVerdicts("people, by pairs", by_document["people"])
             compare_documents(people, SideVerdicts(checker.name, by_document["checker"]))
     if other is not None:
-        theirs = judged(other, reference if reference in other.references() else "majority", None, False)
+        theirs = judged(other, other.reference_for(reference), None, False)
         people = SideVerdicts(f"people, by documents ({other.slug})", theirs.verdicts("people", ["document"]))
         if checker is not None:
             compare_documents(people, SideVerdicts(checker.name, by_document["checker"]))

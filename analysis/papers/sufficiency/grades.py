@@ -55,8 +55,7 @@ def graded(grades: Source, sufficiency: pd.Series, content: Source, reference: s
     units = grades.unit_frame(grades.type.unit_kind)
     if judge is None:
         labels = with_derived_labels(grades.type, latest(grades.label_frame(units, every_revision=True)))
-        name = reference if reference in grades.references() else "majority"
-        codes = references(kind, grades, name, units, labels)[dimension.slug].code
+        codes = references(kind, grades, grades.reference_for(reference), units, labels)[dimension.slug].code
     else:
         suggestions = with_derived_labels(grades.type, grades.suggestion_frame(judge))
         codes = checker_codes(kind, units, suggestions)[dimension.slug][0]

@@ -520,6 +520,7 @@ REPORT = Report(
     "where several units come from one.",
     own_page="project_agreement",
     kind=Agreement,
+    needs_raters="labels by at least two raters",
     declares=page,
     paragraph=methods,
     quick=True,

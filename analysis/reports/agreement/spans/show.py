@@ -320,6 +320,7 @@ REPORT = Report(
     (RATERS, Option("who", "Compare", choices=WHO)),
     "Whether people highlight the same text: exactly, by characters, and beyond chance.",
     kind=HighlightAgreement,
+    needs_raters="labels by at least two raters",
     declares=page,
     paragraph=methods,
     refuses=refuses,

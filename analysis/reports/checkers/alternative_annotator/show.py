@@ -331,6 +331,7 @@ REPORT = Report(
     own_page="project_alternative_annotator",
     tab="project_comparison",
     kind=AlternativeAnnotator,
+    needs_raters="labels by at least two raters",
     declares=page,
     paragraph=methods,
     needs_run=True,

@@ -206,6 +206,7 @@ REPORT = Report(
     "on the part held out, with the alternative annotator test of each.",
     tab="project_comparison",
     kind=PromptCalibration,
+    needs_raters="labels by at least two raters",
     declares=page,
     paragraph=methods,
     needs_run=True,

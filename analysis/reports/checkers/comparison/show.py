@@ -120,9 +120,9 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
 
 def references_with_model(source: Outline) -> dict[str, str]:
     """A model of the people can be learned where somebody who labelled has a name."""
-    here = [*references_here(source), *([DAWID_SKENE] if source.has_people() else [])]
-    known = list(WITH_MODEL)
-    here.sort(key=lambda name: known.index(name) if name in known else len(known))
+    here = list(references_here(source))
+    if source.has_people():
+        here.insert(1, DAWID_SKENE)
     return {name: WITH_MODEL[name] for name in here}
 
 

@@ -232,6 +232,7 @@ REPORT = Report(
     "most people are wrong, and with two annotators they cannot tell who is wrong in a disagreement.",
     own_page="project_annotators",
     kind=Annotators,
+    needs_raters="labels by at least two raters",
     declares=page,
     paragraph=methods,
     quick=True,

@@ -467,6 +467,7 @@ REPORT = Report(
     "Answers given with a checker's suggestion in view compared with those given without: how often they equal it "
     "(whether it is right or wrong), how long they took, and how far people agree.",
     kind=PrefillTrial,
+    needs_raters="labels by annotators with and without suggestions",
     declares=page,
     paragraph=methods,
     quick=True,

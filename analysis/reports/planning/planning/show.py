@@ -338,6 +338,7 @@ REPORT = Report(
     "How wide the intervals of agreement and of each label's share will be with more units or more judgements, by "
     "simulation from the labels so far.",
     kind=Planning,
+    needs_raters="labels by at least two raters",
     declares=page,
     paragraph=methods,
     on_overview=on_overview,

@@ -27,11 +27,7 @@ DRAWN_MODELS = 30  # more would fit no page; the table has them
 
 
 def references_here(source: Outline) -> dict[str, str]:
-    """Where nobody labelled and a file brought decisions, those are what there is to see, and stand first."""
-    names = source.references()
-    if len(names) > 1 and not source.has_labels():
-        names = [*names[1:], names[0]]
-    return {name: TITLES[name] for name in names}
+    return {name: TITLES[name] for name in source.references()}
 
 
 def refuses(kind: TaskType) -> str:
