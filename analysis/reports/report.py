@@ -172,11 +172,14 @@ class Report:
         name = source.references()[0]
         if name == MAJORITY or not self.reads_people:
             return {}
+        kinds = (source.type, source.asked) if self.takes_numbers else (source.type,)
+        titles = {one.slug: one.title for kind in kinds for one in kind.dimensions}
         decided = source.decision_frame(name)
+        decided = decided[decided["dimension"].isin(list(titles))]
         if decided.empty:
             return {}
         slugs = set(decided["dimension"])
-        questions = [one.title for one in source.type.dimensions if one.slug in slugs]
+        questions = [title for slug, title in titles.items() if slug in slugs]
         are_used = not self.needs_raters and options.get("reference") == name
         return {DECISIONS_ALONE: {"set": name, "n": len(decided), "questions": questions, "are_used": are_used}}
 

@@ -242,9 +242,9 @@ def test_one_number_per_segment_and_system_is_a_reference(tmp_path, capsys):
     roles = {"system": "system", "document": "seg_id", "label/mqm": "mqm", "score/comet": "comet"}
     (tmp_path / "m.json").write_text(json.dumps(roles))
     chosen = ["--run", "comet", "--mapping", str(tmp_path / "m.json")]
-    call_command("report", str(tmp_path / "t.csv"), "comparison", "--from-files", *chosen)
-    assert "choose decisions as the reference" in capsys.readouterr().out
-    chosen += ["--reference", "imported"]
+    call_command("report", str(tmp_path / "t.csv"), "comparison", "--from-files", *chosen, "--reference", "majority")
+    said = capsys.readouterr().out
+    assert "choose decisions as the reference" in said and "80 imported decisions (Mqm). To use them, choose" in said
     [found] = of_command(capsys, tmp_path / "t.csv", "comparison", *chosen)["dimensions"]
     shown = {one["name"]: one["estimate"] for one in found["correlations"]}
     mqm, comet = ([row[place] for row in rows] for place in (2, 3))
