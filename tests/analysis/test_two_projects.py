@@ -93,7 +93,7 @@ def test_the_command_joins_projects_and_releases_alike(both, tmp_path):
     found = printed(first.slug)
     files = printed(str(tmp_path / first.slug), "--from-files", "--beside", str(tmp_path / second.slug))
     assert found.pop("made_from") != files.pop("made_from") and found == files
-    assert found["systems"][0]["groups"]["sufficient"]["correct"]["n"] == 15  # by the decisions, since there are no labels
+    assert found["systems"][0]["groups"]["sufficient"]["correct"]["n"] == 15  # by decisions
     with pytest.raises(CommandError, match="grades is one of"):
         printed(str(tmp_path / first.slug), "--from-files")
     with pytest.raises(CommandError, match="--beside is for files"):
