@@ -37,6 +37,7 @@ RATER_COLUMNS = ("rater", "kind", "name", "group")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
 ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
 DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
+ORIGIN_COLUMNS = ("unit", "dimension", "arm", "submitted_at")
 STRAY_COLUMNS = ("unit", "dimension", "label")
 
 ADJUDICATED = "adjudicated"
@@ -179,6 +180,11 @@ class Source(Outline):
         """STRAY_COLUMNS: what a run said that is not a label of the dimension; `suggestion_frame` is without it. Only
         files that were made elsewhere hold such answers."""
         return pd.DataFrame(columns=list(STRAY_COLUMNS))
+
+    def suggestion_origins(self, run: Run) -> pd.DataFrame:
+        """ORIGIN_COLUMNS of a run's labels, strays included, that have an arm or a time of their own. Only tables have
+        them."""
+        return pd.DataFrame(columns=list(ORIGIN_COLUMNS))
 
     def content_metadata(self, kind: str, name: str) -> dict[str, Any]:
         content = self.content(kind)

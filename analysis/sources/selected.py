@@ -19,6 +19,7 @@ from analysis.sources.rankings import Retrieval
 from analysis.sources.selection import ARMS, Selection, day_of
 from analysis.sources.several import per_label, rows_per_label, with_answers
 from analysis.sources.splits import source_name
+from analysis.sources.wrong import WrongChoice
 from annotation.task_types import TaskType
 
 LISTED = 20
@@ -27,8 +28,11 @@ LISTED = 20
 class SelectedSource(Source):
     """Another source, seen through a selection.
 
-    Where the selection keeps units, projects beside this one keep those of the same claims and questions, and so do
-    retrievals. `beside` is the project whose claims and questions are kept here in that way.
+    Checkers are filtered as people are: where the selection keeps labels, the units are those that still have a label,
+    and a checker's label with an arm or a time of its own has to fit as well.
+
+    Where the selection keeps units by what they are, projects beside this one keep those of the same claims and
+    questions, and so do retrievals. `beside` is the project whose claims and questions are kept here in that way.
     """
 
     def __init__(self, inner: Source, selection: Selection, beside: SelectedSource | None = None):
@@ -42,6 +46,8 @@ class SelectedSource(Source):
             lambda: {*inner.everybody()["rater"], *groups_named(inner.rater_groups())},
             lambda: _arms_of(inner),
         )
+        if selection.guidelines and inner.described()["kind"] == "table":
+            raise WrongChoice("a table of labels names no versions of guidelines; leave guidelines empty", "guidelines")
 
     @property
     def asked(self) -> TaskType:
@@ -62,8 +68,12 @@ class SelectedSource(Source):
         return self.inner.whole()
 
     @property
-    def _keeps_units(self) -> bool:
+    def _keeps_parents(self) -> bool:
         return bool(self.selection.source or self.selection.label or self.beside)
+
+    @property
+    def _keeps_units(self) -> bool:
+        return self._keeps_parents or self.selection.keeps_labels
 
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
         if unit_kind not in self._units:
@@ -82,6 +92,9 @@ class SelectedSource(Source):
             labels = rows_per_label(self.inner.type, self.inner.label_frame(units))
             with_it = labels[(labels["dimension"] == dimension) & (labels["label"] == label)]
             units = units[units["unit"].isin(with_it["unit"])]
+        if self.selection.keeps_labels and len(units):
+            by_people = set(self.label_frame(units)["unit"].tolist())
+            units = units[units["unit"].isin(by_people | self._units_of_checkers)]
         return units.reset_index(drop=True)
 
     def _refuse_unknown_source(self, units: pd.DataFrame) -> None:
@@ -108,12 +121,41 @@ class SelectedSource(Source):
             return rows
         return rows[rows["unit"].isin(self._unit_numbers)].reset_index(drop=True)
 
+    def _fitting(self, run: Run) -> pd.Series:
+        """By unit and dimension, whether the run's label fits; without those of which arm and time are not known."""
+        origins = self.inner.suggestion_origins(run)
+        fits, is_known = np.ones(len(origins), dtype=bool), np.zeros(len(origins), dtype=bool)
+        for wanted, column in ((self.selection.arm, "arm"), (self._days, "submitted_at")):
+            if wanted:
+                has = origins[column].notna().to_numpy()
+                right = (origins["arm"] == wanted).to_numpy() if column == "arm" else self._in_time(origins)
+                fits, is_known = fits & (right | ~has), is_known | has
+        index = pd.MultiIndex.from_frame(origins[["unit", "dimension"]])
+        return pd.Series(fits, index=index)[is_known]
+
+    @cached_property
+    def _units_of_checkers(self) -> set[int]:
+        """Units with a checker's label that is known to fit, labelled by people or not. What only people have decides
+        about the others."""
+        if self.selection.annotator or self.selection.guidelines:
+            return set()
+        fitting = [self._fitting(run) for run in self.inner.runs()]
+        return {unit for one in fitting for unit, _ in one.index[one.to_numpy()].tolist()}
+
+    def _of_run(self, rows: pd.DataFrame, run: Run) -> pd.DataFrame:
+        """Rows of a run about units that count, without its labels that do not fit."""
+        rows, fitting = self._about_units(rows), self._fitting(run)
+        if fitting.all():
+            return rows
+        is_left_out = pd.MultiIndex.from_frame(rows[["unit", "dimension"]]).isin(fitting.index[~fitting.to_numpy()])
+        return rows[~is_left_out].reset_index(drop=True)
+
     @cached_property
     def parents(self) -> Parents | None:
         """What must be behind something that counts; None where nothing is left out, as in another data set."""
         if self.beside:
             return self.beside.parents if are_shared(self.beside.inner, self.inner) else None
-        return Parents.of(self.unit_frame(self.type.unit_kind)) if self._keeps_units else None
+        return Parents.of(self.unit_frame(self.type.unit_kind)) if self._keeps_parents else None
 
     @cached_property
     def _groups(self) -> dict[str, str]:
@@ -142,15 +184,21 @@ class SelectedSource(Source):
             keep &= rows["rater"].isin(self._chosen_raters).to_numpy()
         if chosen.guidelines:
             keep &= (rows["guideline_version"] == int(chosen.guidelines)).fillna(False).to_numpy(dtype=bool)
-        if chosen.since or chosen.until:
-            when = pd.to_datetime(rows["submitted_at"], utc=True)
-            first, last = day_of("since", chosen.since), day_of("until", chosen.until)
-            keep &= when.notna().to_numpy()
-            if first:
-                keep &= (when >= datetime.combine(first, time.min, UTC)).to_numpy()
-            if last:
-                keep &= (when <= datetime.combine(last, time.max, UTC)).to_numpy()
-        return keep
+        return keep & self._in_time(rows) if self._days else keep
+
+    @property
+    def _days(self) -> bool:
+        return bool(self.selection.since or self.selection.until)
+
+    def _in_time(self, rows: pd.DataFrame):
+        when = pd.to_datetime(rows["submitted_at"], utc=True)
+        first, last = (day_of(name, getattr(self.selection, name)) for name in ("since", "until"))
+        keep = when.notna()
+        if first:
+            keep &= when >= datetime.combine(first, time.min, UTC)
+        if last:
+            keep &= when <= datetime.combine(last, time.max, UTC)
+        return keep.to_numpy()
 
     @cached_property
     def _chosen_raters(self) -> list[str]:
@@ -181,7 +229,7 @@ class SelectedSource(Source):
 
     def why_without_units_are_unknown(self) -> str:
         units, split = self.type.units_title.lower(), self.selection.split
-        if self.selection.label:
+        if self.selection.label or self.selection.keeps_labels:
             return f"what has no {units} has no label to be chosen by"
         if self.selection.source and split and split.partition(".")[0] not in splits.kinds_of(self.type.anchor_kind):
             return f"what has no {units} comes under no {splits.name_split(split)}"
@@ -240,18 +288,26 @@ class SelectedSource(Source):
         return self.inner.runs()
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
-        return self._about_units(rows_per_label(self.inner.type, self.inner.suggestion_frame(run)))
+        return self._of_run(rows_per_label(self.inner.type, self.inner.suggestion_frame(run)), run)
+
+    def suggestion_origins(self, run: Run) -> pd.DataFrame:
+        return self._of_run(self.inner.suggestion_origins(run), run)
 
     def stray_frame(self, run: Run) -> pd.DataFrame:
-        return self._about_units(self.inner.stray_frame(run))
+        return self._of_run(self.inner.stray_frame(run), run)
 
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
         frame = self.inner.probability_frame(run, dimension, labels)
         return frame if self._unit_numbers is None else frame[frame.index.isin(self._unit_numbers)]
 
     def suggestion_rows(self, run: Run) -> Iterator[dict]:
-        rows, kept = self.inner.suggestion_rows(run), self._unit_numbers
-        return rows if kept is None else (row for row in rows if row["unit"] in kept)
+        rows, kept, fitting = self.inner.suggestion_rows(run), self._unit_numbers, self._fitting(run)
+        out = set(fitting.index[~fitting.to_numpy()].tolist())
+        if kept is None and not out:
+            return rows
+        return (
+            row for row in rows if (kept is None or row["unit"] in kept) and (row["unit"], row["dimension"]) not in out
+        )
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
         return self._about_units(self.inner.score_frame(run, name))
@@ -296,7 +352,7 @@ class SelectedSource(Source):
 
     def sibling(self, slug: str) -> Source:
         other, selection = self.inner.sibling(slug), self.selection.elsewhere()
-        beside = self if self._keeps_units else None
+        beside = self if self._keeps_parents else None
         return SelectedSource(other, selection, beside) if selection or beside else other
 
     def siblings(self) -> dict[str, str]:

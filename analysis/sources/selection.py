@@ -25,7 +25,7 @@ class Selection:
     gave that label in the latest revision. `arm`, `annotator` (a pseudonym, or `group:NAME`), `guidelines` (a version),
     `since` and `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known
     are left out by such a condition. An answer counts where its latest revision fits: what was replaced since does not
-    stand for it.
+    stand for it. Units on which no label is left do not count, for checkers, decisions and scores either.
 
     `labels_seen` (INCLUDED) is no condition but takes one away: answers given or changed after their author had been
     served others' labels count, too (`analysis.sources.blind`).
@@ -87,6 +87,11 @@ class Selection:
         of guidelines are other texts; which units count there, `SelectedSource` says."""
         return Selection(**{name: getattr(self, name) for name in ELSEWHERE})
 
+    @property
+    def keeps_labels(self) -> bool:
+        """Whether some answers count and others do not, as `label_frame` of what is selected has it."""
+        return any(getattr(self, name) for name in OF_LABELS)
+
     def as_dict(self) -> dict[str, str]:
         return {name: value for name, value in asdict(self).items() if value}
 
@@ -95,6 +100,7 @@ class Selection:
 
 
 NAMES = tuple(field.name for field in fields(Selection))
+OF_LABELS = ("arm", "annotator", "guidelines", "since", "until")
 ELSEWHERE = ("arm", "since", "until", "labels_seen")
 # Whether suggestions were shown when an answer was given.
 ARMS = tuple(Project.Prefill.values)

@@ -189,7 +189,8 @@ class LongTableSource(Source):
         numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
         frame = self._frame[self._frame["rater_kind"] != MODEL].copy()
         frame["unit"] = frame["unit"].map(numbers)
-        frame["annotation"] = frame.groupby(["item", "rater"], sort=True).ngroup()
+        # What one person says of an item in several arms is several answers.
+        frame["annotation"] = frame.groupby(["item", "rater", "arm"], sort=True, dropna=False).ngroup()
         frame["rater_kind"] = frame["rater_kind"].map({PERSON: EXTERNAL, SLOT: SLOT})
         if "number" not in frame:
             frame = frame.assign(number=1, is_latest=True)
@@ -258,6 +259,9 @@ class LongTableSource(Source):
     def stray_frame(self, run: Run) -> pd.DataFrame:
         suggestions = self._said_by(run)
         return suggestions[suggestions["is_stray"]].reset_index(drop=True)[list(base.STRAY_COLUMNS)]
+
+    def suggestion_origins(self, run: Run) -> pd.DataFrame:
+        return self._said_by(run).rename(columns={"time": "submitted_at"})[list(base.ORIGIN_COLUMNS)]
 
     def _said_by(self, run: Run) -> pd.DataFrame:
         numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))

@@ -83,7 +83,7 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
 
 
 def _named(run: Run) -> NamedRun:
-    return NamedRun.taking(run, created_at=f"{run.created_at:%Y-%m-%d %H:%M}")
+    return NamedRun.taking(run, created_at=f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else "")
 
 
 def _made_by(before: Run, now: Run) -> list[MadeBy]:

@@ -174,7 +174,7 @@ def _made_by(result: RunDifference) -> Table:
 
 
 def _dated(run: NamedRun) -> str:
-    return f"{checker_name(run)} ({run.created_at} UTC)"
+    return checker_name(run) + (f" ({run.created_at} UTC)" if run.created_at else "")
 
 
 def _picture(result: RunDifference, one: LabelChanges) -> Matrix | None:
@@ -297,8 +297,8 @@ def _answer(result: RunDifference, picture: Matrix | None) -> Answer:
 def methods(result: RunDifference) -> str:
     changed = [f"{one.title.lower()} {one.n_changed:,} of {one.n_both:,}" for one in result.dimensions]
     return sentences(
-        f"The run of {checker_name(result.run)} ({result.run.created_at} UTC) was compared with that of "
-        f"{checker_name(result.other)} ({result.other.created_at} UTC) on {n_of(result.n_units, 'units')} that "
+        f"The run of {_dated(result.run)} was compared with that of {_dated(result.other)} on "
+        f"{n_of(result.n_units, 'units')} that "
         f"{either(result.n_units, 'is', 'are')} the same for both.",
         f"Labels that differ: {listed(changed)}." if changed else "",
         "Agreement of the two is the share of equal labels and Cohen's kappa, over units that both label."
