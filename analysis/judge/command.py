@@ -20,7 +20,21 @@ from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
 from analysis.judge.table import Columns, TableProblem, read_columns
 from analysis.judge.verdict import FLOOR, JudgedColumn, reference_of, share_changed
-from analysis.judge.written import Answered, as_json, as_page, as_text, caution, comparison, rule, sentence, tables
+from analysis.judge.written import (
+    Answered,
+    as_json,
+    as_page,
+    as_text,
+    caution,
+    comparison,
+    level_words,
+    rule,
+    sentence,
+    tables,
+)
+from annotation.formats.cells import level_of, taken_as
+
+LEVELS = ("nominal", "ordinal", "interval")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--swapped", **column, default=[], help="labels of the first judge with the answers swapped")
     parser.add_argument("--cluster", default="", metavar="COLUMN", help="the cluster of a row, such as its claim")
     parser.add_argument("--labels", default="", metavar="A,B,C", help="all labels, lowest first")
-    parser.add_argument("--ordinal", action="store_true", help="weigh near misses less (kappa with quadratic weights)")
+    level = parser.add_mutually_exclusive_group()
+    level.add_argument(
+        "--level", choices=LEVELS, help="of the labels; above nominal, kappa has quadratic weights (numbers: interval)"
+    )
+    level.add_argument("--ordinal", action="store_const", const="ordinal", dest="level", help="--level ordinal")
     parser.add_argument("--floor", type=_share, metavar="SHARE", help=f"one person: the floor of the rule ({FLOOR})")
     parser.add_argument(
         "--margin", type=_share, metavar="SHARE", help=f"several people: how much less than theirs is enough ({MARGIN})"
@@ -103,14 +121,16 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
         )
     columns = read_columns(options.file, named, options.cluster, order)
     reference, n_ties = reference_of(columns, options.human)
-    weights = "quadratic" if options.ordinal else ""
+    level = options.level or level_of(columns.labels)
+    taken = "" if options.level else taken_as(columns.labels, level)
     bound = options.margin if has_peers else options.floor
-    judgements = [JudgedColumn(columns, judge, reference, bound, weights, options.human) for judge in options.judge]
+    judgements = [JudgedColumn(columns, judge, reference, bound, level, options.human) for judge in options.judge]
     return [
         Answered(
             judgement,
             tuple(options.human),
             n_ties,
+            taken,
             _changes(columns, judgement, options.repeat if not place else ()),
             _changes(columns, judgement, options.swapped if not place else ()),
         )
@@ -126,6 +146,8 @@ def _write(every: Sequence[Answered]) -> None:
     for answered in every:
         print(sentence(answered), flush=True)
     print(rule(every[0]))
+    if words := level_words(every[0]):
+        print(words)
     if warning := caution(every[0]):
         print(warning)
     if every[0].n_ties:

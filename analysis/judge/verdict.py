@@ -137,13 +137,13 @@ class JudgedColumn:
         judge: str,
         reference: np.ndarray,
         bound: float | None = None,
-        weights: str = "",
+        level: str = "nominal",
         humans: Sequence[str] = (),
     ):
         self.columns, self.judge, self.reference, self.humans = columns, judge, reference, tuple(humans)
         self.has_peers = len(self.humans) > 1
         self.bound = bound if bound is not None else MARGIN if self.has_peers else FLOOR
-        self.weights = weights or None
+        self.level, self.weights = level, None if level == "nominal" else "quadratic"
         self.predicted = columns.codes[judge]
         self.both = (reference >= 0) & (self.predicted >= 0)
 

@@ -19,6 +19,7 @@ class Answered:
     judgement: JudgedColumn
     humans: tuple[str, ...]
     n_ties: int
+    taken: str  # of a level that nobody chose
     repeats: dict[str, Rate]
     swaps: dict[str, Rate]
 
@@ -86,6 +87,11 @@ def rule(answered: Answered) -> str:
         f"{one.bound:g} (--floor), not usable where one of them lies below, and only if Cohen's kappa is above 0. "
         f"n = {one.n:,} of {one.columns.n_rows:,} rows have a label of both."
     )
+
+
+def level_words(answered: Answered) -> str:
+    """How numbers were taken where nobody chose; empty without."""
+    return f"Labels: {answered.taken}." if answered.taken else ""
 
 
 def caution(answered: Answered) -> str:
@@ -171,7 +177,7 @@ def _by_label(one: JudgedColumn) -> TextTable:
 
 def _overall(one: JudgedColumn) -> Iterator[tuple[str, str]]:
     yield (
-        "Cohen's kappa",
+        "Cohen's kappa" + (", quadratic weights" if one.weights else ""),
         with_ends(one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high, one.kappa.undefined),
     )
     yield "Accuracy", with_ends(one.figures.accuracy.estimate, one.accuracy.low, one.accuracy.high)
@@ -256,6 +262,7 @@ def as_text(table: TextTable) -> str:
 def as_json(answered: Answered) -> dict:
     one = answered.judgement
     fields = {"judge": one.judge, "n": one.n, "n_rows": one.columns.n_rows, "n_ties": answered.n_ties}
+    fields |= {"level": one.level}
     fields |= {"humans": list(answered.humans), "margin" if one.has_peers else "floor": one.bound}
     fields |= {"sentence": sentence(answered), "caution": caution(answered)}
     if one.n:
@@ -311,6 +318,8 @@ def as_page(every: Sequence[Answered], file: str) -> str:
     parts = []
     for answered in every:
         parts.append(f"<p class=answer>{escape(sentence(answered))}</p><p class=rule>{escape(rule(answered))}</p>")
+        if words := level_words(answered):
+            parts.append(f"<p class=rule>{escape(words)}</p>")
         if warning := caution(answered):
             parts.append(f"<p class=note>{escape(warning)}</p>")
         if answered.judgement.n:

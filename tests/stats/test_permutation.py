@@ -1,7 +1,9 @@
 """A permutation test against chance: Fisher's exact test from outside, and planted data in which it holds its level."""
 
+import itertools
 from dataclasses import replace
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -108,3 +110,22 @@ def test_wrong_arguments_are_refused():
         agreement_permutation_test(labels, "cubic")
     with pytest.raises(ValueError, match="n_permutations"):
         agreement_permutation_test(labels, n_permutations=0)
+
+
+def test_the_interval_level_is_tested_at_the_interval_level():
+    """Two people, seven units: every order of the second's labels is enumerated, with alpha as the package
+    `krippendorff` has it."""
+    first, second = [1, 2, 4, 9, 30, 4, 2], [2, 2, 9, 4, 30, 1, 4]
+    rows = [
+        (unit, rater, f"{value}") for rater, side in (("a", first), ("b", second)) for unit, value in enumerate(side)
+    ]
+    labels = Labels.from_columns(*zip(*rows, strict=True), ("1", "2", "4", "9", "30"))
+    test = agreement_permutation_test(labels, "interval", 999)
+
+    def alpha(side) -> float:
+        return krippendorff.alpha([first, side], level_of_measurement="interval")
+
+    every = np.array([alpha(list(order)) for order in set(itertools.permutations(second))])
+    assert test.statistic == pytest.approx(alpha(second))
+    assert test.p_value == pytest.approx((every >= alpha(second) - 1e-12).mean(), abs=0.02)
+    assert test.chance_mean == pytest.approx(every.mean(), abs=0.06)

@@ -20,7 +20,7 @@ from analysis.sources.content_rows import content_columns
 from analysis.sources.outline import EXTERNAL, SLOT, Run
 from analysis.sources.splits import source_name
 from annotation import incoming
-from annotation.formats.cells import number_in
+from annotation.formats.cells import level_of, number_in, taken_as
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -78,10 +78,11 @@ class LongTableSource(Source):
         self.slug = self.title = path.stem if path.is_file() else path.name
         self.task_type = "table"
         self._rows = _rows_of(path, shape or TableShape())
+        self.levels_taken: dict[str, str] = {}
         self.type = self._type(orders)
 
     def described(self) -> dict:
-        return {"kind": "table"}
+        return {"kind": "table"} | ({"levels_taken": self.levels_taken} if self.levels_taken else {})
 
     def _type(self, orders: Sequence[str]) -> TaskType:
         rows: dict[str, list[dict]] = {}
@@ -103,12 +104,16 @@ class LongTableSource(Source):
         )
 
     def _dimension(self, name: str, rows: list[dict], order: tuple[str, ...]) -> Dimension:
-        levels = {row["level"] or self.level or "nominal" for row in rows}
+        by_people = [row for row in rows if row["rater_kind"] != MODEL] or rows
+        chosen = {row["level"] or self.level for row in rows}
+        values = [*{row["label"] for row in by_people}, *order]
+        levels = {one or level_of(values) for one in chosen}
         if len(levels) > 1:
             raise ValueError(f"{self.path}: {name} has rows of several levels: {', '.join(sorted(levels))}")
         (level,) = levels
+        if "" in chosen and (words := taken_as(values, level)):
+            self.levels_taken[name.replace("_", " ").capitalize()] = words
         self._refuse_alike(name, rows, order)
-        by_people = [row for row in rows if row["rater_kind"] != MODEL] or rows
         ordered = order or self._in_order(name, level, {row["label"] for row in by_people})
         known = set(ordered)
         if outside := next((row for row in by_people if row["label"] not in known), None):
@@ -122,7 +127,8 @@ class LongTableSource(Source):
                 f"{self.path}: line {stray['line']}: {stray['rater']!r} gives {name} the label {stray['label']!r}, "
                 f"which has no place among {', '.join(ordered)}; list the whole scale with --labels {name}=a,b,c"
             )
-        if wrong := next((row for row in rows if not fits_level(row["label"], level)), None):
+        of_level = by_people if "" in chosen else rows  # what else a model says is a stray, and decides no level
+        if wrong := next((row for row in of_level if not fits_level(row["label"], level)), None):
             raise ValueError(
                 f"{self.path}: line {wrong['line']}: {name} is {level}, which needs {NEEDED[level]}, not "
                 f"{wrong['label']!r}"

@@ -18,6 +18,7 @@ from analysis.sources.outline import Run, groups_in
 from analysis.sources.splits import source_name
 from analysis.sources.tables.long_table import MODEL, NEEDED, PERSON, LongTableSource, orders_of
 from annotation.datasets.kinds import KIND_OF_RECORD
+from annotation.formats.cells import taken_as
 from annotation.formats.names import label_value
 from annotation.formats.records import (
     AnnotationRecord,
@@ -85,12 +86,13 @@ class RatedTableSource(LongTableSource):
         for record in records:
             if not (leaves_out and isinstance(record, RowError)):
                 self._read.take(record)
+        self.levels_taken = {}
         self.type = self._with_levels(task_type_of(description), orders)
         self._rows = self._read.rows
 
     def described(self) -> dict:
         left_out = {"rows_left_out": len(self.left_out)} if self.left_out else {}
-        return {"kind": "table", "mapping": dict(self.said.mapping)} | left_out
+        return super().described() | {"mapping": dict(self.said.mapping)} | left_out
 
     def _with_levels(self, kind: TaskType, orders: Sequence[str]) -> TaskType:
         given = orders_of(orders, [dimension.slug for dimension in kind.dimensions])
@@ -99,6 +101,9 @@ class RatedTableSource(LongTableSource):
 
     def _leveled(self, dimension: Dimension, order: tuple[str, ...]) -> Dimension:
         level = self.level or dimension.level
+        given = {row["label"] for row in self._read.rows if row["dimension"] == dimension.slug}
+        if not self.level and (words := taken_as(given, level)):
+            self.levels_taken[dimension.title] = words
         if dimension.takes_number:
             return replace(dimension, level=level if level == "ratio" else "interval")
         values = tuple(map(label_value, order)) or self._in_order(dimension.slug, level, set(dimension.values))

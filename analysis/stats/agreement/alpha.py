@@ -75,7 +75,7 @@ def krippendorff_alpha(labels: Labels, level: str = "nominal", values: Sequence[
     """
     if level == "ordinal":
         labels.refuse_unordered(level)
-    return alpha_of(labels, level, None if level == "ordinal" else _fixed_distance(level, labels.categories, values))
+    return alpha_of(labels, level, None if level == "ordinal" else fixed_distance(level, labels.categories, values))
 
 
 def alpha_of(labels: Labels, level: str, between: np.ndarray | None) -> Alpha:
@@ -187,7 +187,8 @@ def _by_rank(pairs: np.ndarray, rank: np.ndarray) -> np.ndarray:
     return np.cumsum(by_rank[::-1])[::-1] - by_rank / 2
 
 
-def _fixed_distance(level: str, categories: tuple[str, ...], values: Sequence[float] | None) -> np.ndarray:
+def fixed_distance(level: str, categories: tuple[str, ...], values: Sequence[float] | None = None) -> np.ndarray:
+    """Squared differences between categories, (n_categories, n_categories), of a level other than the ordinal one."""
     if level == "nominal":
         return 1.0 - np.eye(len(categories))
     if level not in ("interval", "ratio"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.stats.agreement.alpha import krippendorff_alpha
+from analysis.stats.agreement.alpha import fixed_distance, krippendorff_alpha
 from analysis.stats.labels import Labels
 from analysis.stats.resampling.bootstrap import one_blas_thread
 
@@ -56,7 +56,7 @@ def agreement_permutation_test(
     Parameters
     ----------
     labels : Labels
-    level : {'nominal', 'ordinal'}
+    level : {'nominal', 'ordinal', 'interval', 'ratio'}
         Of alpha.
     n_permutations, seed : int
 
@@ -69,7 +69,7 @@ def agreement_permutation_test(
     Raises
     ------
     ValueError
-        Another level; n_permutations below 1.
+        Another level; categories that are not numbers (interval, ratio); n_permutations below 1.
 
     References
     ----------
@@ -83,8 +83,6 @@ def agreement_permutation_test(
     >>> result.statistic, 0.01 < result.p_value < 0.1  # exactly 1 / 20
     (1.0, True)
     """
-    if level not in ("nominal", "ordinal"):
-        raise ValueError(f"level must be 'nominal' or 'ordinal', not {level!r}")
     if n_permutations < 1:
         raise ValueError(f"n_permutations must be at least 1, not {n_permutations}")
     alpha = krippendorff_alpha(labels, level)
@@ -106,7 +104,7 @@ def agreement_permutation_test(
         part if n == 1 else part.reshape(-1, n)
         for part, n in zip(np.split(value, starts[1:]), size[starts], strict=True)
     ]
-    distance = _distance(value, len(labels.categories), level)
+    distance = _distance(value, labels.categories, level)
     others = np.bincount(unit) - 1
     n_movable = _n_movable(unit, cluster, value, starts, distance, others)
     if not n_movable:
@@ -185,10 +183,10 @@ def _n_movable(
     return int(size[moving & (unlike | np.logical_or.reduceat(has_other, starts))].sum())
 
 
-def _distance(value: np.ndarray, n_categories: int, level: str) -> np.ndarray:
-    if level == "nominal":
-        return 1.0 - np.eye(n_categories)
-    marginal = np.bincount(value, minlength=n_categories)
+def _distance(value: np.ndarray, categories: tuple[str, ...], level: str) -> np.ndarray:
+    if level != "ordinal":
+        return fixed_distance(level, categories)
+    marginal = np.bincount(value, minlength=len(categories))
     rank = np.cumsum(marginal) - marginal / 2
     return (rank[:, None] - rank[None, :]) ** 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from annotation.formats.cells import BadCell, number_in, shorten, to_text
+from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, shown
 from annotation.formats.records import FormatError
@@ -81,6 +81,6 @@ def question_of(
         other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
         found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
     labels = [{"value": value, "title": label} for value, label in found.items()]
-    level = "interval" if are_numbers and len(values) > 2 else "nominal"
+    level = level_of(values) if are_numbers else "nominal"
     several = {"answer": "labels"} if takes_several else {}
     return {"slug": slug, "title": title, "level": level, "labels": labels} | several

@@ -84,6 +84,18 @@ def _measured(one: Recommended) -> str:
     return f"{one.question.title}: {one.stated}, over {n} with two labels or more{people}{interval}{caution}."
 
 
+def _without_order(one: Recommended) -> str:
+    """On a scale, the nominal alpha as well: papers that state one figure often state that."""
+    if one.question.level == "nominal":
+        return ""
+    found = [figure for figure in one.question.figures if figure.name == "krippendorff_alpha_nominal"]
+    return "".join(
+        f"Without the order of the labels, alpha (nominal) is {figure.estimate:.3f}."
+        for figure in found
+        if figure.is_defined
+    )
+
+
 def agrees_beyond_chance(one: Recommended) -> bool | None:
     """The one rule of whether people agree beyond chance: the permutation test of alpha, at 0.05. Where that is not
     made, as of numbers, the interval decides; None where there is neither."""
@@ -134,7 +146,11 @@ RULES = (
         lambda one: f"{one.question.title}: {one.title} is undefined: {one.figure.undefined}.",
     ),
     Rule("first pass", lambda one: is_pending(one.figure), _measured),
-    Rule("measured", lambda one: True, lambda one: sentences(_measured(one), _beyond_chance(one), _strength(one))),
+    Rule(
+        "measured",
+        lambda one: True,
+        lambda one: sentences(_measured(one), _without_order(one), _beyond_chance(one), _strength(one)),
+    ),
 )
 
 NEXT = (

@@ -64,7 +64,7 @@ def selected(
     mine = labels[(labels["dimension"] == dimension.slug) & (labels["rater_kind"] == MEMBER)]
     if mine.empty:
         return None
-    level = "nominal" if dimension.level == "nominal" else "ordinal"
+    level = dimension.level
     planned = coded_labels(mine[_as_planned(mine, chances)], units, dimension.values)
     everything = coded_labels(mine, units, dimension.values)
     drawn, chosen, chance = (chances[name].to_numpy() for name in ("drawn", "chosen", "chance"))

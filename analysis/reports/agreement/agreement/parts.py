@@ -84,7 +84,6 @@ def per_label(coded: Labels, dimension: Dimension, *, quick: bool) -> list[Label
 
 
 def against_chance(coded: Labels, level: str, *, quick: bool) -> Chance:
-    level = "nominal" if level == "nominal" else "ordinal"
     if quick:
         unknown = dict.fromkeys(("statistic", "p_value", "chance_mean", "chance_high"))
         return Chance(level=level, **unknown, n_permutations=0, null="", n_labels=0, n_movable=0, undefined=PENDING)
@@ -117,7 +116,7 @@ def figures_of_part(part: Labels, level: str, *, quick: bool, kind: type[Agreeme
     return kind(
         percent_agreement=to_figure(percent_agreement(part), quick=quick),
         alpha_nominal=to_figure(krippendorff_alpha(part), quick=quick),
-        alpha_ordinal=to_figure(krippendorff_alpha(part, "ordinal"), quick=quick) if level != "nominal" else None,
+        alpha_of_level=to_figure(krippendorff_alpha(part, level), quick=quick) if level != "nominal" else None,
         **more,
     )
 

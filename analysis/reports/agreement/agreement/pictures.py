@@ -91,10 +91,10 @@ def draw_sources(result: Agreement, question: QuestionAgreement) -> Intervals | 
                 row.source,
                 figure,
                 Filter({"source": row.source, question.dimension: PAIRED}) if figure.n_pairable else None,
-                series=level if row.alpha_ordinal else "",
+                series=level if row.alpha_of_level else "",
             )
             for row in rows
-            for level, figure in (("nominal", row.alpha_nominal), ("ordinal", row.alpha_ordinal))
+            for level, figure in (("nominal", row.alpha_nominal), (question.level, row.alpha_of_level))
             if figure
         ),
         values=Axis("Krippendorff's alpha", high=1),

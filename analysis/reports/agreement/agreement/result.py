@@ -87,7 +87,7 @@ class AgreementOfPart(Record):
     n_units: int
     percent_agreement: Figure
     alpha_nominal: Figure
-    alpha_ordinal: Figure | None
+    alpha_of_level: Figure | None
 
 
 class OfSource(AgreementOfPart):

@@ -377,7 +377,7 @@ def _not_independent(reference: str) -> str:
 def _part_columns(question: QuestionAgreement) -> list[Column]:
     alphas = [Column("Alpha, nominal", "alpha_nominal", interval=True)]
     if question.level != "nominal":
-        alphas.append(Column("Alpha, ordinal", "alpha_ordinal", interval=True))
+        alphas.append(Column(f"Alpha, {question.level}", "alpha_of_level", interval=True))
     return [Column("Agreement", "percent_agreement", interval=True), *alphas]
 
 
