@@ -74,6 +74,25 @@ def test_a_model_that_says_something_else_changes_no_level(tmp_path):
     assert (len(source.suggestion_frame(run)), len(source.stray_frame(run))) == (1, 1)
 
 
+@pytest.mark.django_db
+def test_continuous_ratings_are_numbers(tmp_path, capsys):
+    path = tmp_path / "continuous.csv"
+    rows = [
+        (item, who, number * 1.37 + 0.11 * step)
+        for item, (number, _) in enumerate(SCORES)
+        for step, who in enumerate("abj")
+    ]
+    rows = [f"{item},{who},{value + item % 7:.2f},{'model' if who == 'j' else 'person'}" for item, who, value in rows]
+    path.write_text("\n".join(["item,rater,rating,rater_kind", *rows]))
+    lines = printed(capsys, path)
+    assert any("Krippendorff's alpha (interval) = 0.99" in line for line in lines[:3])
+    assert not any("nominal)" in line for line in lines[:3])
+    source = source_of_files(path)
+    assert source.type.dimensions[0].takes_number and not len(source.stray_frame(source.runs()[0]))
+    lines = printed(capsys, path, "--run", "j", report="comparison")
+    assert any("Pearson" in line and "1.000" in line for line in lines)
+
+
 def test_heading_test_and_parts_are_of_one_level(tmp_path):
     """Values that are unevenly apart: the levels give different figures."""
     path = tmp_path / "uneven.csv"

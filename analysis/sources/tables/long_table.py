@@ -25,7 +25,8 @@ from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.task_types import Dimension, Label, TaskType
-from annotation.task_types.label_sets import LEVELS, fits_level
+from annotation.task_types.base import NumberRange
+from annotation.task_types.label_sets import LEVELS, MAX_LABELS, fits_level
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
@@ -110,10 +111,12 @@ class LongTableSource(Source):
         levels = {one or level_of(values) for one in chosen}
         if len(levels) > 1:
             raise ValueError(f"{self.path}: {name} has rows of several levels: {', '.join(sorted(levels))}")
-        (level,) = levels
+        (level,), title = levels, name.replace("_", " ").capitalize()
         if "" in chosen and (words := taken_as(values, level)):
-            self.levels_taken[name.replace("_", " ").capitalize()] = words
+            self.levels_taken[title] = words
         self._refuse_alike(name, rows, order)
+        if "" in chosen and level == "interval" and not order and len(set(values)) > MAX_LABELS:  # as an import has it
+            return Dimension(name, title, (), level, answer="number", number=NumberRange())
         ordered = order or self._in_order(name, level, {row["label"] for row in by_people})
         known = set(ordered)
         if outside := next((row for row in by_people if row["label"] not in known), None):
@@ -135,7 +138,7 @@ class LongTableSource(Source):
             )
         if not all(fits_level(value, level) for value in ordered):
             raise ValueError(f"{self.path}: {name} is {level}, which needs {NEEDED[level]}")
-        return Dimension(name, name.replace("_", " ").capitalize(), tuple(Label(one, one) for one in ordered), level)
+        return Dimension(name, title, tuple(Label(one, one) for one in ordered), level)
 
     def _refuse_alike(self, name: str, rows: list[dict], order: tuple[str, ...]) -> None:
         """Files put together from several write a number in several ways, and 1 and 1.0 would then be a disagreement.
@@ -245,8 +248,18 @@ class LongTableSource(Source):
         return []
 
     def runs(self) -> list[Run]:
-        models = self._frame.loc[self._frame["rater_kind"] == MODEL, "rater"]
-        return [Run(uuid=name, checker=name, version="") for name in sorted(models.unique())]
+        """A model's numbers for a question of numbers are scores."""
+        by_models = self._frame[self._frame["rater_kind"] == MODEL]
+        runs = []
+        for name, rows in by_models.groupby("rater"):
+            scores = tuple(sorted(set(rows["dimension"]) & self._numeric))
+            gives = "scores" if set(rows["dimension"]) <= self._numeric else "labels"
+            runs.append(Run(uuid=name, checker=name, version="", gives=gives, scores=scores))
+        return runs
+
+    @cached_property
+    def _numeric(self) -> set[str]:
+        return {dimension.slug for dimension in self.type.dimensions if dimension.takes_number}
 
     def how_to_have_runs(self) -> str:
         return (
@@ -260,7 +273,8 @@ class LongTableSource(Source):
 
     def suggestion_frame(self, run: Run) -> pd.DataFrame:
         suggestions = self._said_by(run)
-        return suggestions[~suggestions["is_stray"]].reset_index(drop=True)[list(base.SUGGESTION_COLUMNS)]
+        is_label = ~suggestions["is_stray"] & ~suggestions["dimension"].isin(self._numeric)
+        return suggestions[is_label].reset_index(drop=True)[list(base.SUGGESTION_COLUMNS)]
 
     def stray_frame(self, run: Run) -> pd.DataFrame:
         suggestions = self._said_by(run)
@@ -273,7 +287,10 @@ class LongTableSource(Source):
         numbers = dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
         known = {(dimension.slug, value) for dimension in self.type.dimensions for value in dimension.values}
         mine = self._frame[(self._frame["rater_kind"] == MODEL) & (self._frame["rater"] == run.uuid)]
-        is_stray = [key not in known for key in zip(mine["dimension"], mine["label"], strict=True)]
+        is_stray = [
+            number_in(label) is None if slug in self._numeric else (slug, label) not in known
+            for slug, label in zip(mine["dimension"], mine["label"], strict=True)
+        ]
         if "probability" not in mine:
             mine = mine.assign(probability=math.nan)
         mine = mine.assign(unit=mine["unit"].map(numbers), is_stray=is_stray)
@@ -283,7 +300,11 @@ class LongTableSource(Source):
         return _empty(labels).astype(float)
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
-        return _empty(("unit", "value")).astype({"value": float})
+        if name not in self._numeric:
+            return _empty(("unit", "value")).astype({"value": float})
+        said = self._said_by(run)
+        scores = said[(said["dimension"] == name) & ~said["is_stray"]].reset_index(drop=True)
+        return pd.DataFrame({"unit": scores["unit"], "value": scores["label"].astype(float)})
 
     def failure_frame(self, run: Run) -> pd.DataFrame:
         strays = self.stray_frame(run)
