@@ -32,7 +32,7 @@ from analysis.judge.written import (
     sentence,
     tables,
 )
-from annotation.formats.cells import level_of, taken_as
+from annotation.formats.cells import level_note, level_of
 
 LEVELS = ("nominal", "ordinal", "interval")
 
@@ -122,7 +122,7 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
     columns = read_columns(options.file, named, options.cluster, order)
     reference, n_ties = reference_of(columns, options.human)
     level = options.level or level_of(columns.labels)
-    taken = "" if options.level else taken_as(columns.labels, level)
+    note = "" if options.level else level_note(columns.labels, level)
     bound = options.margin if has_peers else options.floor
     judgements = [JudgedColumn(columns, judge, reference, bound, level, options.human) for judge in options.judge]
     return [
@@ -130,7 +130,7 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
             judgement,
             tuple(options.human),
             n_ties,
-            taken,
+            note,
             _changes(columns, judgement, options.repeat if not place else ()),
             _changes(columns, judgement, options.swapped if not place else ()),
         )

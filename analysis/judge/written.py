@@ -19,7 +19,7 @@ class Answered:
     judgement: JudgedColumn
     humans: tuple[str, ...]
     n_ties: int
-    taken: str  # of a level that nobody chose
+    level_note: str  # of a level that nobody chose
     repeats: dict[str, Rate]
     swaps: dict[str, Rate]
 
@@ -91,7 +91,7 @@ def rule(answered: Answered) -> str:
 
 def level_words(answered: Answered) -> str:
     """How numbers were taken where nobody chose; empty without."""
-    return f"Labels: {answered.taken}." if answered.taken else ""
+    return f"Labels: {answered.level_note}." if answered.level_note else ""
 
 
 def caution(answered: Answered) -> str:

@@ -146,10 +146,10 @@ class Report:
         note = f"Not counted here: {', '.join(left)}, answered by numbers or in words." if left else ""
         name = result.get("made_from", {}).get("piece_set")
         pieces = f"The pieces are those of the set {name}." if name else ""
-        levels = result.get("made_from", {}).get("levels_taken", {})
-        taken = " ".join(f"{title}: {words}." for title, words in levels.items())
+        levels = result.get("made_from", {}).get("assumed_levels", {})
+        assumed = " ".join(f"{title}: {words}." for title, words in levels.items())
         rows = left_out(result.get("made_from", {}).get("rows_left_out", 0), "bad rows of the file")
-        page = page.with_note(" ".join(filter(None, (taken, pieces, rows, note, note_on_labels_seen(result)))))
+        page = page.with_note(" ".join(filter(None, (assumed, pieces, rows, note, note_on_labels_seen(result)))))
         if alone := decisions_alone(result):
             begins = alone.begins(self.title, self.needs_raters)
             page = page.beginning_with(begins, is_all=bool(self.needs_raters))

@@ -100,18 +100,18 @@ def number_in(text: str) -> float | None:
 
 
 def level_of(values: Collection[str]) -> str:
-    """The level that labels are taken at where nobody chose one: interval where all are numbers. Two values are as far
+    """The level of labels where nobody chose one: interval where all are numbers. Two values are as far
     apart on any level, and are nominal."""
     return "interval" if len(set(values)) > 2 and None not in map(number_in, values) else "nominal"
 
 
-def taken_as(values: Collection[str], level: str) -> str:
+def level_note(values: Collection[str], level: str) -> str:
     """What reports say of a level that nobody chose; empty for labels that are no scale."""
     numbers = sorted({value for value in values if number_in(value) is not None}, key=float)
     if level == "nominal" or not numbers:
         return ""
     other = "nominal or ordinal" if level == "interval" else "nominal"
-    return f"values {numbers[0]} to {numbers[-1]} are taken as {level}; choose another level with --level {other}"
+    return f"values {numbers[0]} to {numbers[-1]} are treated as {level}; choose another level with --level {other}"
 
 
 def shorten(value: object) -> str:

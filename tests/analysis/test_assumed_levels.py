@@ -10,7 +10,7 @@ from analysis.reports.metrics import get_report
 from analysis.sources.files import source_of_files
 from annotation.formats.cells import level_of
 
-TAKEN = "values 1 to 5 are taken as interval; choose another level with --level"
+TAKEN = "values 1 to 5 are treated as interval; choose another level with --level"
 SCORES = [(1 + number % 5, 1 + (number + (number % 3 == 0)) % 5) for number in range(40)]
 
 
@@ -50,7 +50,7 @@ def test_the_header_does_not_decide(header, tmp_path, capsys):
     assert any(TAKEN in line for line in lines[:5])
     assert any("Cohen's kappa (quadratic weights)" in line for line in lines[:3])
     lines = printed(capsys, path, "--level", "nominal")
-    assert not any("taken as" in line for line in lines)
+    assert not any("treated as" in line for line in lines)
     assert any("Cohen's kappa = " in line for line in lines[:3])
 
 
@@ -61,7 +61,7 @@ def test_a_table_of_texts_says_it_too(header, tmp_path, capsys):
     path = tmp_path / "texts.csv"
     path.write_text("\n".join([f"id,text,rater,{header}", *rows]))
     assert any(TAKEN in line for line in printed(capsys, path)[:5])
-    assert not any("taken as" in line for line in printed(capsys, path, "--level", "ordinal"))
+    assert not any("treated as" in line for line in printed(capsys, path, "--level", "ordinal"))
 
 
 def test_a_model_that_says_something_else_changes_no_level(tmp_path):
@@ -136,8 +136,8 @@ def test_a_judge_on_a_scale_says_it_and_can_be_told_otherwise(tmp_path, capsys):
     assert TAKEN in "".join(first.split("\n")[:3]) and "Cohen's kappa, quadratic weights" in first
     main([*given, "--level", "nominal"])
     nominal = capsys.readouterr().out
-    assert "taken as" not in nominal and "quadratic" not in nominal
+    assert "treated as" not in nominal and "quadratic" not in nominal
     main([*given, "--ordinal"])
-    assert "taken as" not in (ordinal := capsys.readouterr().out) and "quadratic" in ordinal
+    assert "treated as" not in (ordinal := capsys.readouterr().out) and "quadratic" in ordinal
     main([*given, "--json"])
     assert json.loads(capsys.readouterr().out)[0]["level"] == "interval"

@@ -49,6 +49,8 @@ def test_climate_fever_has_the_published_alpha(capsys):
     assert kept.result == printed
     call_command("report", "cf", "agreement")
     assert "Krippendorff's alpha, nominal" in (text := capsys.readouterr().out) and "0.3340" in text
+    heading = next(line for line in text.split("\n") if line.startswith("Stance: "))
+    assert "(ordinal) = 0.372" in heading and "alpha (nominal) is 0.334." in heading
 
 
 @pytest.mark.skipif(not REFCHECKER.exists(), reason="the RefChecker files are not there")

@@ -20,7 +20,7 @@ from analysis.sources.content_rows import content_columns
 from analysis.sources.outline import EXTERNAL, SLOT, Run
 from analysis.sources.splits import source_name
 from annotation import incoming
-from annotation.formats.cells import level_of, number_in, taken_as
+from annotation.formats.cells import level_note, level_of, number_in
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -79,11 +79,11 @@ class LongTableSource(Source):
         self.slug = self.title = path.stem if path.is_file() else path.name
         self.task_type = "table"
         self._rows = _rows_of(path, shape or TableShape())
-        self.levels_taken: dict[str, str] = {}
+        self.assumed_levels: dict[str, str] = {}
         self.type = self._type(orders)
 
     def described(self) -> dict:
-        return {"kind": "table"} | ({"levels_taken": self.levels_taken} if self.levels_taken else {})
+        return {"kind": "table"} | ({"assumed_levels": self.assumed_levels} if self.assumed_levels else {})
 
     def _type(self, orders: Sequence[str]) -> TaskType:
         rows: dict[str, list[dict]] = {}
@@ -112,8 +112,8 @@ class LongTableSource(Source):
         if len(levels) > 1:
             raise ValueError(f"{self.path}: {name} has rows of several levels: {', '.join(sorted(levels))}")
         (level,), title = levels, name.replace("_", " ").capitalize()
-        if "" in chosen and (words := taken_as(values, level)):
-            self.levels_taken[title] = words
+        if "" in chosen and (words := level_note(values, level)):
+            self.assumed_levels[title] = words
         self._refuse_alike(name, rows, order)
         if "" in chosen and level == "interval" and not order and len(set(values)) > MAX_LABELS:  # as an import has it
             return Dimension(name, title, (), level, answer="number", number=NumberRange())

@@ -18,7 +18,7 @@ from analysis.sources.outline import Run, groups_in
 from analysis.sources.splits import source_name
 from analysis.sources.tables.long_table import MODEL, NEEDED, PERSON, LongTableSource, orders_of
 from annotation.datasets.kinds import KIND_OF_RECORD
-from annotation.formats.cells import taken_as
+from annotation.formats.cells import level_note
 from annotation.formats.names import label_value
 from annotation.formats.records import (
     AnnotationRecord,
@@ -86,7 +86,7 @@ class RatedTableSource(LongTableSource):
         for record in records:
             if not (leaves_out and isinstance(record, RowError)):
                 self._read.take(record)
-        self.levels_taken = {}
+        self.assumed_levels = {}
         self.type = self._with_levels(task_type_of(description), orders)
         self._rows = self._read.rows
 
@@ -101,9 +101,9 @@ class RatedTableSource(LongTableSource):
 
     def _leveled(self, dimension: Dimension, order: tuple[str, ...]) -> Dimension:
         level = self.level or dimension.level
-        given = {row["label"] for row in self._read.rows if row["dimension"] == dimension.slug}
-        if not self.level and (words := taken_as(given, level)):
-            self.levels_taken[dimension.title] = words
+        values = {row["label"] for row in self._read.rows if row["dimension"] == dimension.slug}
+        if not self.level and (words := level_note(values, level)):
+            self.assumed_levels[dimension.title] = words
         if dimension.takes_number:
             return replace(dimension, level=level if level == "ratio" else "interval")
         values = tuple(map(label_value, order)) or self._in_order(dimension.slug, level, set(dimension.values))
@@ -161,9 +161,11 @@ class RatedTableSource(LongTableSource):
 
     def runs(self) -> list[Run]:
         """A model that gives labels and a number beside them is one run; those of numbers alone come last."""
-        labelling = sorted({row["rater"] for row in self._rows if row["rater_kind"] == MODEL})
-        scoring = [name for name in sorted(self._read.scores) if name not in labelling]
-        runs = [Run(name, name, "", scores=(name,) if name in self._read.scores else ()) for name in labelling]
+        runs = [
+            replace(run, scores=(run.uuid, *run.scores)) if run.uuid in self._read.scores else run
+            for run in (super().runs() if self._rows else [])
+        ]
+        scoring = sorted(set(self._read.scores) - {run.uuid for run in runs})
         return [*runs, *(Run(name, name, "", gives="scores", scores=(name,)) for name in scoring)]
 
     def rater_groups(self) -> list[str]:
@@ -177,6 +179,8 @@ class RatedTableSource(LongTableSource):
         return f"the table {self.slug} has no column that is mapped as a score or a label of a checker"
 
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
+        if name in self._numeric:
+            return super().score_frame(run, name)
         numbers = self._numbers
         scores = sorted((numbers[key], value) for key, value in self._read.scores.get(name, {}).items())
         return pd.DataFrame(scores, columns=["unit", "value"]).astype({"value": float})
