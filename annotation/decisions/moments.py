@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 
 from annotation.models import Decision, Project, Revision, RuleRun, set_name
 
@@ -36,8 +36,15 @@ class Moment:
 
     @classmethod
     def now(cls, project: Project, part: ExportedPart | None = None) -> Moment:
-        revision = Revision.objects.filter(annotation__item__project=project).aggregate(newest=Max("id"))["newest"]
-        decision = Decision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
+        of_answers = Revision.objects.filter(annotation__item__project=OuterRef("pk"))
+        newest = [
+            rows.order_by().values(place).annotate(newest=Max("id")).values("newest")
+            for rows, place in (
+                (of_answers, "annotation__item__project"),
+                (Decision.objects.filter(project=OuterRef("pk")), "project"),
+            )
+        ]
+        revision, decision = Project.objects.filter(pk=project.pk).values_list(*map(Subquery, newest)).get()
         return cls(revision or 0, decision or 0, part)
 
 

@@ -406,7 +406,10 @@ def test_every_rule_of_the_answer_says_its_sentence(dataset, pairs):
 
     def differing(estimate: float | None, low: float | None = None, high: float | None = None):
         found = Figure(estimate=estimate, undefined="" if estimate else "one group", low=low, high=high)
-        measures = family.measures | {"recall@5": with_(family.measures["recall@5"], difference=found)}
+        recall = family.measures["recall@5"]
+        is_shown = low is not None and low > 0
+        test = with_(recall.test, p_holm=0.01 if is_shown else 0.4)
+        measures = family.measures | {"recall@5": with_(recall, difference=found, test=test)}
         return with_(whole, families=[with_(family, measures=measures)])
 
     no_retrieval, no_checker = with_(whole, families=[]), with_(whole, run="")

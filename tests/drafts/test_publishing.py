@@ -30,6 +30,10 @@ from tests.world.drafts import (
 pytestmark = pytest.mark.django_db
 
 
+class Killed(BaseException):
+    """In place of SIGKILL: unlike SIGTERM it gives no lease back."""
+
+
 def accept_all(project) -> None:
     for draft in Draft.objects.filter(project=project, state="proposed"):
         kind = drafted_for(project.type)
@@ -194,18 +198,18 @@ def test_a_worker_that_dies_between_staging_and_the_end_loses_nothing(project, m
     killed = lifecycle.claim_chunk(job.pk)
 
     def die(*_):
-        raise SystemExit  # as from outside: no handler of the job hears of it
+        raise Killed  # as from outside: no handler of the job hears of it
 
     with monkeypatch.context() as patched:
         patched.setattr(publishing, "found_in", die)
-        with pytest.raises(SystemExit):
+        with pytest.raises(Killed):
             publishing.HANDLER.run_chunk(killed.chunk, killed)
     assert ContentBatch.objects.get(job=job).state == "staged" and Triplet.objects.count() == 3
     assert not triplets(project)
     Chunk.objects.filter(pk=killed.chunk.pk).update(lease_expires_at=timezone.now())
     with monkeypatch.context() as patched:
         patched.setattr(publishing, "make_items", die)
-        with pytest.raises(SystemExit):
+        with pytest.raises(Killed):
             lifecycle.run_here(job)
     assert len(triplets(project)) == 3 and not Assignment.objects.exists()
     job.chunks.filter(index=lifecycle.FINISH_INDEX).update(lease_expires_at=timezone.now())
@@ -220,11 +224,11 @@ def test_what_was_published_and_not_noted_is_not_published_twice(project, monkey
     job = publishing.start(project.created_by, project, wake_workers=False)
 
     def die(*_):
-        raise SystemExit
+        raise Killed
 
     with monkeypatch.context() as patched:
         patched.setattr(publishing, "_note", die)
-        with pytest.raises(SystemExit):
+        with pytest.raises(Killed):
             lifecycle.run_here(job)
     assert len(triplets(project)) == 3 and not any(draft.published_key for draft in drafts(project))
     job.chunks.filter(index=lifecycle.FINISH_INDEX).update(lease_expires_at=timezone.now())

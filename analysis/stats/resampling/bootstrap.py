@@ -280,11 +280,10 @@ def draw_weights(
         yield weights
 
 
-def drawn_from(sample: Sample, clusters: bool) -> tuple[int, bool]:
-    """How many units or clusters are drawn in one resample, and whether they are clusters: where each has one unit,
-    nothing is clustered."""
+def shares_clusters(sample: Sample, clusters: bool) -> bool:
+    """Whether clusters are drawn that have several units: where each has one, a reason or note speaks of units."""
     n_drawn, clustered = sample.n_drawn(clusters)
-    return n_drawn, clustered and n_drawn < sample.n_drawn(False)[0]
+    return clustered and n_drawn < sample.n_drawn(False)[0]
 
 
 def bootstrap_interval(
@@ -313,20 +312,22 @@ def bootstrap_interval(
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
-    n_drawn, clustered = drawn_from(sample, clusters)
+    n_drawn, clustered = sample.n_drawn(clusters)
+    are_shared = shares_clusters(sample, clusters)
     if n_drawn < 2:
-        reason = f"fewer than two {'clusters' if clustered else 'units'} to resample"
+        reason = f"fewer than two {'clusters' if are_shared else 'units'} to resample"
         return undefined_interval(sample, level, clusters, reason)
     with one_blas_thread():
         values = sample.values(n_resamples, np.random.default_rng(seed), clusters)
         influence = sample.influences(clusters) if hasattr(sample, "influences") else NO_INFLUENCE
         n_effective = sample.effective_n(clusters) if hasattr(sample, "effective_n") else n_drawn
-    return resampled_interval(values, estimate, influence, n_drawn, clustered, level, min(n_effective, n_drawn))
+    n_effective = min(n_effective, n_drawn)
+    return resampled_interval(values, estimate, influence, n_drawn, clustered, level, n_effective, are_shared)
 
 
 def undefined_interval(sample: Sample, level: float, clusters: bool, reason: str) -> Interval:
     """No interval, for this reason, where nothing was resampled."""
-    n_drawn, clustered = drawn_from(sample, clusters)
+    n_drawn, clustered = sample.n_drawn(clusters)
     return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n_drawn if clustered else None, reason)
 
 

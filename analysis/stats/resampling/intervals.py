@@ -51,6 +51,7 @@ def resampled_interval(
     clustered: bool,
     level: float,
     n_effective: float | None = None,
+    are_shared: bool | None = None,
 ) -> Interval:
     """Expanded BCa interval from the values of a figure in bootstrap resamples.
 
@@ -77,6 +78,8 @@ def resampled_interval(
         Between 0 and 1, such as 0.95.
     n_effective : float, optional
         The n of the expansion, where it is not that drawn.
+    are_shared : bool, optional
+        Whether clusters have several units, which reasons and notes speak of; by default `clustered`.
 
     Returns
     -------
@@ -102,6 +105,7 @@ def resampled_interval(
     (0.0, 10.0)
     """
     method, n_clusters = interval_method(clustered), n_drawn if clustered else None
+    are_shared = clustered if are_shared is None else are_shared
     defined = np.sort(values[~np.isnan(values)])
     n_undefined = len(values) - len(defined)
 
@@ -112,7 +116,7 @@ def resampled_interval(
         return interval(np.nan, np.nan, UNDEFINED_RESAMPLES)
     rounding = ROUNDING * max(1.0, abs(estimate))
     if defined[-1] - defined[0] <= rounding:
-        return interval(np.nan, np.nan, no_spread(n_drawn, clustered, level))
+        return interval(np.nan, np.nan, no_spread(n_drawn, are_shared, level))
     below = (np.searchsorted(defined, estimate - rounding) + np.searchsorted(defined, estimate + rounding, "right")) / 2
     n_defined = len(defined)
     # An estimate beyond all resampled values is taken to lie between the outermost and the end.
@@ -120,7 +124,7 @@ def resampled_interval(
     n = n_drawn if n_effective is None else n_effective
     tails = bca_tails(bias, acceleration(*influence), n, level)
     ends = np.interp((n_defined + 1) * tails - 1, np.arange(n_defined), defined)
-    note = few_note(n, clustered) or few_informative_note(influence, n_drawn, clustered)
+    note = few_note(n, are_shared) or few_informative_note(influence, n_drawn, are_shared)
     return holding(interval(*ends, note=note), estimate)
 
 

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from analysis.stats.resampling.bootstrap import NO_INFLUENCE, SumSample, centred_influences, drawn_from, one_blas_thread
+from analysis.stats.resampling.bootstrap import (
+    NO_INFLUENCE,
+    SumSample,
+    centred_influences,
+    one_blas_thread,
+    shares_clusters,
+)
 from analysis.stats.resampling.intervals import Interval, interval_method, resampled_interval
 
 
@@ -71,7 +77,8 @@ def joint_intervals(
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, not {n_resamples}")
-    n_figures, clustered = len(estimates), drawn_from(sample, clusters)[1]
+    n_figures, clustered = len(estimates), clusters and sample.cluster is not None
+    are_shared = shares_clusters(sample, clusters)
     rests_on = _rests_on(sample, informs, clusters, n_figures)
     values = np.full((n_resamples, n_figures), np.nan)
     without, times = NO_INFLUENCE
@@ -88,7 +95,8 @@ def joint_intervals(
         if reason:
             return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n if clustered else None, reason)
         influence = centred_influences(without[:, place], times) if len(times) else NO_INFLUENCE
-        return resampled_interval(values[:, place], float(estimates[place]), influence, n, clustered, level)
+        estimate = float(estimates[place])
+        return resampled_interval(values[:, place], estimate, influence, n, clustered, level, None, are_shared)
 
     return tuple(interval(place) for place in range(n_figures))
 

@@ -191,4 +191,4 @@ def _by_cluster(table: np.ndarray, has: np.ndarray, member: np.ndarray, cluster:
     sums = sparse.csr_array(sparse.vstack([*totals, *counts]) if totals else empty)
     n_cells = n_groups * n_columns
     held = np.diff(sums[n_cells:].indptr).reshape(n_groups, n_columns)
-    return {"sums": sums, "n_clusters": held.astype(int), "clustered": n_drawn < len(row_cluster)}
+    return {"sums": sums, "n_clusters": held.astype(int), "clustered": cluster is not None}
