@@ -115,10 +115,9 @@ def scope_context(asked: Asked) -> dict:
 
 def _raters(project: Project) -> list[tuple[str, str]]:
     """Groups that files named, and everybody by name."""
-    named = queries.annotators_of(project).exclude(kind=Rater.Kind.SLOT).order_by("name")
-    rows = list(named.values_list("pseudonym", "name", "group"))
-    groups = [(f"{GROUP}{name}", f"Raters of {name}") for name in groups_in(group for *_, group in rows)]
-    return [*groups, *(row[:2] for row in rows)]
+    rows = list(queries.annotators_of(project).order_by("name").values_list("pseudonym", "name", "group", "kind"))
+    groups = [(f"{GROUP}{name}", f"Raters of {name}") for name in groups_in(group for *_, group, _ in rows)]
+    return [*groups, *(row[:2] for row in rows if row[-1] != Rater.Kind.SLOT)]
 
 
 def _splits(project, chosen: str) -> list[tuple[str, str]]:

@@ -140,7 +140,7 @@ DEFINED = {
     "alternative-annotator": lambda found: found["checkers"][1]["winning_rate"]["estimate"],
     "planning": lambda found: found["needed"]["by_units"]["more_units"],
     "prefill-trial": lambda found: found["strata"][0]["within"]["estimate"],
-    "prevalence": lambda found: found["labels"][0]["powered"]["low"],
+    "prevalence": lambda found: found["labels"][0]["people"]["low"],
     "comparison": lambda found: found["labellers"]["labellers"][0]["accuracy"]["low"],
 }
 

@@ -237,14 +237,14 @@ def majority_of(by: dict[str, str]) -> str | None:
 def test_shares_open_the_units_that_people_gave_the_label(studied):
     run = run_of(studied, "unseen")
     result = report("prevalence", studied, run=run)
-    labels = {unit: majority_of(by) for unit, by in said(studied, "relevance").items()}
+    labels = {unit: set(by.values()) for unit, by in said(studied, "relevance").items()}
     for row in of_dimension(result, "relevance")["labels"]:
-        mine = {unit for unit, label in labels.items() if label == row["label"]}
-        assert units(result, f"relevance={row['label']}") == ordered(studied, mine)
+        mine = {unit for unit, found in labels.items() if row["label"] in found}
+        assert units(result, f"relevance.voted.{row['label']}=yes") == ordered(studied, mine)
         assert len(mine) == row["n_by_people"] > 0
-    assert len(units(result, "relevance.judged=both&relevance.judged=people")) == sum(
-        label is not None for label in labels.values()
-    )
+    divided = {unit for unit, found in labels.items() if len(found) > 1}
+    assert divided and units(result, "relevance.divided=yes") == ordered(studied, divided)
+    assert len(units(result, "relevance.judged=both&relevance.judged=people")) == sum(map(bool, labels.values()))
 
 
 def test_a_comparison_opens_rows_columns_and_everybody_beside_everybody(studied):
