@@ -54,7 +54,7 @@ def test_versions_of_the_guidelines_have_their_own_figures_and_a_difference_from
     assert [(row["version"], row["before"]) for row in found] == [(2, 1), (4, 2)]
     assert [row["estimate"] for row in found] == pytest.approx([alphas[1] - alphas[0], alphas[2] - alphas[1]])
     assert found[0]["low"] < found[0]["estimate"] < found[0]["high"]
-    assert "clusters" in found[0]["interval"]["method"]
+    assert "over units" in found[0]["interval"]["method"]  # each claim has one
 
 
 def test_versions_are_those_of_the_labels_that_count(of_versions):

@@ -26,13 +26,13 @@ def test_an_interval_of_few_informative_units_carries_a_caution(n, says):
 def test_nothing_is_called_a_cluster_where_each_has_one_unit():
     alone, pairs = np.arange(40), np.arange(40) // 2
     everybody_agrees = percent_agreement(rare_labels(0, 40, alone)).confidence_interval(100)
-    assert "none of 40 units" in everybody_agrees.undefined and everybody_agrees.n_clusters is None
+    assert "none of 40 units" in everybody_agrees.undefined and "over units" in everybody_agrees.method
     assert "none of 20 clusters" in percent_agreement(rare_labels(0, 40, pairs)).confidence_interval(100).undefined
     score = np.random.default_rng(1).normal(size=(2, 40))
     assert "over units" in pearson(*score, alone).confidence_interval(100).method
     assert "over clusters" in pearson(*score, pairs).confidence_interval(100).method
     means = [grouped_means(score[:1].T, np.ones((40, 1)), cluster) for cluster in (alone, pairs)]
-    assert [one.clustered for one in means] == [False, True]
+    assert [one.are_shared for one in means] == [False, True]
 
 
 def test_a_figure_that_overflows_says_why_it_has_no_number():

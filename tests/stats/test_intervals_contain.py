@@ -267,7 +267,7 @@ WITHOUT_INTERVALS = {
     *("assigned_similarity", "similarity_matrix", "encode", "majority", "dawid_skene", "mace", "shares_of_others"),
     *("context_usage", "copy_rates", "curve_points", "first_present", "icat_scores", "inter_context_conflicts"),
     *("label_counts", "label_shares", "memory_conflict", "most_frequent", "prediction_shifts", "ranking_scores"),
-    *("jaccard_distance", "masi_distance"),
+    *("jaccard_distance", "masi_distance", "majority_baseline", "paired_accuracy"),  # exact tests
     *("response_coverage", "pilot_of", "planned_alpha", "planned_rate", "judgements_needed", "units_needed"),
 }
 

@@ -126,7 +126,7 @@ def test_what_does_not_fit_is_named(make, reason):
     [
         (lambda: Labels.from_long([{"unit": n, "rater": "ann", "label": "x" * 99} for n in range(500)]), "not list"),
         (lambda: Labels.from_long({f"column {n}": [] for n in range(900)}), "'column 9' and 890 more"),
-        (lambda: Labels.from_long(LONG.assign(label="?"), categories=range(900)), "8, 9 and 890 more"),
+        (lambda: Labels.from_long(LONG.assign(label="?"), categories=range(900)), "'8', '9' and 890 more"),
     ],
 )
 def test_an_error_names_some_of_many_and_not_the_whole_data_set(make, says):

@@ -328,7 +328,8 @@ def bootstrap_interval(
 def undefined_interval(sample: Sample, level: float, clusters: bool, reason: str) -> Interval:
     """No interval, for this reason, where nothing was resampled."""
     n_drawn, clustered = sample.n_drawn(clusters)
-    return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n_drawn if clustered else None, reason)
+    method = interval_method(shares_clusters(sample, clusters))
+    return Interval(np.nan, np.nan, level, method, 0, 0, n_drawn if clustered else None, reason)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

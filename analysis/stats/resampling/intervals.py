@@ -79,7 +79,7 @@ def resampled_interval(
     n_effective : float, optional
         The n of the expansion, where it is not that drawn.
     are_shared : bool, optional
-        Whether clusters have several units, which reasons and notes speak of; by default `clustered`.
+        Whether some cluster has several units: else method, reasons and notes speak of units. By default `clustered`.
 
     Returns
     -------
@@ -104,8 +104,8 @@ def resampled_interval(
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.0, 10.0)
     """
-    method, n_clusters = interval_method(clustered), n_drawn if clustered else None
     are_shared = clustered if are_shared is None else are_shared
+    method, n_clusters = interval_method(are_shared), n_drawn if clustered else None
     defined = np.sort(values[~np.isnan(values)])
     n_undefined = len(values) - len(defined)
 

@@ -93,7 +93,7 @@ def joint_intervals(
         if not reason and n < 2:
             reason = f"fewer than two {'clusters' if clustered else 'units'} {few}"
         if reason:
-            return Interval(np.nan, np.nan, level, interval_method(clustered), 0, 0, n if clustered else None, reason)
+            return Interval(np.nan, np.nan, level, interval_method(are_shared), 0, 0, n if clustered else None, reason)
         influence = centred_influences(without[:, place], times) if len(times) else NO_INFLUENCE
         estimate = float(estimates[place])
         return resampled_interval(values[:, place], estimate, influence, n, clustered, level, None, are_shared)

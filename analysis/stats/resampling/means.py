@@ -48,6 +48,7 @@ class GroupedMeans:
     n_missing: np.ndarray
     n_clusters: np.ndarray
     clustered: bool
+    are_shared: bool  # whether some cluster has several rows
     centre: np.ndarray = field(repr=False)  # (n_columns,) what `sums` are relative to
     sums: sparse.csr_array = field(repr=False)  # (2 cells, n_clusters): what a cluster adds to totals, then to counts
 
@@ -88,14 +89,16 @@ class GroupedMeans:
     def _interval(self, group: int, column: int, values: np.ndarray, level: float) -> Interval:
         n_clusters = int(self.n_clusters[group, column])
         if n_clusters < 2:
-            reason = ONE_CLUSTER if self.clustered else ONE_UNIT
+            reason = ONE_CLUSTER if self.are_shared else ONE_UNIT
             reason = reason if self.n[group, column] else NOTHING
             shown = n_clusters if self.clustered else None
-            return Interval(np.nan, np.nan, level, interval_method(self.clustered), 0, 0, shown, reason)
+            return Interval(np.nan, np.nan, level, interval_method(self.are_shared), 0, 0, shown, reason)
         # What a cluster adds is relative to the column's centre, and so are the resampled means.
         estimate = float(self.mean[group, column] - self.centre[column])
         influence = self._influence(group, column)
-        interval = resampled_interval(values, estimate, influence, n_clusters, self.clustered, level)
+        interval = resampled_interval(
+            values, estimate, influence, n_clusters, self.clustered, level, None, self.are_shared
+        )
         centre = float(self.centre[column])
         interval = replace(interval, low=interval.low + centre, high=interval.high + centre)
         return holding(interval, float(self.mean[group, column]))
@@ -191,4 +194,6 @@ def _by_cluster(table: np.ndarray, has: np.ndarray, member: np.ndarray, cluster:
     sums = sparse.csr_array(sparse.vstack([*totals, *counts]) if totals else empty)
     n_cells = n_groups * n_columns
     held = np.diff(sums[n_cells:].indptr).reshape(n_groups, n_columns)
-    return {"sums": sums, "n_clusters": held.astype(int), "clustered": cluster is not None}
+    return {"sums": sums, "n_clusters": held.astype(int), "clustered": cluster is not None} | {
+        "are_shared": n_drawn < len(row_cluster)
+    }
