@@ -12,7 +12,9 @@ from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.tables.mapping_file import RATINGS
+from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tables.summary import sentences
+from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
 from annotation.imports import outside_runs, uploads
 from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -240,8 +242,9 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
     except KeyError:
         if not identifier and get_format(request.format).makes_label_set:
             raise ImportProblem(
-                "The file has no labels that a project could ask for; say which column holds them, or import the texts "
-                "alone"
+                f"The file has no labels that a project could ask for: a question has at most {MOST_LABELS} labels, "
+                f"and {MOST_PASSAGE_LABELS} of highlights. Merge labels in the tool and export again, say which column "
+                "holds them, or import the texts alone"
             ) from None
         raise ImportProblem(
             f"There is no task type {identifier!r}" if identifier else "Name the project's task type"

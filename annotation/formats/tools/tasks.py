@@ -42,6 +42,7 @@ EXPLANATION_CHARS = 20_000
 FORM_MARKS = str.maketrans({",": ";", "=": ":"})  # what parts the labels of passages in a form
 FIELDS = {"claim": ["claim"], "pair": ["premise", "hypothesis"]}
 MOST_QUESTIONS = 12
+MOST_SPELLINGS = 20  # of one label, that are listed
 MOST_LOST = 500  # different parts that are listed
 
 
@@ -152,6 +153,8 @@ class _Records:
         self.suggested: set[bytes] = set()
         self.counts: Counter[str] = Counter()
         self.first: dict[str, str] = {}
+        # By question and value: its spellings, each with where it stands first
+        self.spellings: dict[tuple[str, str], dict[str, str]] = {}
 
     def of(self, task: Task) -> Iterator[Record]:
         if task.file != self.file:
@@ -180,7 +183,18 @@ class _Records:
         self.first.setdefault(what, place)
         self.counts[what] += number
 
+    def _spell(self, task: Task, name: str, labels: Iterable[str]) -> None:
+        """Labels that differ only in case or marks become one, which is listed."""
+        for label in labels:
+            known = self.spellings.setdefault((name, label_value(label)), {})
+            if label not in known and len(known) < MOST_SPELLINGS:
+                known[label] = f"{task.file}, line {task.line:,}"
+
     def lost(self) -> Iterator[LostRecord]:
+        for (name, _), known in self.spellings.items():
+            if len(known) > 1:
+                spelt = ", ".join(map(shown, known))
+                self.lose(f"Spellings that become one label ({shown(name)}: {spelt})", len(known), [*known.values()][1])
         for what, number in sorted(self.counts.items()):
             yield LostRecord(what, number, self.first[what])
 
@@ -243,6 +257,8 @@ class _Records:
             if question.get("answer") == "text":
                 continue
             values = {label_value(label) for label in labels}
+            if question.get("answer") != "number":
+                self._spell(task, name, labels)
             if question.get("answer") == "labels":
                 inside = [each["value"] for each in question["labels"] if each["value"] in values]
                 yield slug, SEPARATOR.join(inside) or NONE_CHOSEN, (), name
@@ -283,6 +299,7 @@ class _Records:
                     task.lost[f"Labelled passages of the context ({name})"] += 1
                     continue
                 field = fields[0 if span.in_context else -1]
+                self._spell(task, name, [span.label])
                 record = SpanRecord(field, span.start, span.end, span.quote, label_value(span.label))
                 task.lost[f"Passages that one person marked twice ({name})"] += record in found
                 found.add(record)
