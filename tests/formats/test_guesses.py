@@ -330,31 +330,31 @@ HOSTILE = [
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_a_header_of_100_kilobytes_is_looked_at_quickly(tmp_path, number):
     name = HOSTILE[number]
-    began = time.monotonic()
+    began = time.process_time()
     guess_roles([name, "text"], [{name: "1", "text": "T."}])
     as_table(preview(put(tmp_path, "text,b\nT.,1\n", "t.csv")))
-    with pytest.raises(FormatError, match="at most 1,000 are read"):
+    with pytest.raises(FormatError, match="at most 300 are read"):
         preview(put(tmp_path, f"{name},text\n1,T.\n", "h.csv"))
-    with pytest.raises(FormatError, match="at most 1,000 are read"):
+    with pytest.raises(FormatError, match="at most 300 are read"):
         preview(put(tmp_path, shaped.as_lines([{name: 1}]), "h.jsonl"))
-    assert time.monotonic() - began < 5  # of minutes before
+    assert time.process_time() - began < 5  # of minutes before
 
 
 def test_marks_and_scales_are_looked_at_quickly():
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(BadCell, match="not closed"):
         unmarked("<v>" * 33_000, "t")
     with pytest.raises(FormatError, match="is not a range"):
         range_in("." * 100_000 + "x", "q")
-    assert time.monotonic() - began < 5  # of minutes before
+    assert time.process_time() - began < 5  # of minutes before
 
 
 def test_a_guess_looks_at_so_many_cells_and_no_more(tmp_path):
     wide = [{f"column {n}": "1" for n in range(1_000)} for _ in range(200)]
     deep = [{"a": {f"k{n}": {f"m{m}": [1] * 50 for m in range(20)} for n in range(20)}} for _ in range(3)]
-    began = time.monotonic()
+    began = time.process_time()
     guess_roles(list(wide[0]), wide)
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
     seen = as_table(preview(put(tmp_path, shaped.as_lines(deep), "deep.jsonl")))
     assert len(seen.columns) <= 1_000
     long = put(tmp_path, shaped.as_lines({"text": "x" * 1_000_000} for _ in range(9)), "long.jsonl")

@@ -124,16 +124,17 @@ def test_odd_rows_are_sorted_and_asked_about_in_the_browser():
     dry = dry_run_of(client, ODD, ROLES)
     assert {(one["kind"], one["what"], one["number"]) for one in dry.result["odd"]} == {
         ("merged", "", 1), ("identical", "", 1), ("revisions", "", 1), ("places", "", 1),
-        ("spellings", "tone: calm (3), Calm (2)", 5),
+        ("spellings", "tone: calm (3), Calm (2)", 5), ("unnamed", "", 3),
     }  # fmt: skip
     page = client.get(f"/imports/{dry.uuid}/")
     assert "Identical rows with labels and no named rater" in page.content.decode()
     form = page.context["form"]
     sent = {field.html_name: field.value() for field in form if field.value()} | {"project_title": "T"}
     assert "treat_identical" not in sent and sent["treat_revisions"] == "revisions"
+    assert "treat_unnamed" not in sent
     refused = client.post(f"/imports/{dry.uuid}/start/", sent)
     assert refused.status_code == 422 and "Choose how to read these rows" in refused.content.decode()
-    sent |= {"treat_identical": "leave-out", "treat_revisions": "leave-out"}
+    sent |= {"treat_identical": "leave-out", "treat_revisions": "leave-out", "treat_unnamed": "places"}
     client.post(f"/imports/{dry.uuid}/start/", sent)
     job = Job.objects.latest("pk")
     lifecycle.run_here(job)
@@ -178,7 +179,7 @@ def test_odd_rows_are_treated_as_the_command_says(tmp_path):
         with pytest.raises(CommandError, match=reason):
             call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, *wrong, verbosity=0)
     assert not Dataset.objects.exists()
-    treat = ["--treat", "identical=places,spellings=leave-out"]
+    treat = ["--treat", "identical=places,spellings=leave-out,unnamed=places"]
     call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, *treat, verbosity=0)
     said = Judgement.objects.filter(revision__is_latest=True)
     assert sorted(said.values_list("unit__key", "revision__annotation__rater__name", "label")) == [

@@ -62,6 +62,7 @@ def test_an_answer_is_stored_with_labels_spans_times_and_guidelines(ann):
         "revision": 1,
         "surplus": False,
         "suggestions": [],
+        "prefill": "off",
         "progress": None,
         "ahead": None,
         "guidelines": None,
