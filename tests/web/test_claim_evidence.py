@@ -80,8 +80,9 @@ def test_a_highlight_is_kept_though_enter_follows_before_the_page_has_looked_at_
     page.page.evaluate(
         """() => {
           const text = document.querySelector('[data-field="evidence"]').firstChild;
-          getSelection().setBaseAndExtent(text, 4, text, 11);
           const at = { bubbles: true, cancelable: true };
+          text.parentElement.dispatchEvent(new PointerEvent("pointerdown", { ...at, pointerType: "mouse", button: 0 }));
+          getSelection().setBaseAndExtent(text, 4, text, 11);
           text.parentElement.dispatchEvent(new PointerEvent("pointerup", { ...at, pointerType: "mouse", button: 0 }));
           document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { ...at, key: "Enter", code: "Enter" }));
         }"""

@@ -190,11 +190,15 @@ function submit() {
   const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
   if (left > 0 && !isAgain) return tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
-  const waits = (prefill === "after" || (prefill === "" && !answered.suggestions.length)) && isOpen && !isAgain && navigator.onLine;
+  const waits = prefill === "after" && isOpen && !isAgain && navigator.onLine;
   const body = bodyOf(answered, isOpen);
   answered.settle();
   answered.revision += 1;
   answered.stage = waits ? "waiting" : "sent";
+  if (prefill === "") {
+    answered.isAwaited = true;
+    setTimeout(() => (answered.isAwaited = false), SUGGESTION_WAIT_MS);
+  }
   if (waits) waitTimer = setTimeout(() => finish(answered), SUGGESTION_WAIT_MS);
   else if (isOpen) finish(answered);
   else forward();
@@ -306,6 +310,7 @@ function stateChanged(state) {
 }
 
 function answered(entry, reply) {
+  const isFirstReply = prefill === "";
   prefill = reply.prefill ?? prefill;
   sent.add(entry.assignment); // also one that waited since before a reload
   showProgress(reply.progress);
@@ -322,7 +327,15 @@ function answered(entry, reply) {
       refresh();
       announce(one("[data-status]", held.node).textContent);
     } else finish(held);
-  } else if (held && reply.suggestions?.length) held.suggest(reply.suggestions, entry.body.judgements); // too late to wait for; there when looked back at
+  } else if (held && reply.suggestions?.length) {
+    held.suggest(reply.suggestions, entry.body.judgements); // there when looked back at
+    // Before the first reply the page does not know that suggestions follow: it went on, and comes back while nothing was done.
+    if (isFirstReply && held.isAwaited && item === open && !item?.isBegun() && !held.isChanged() && held.hasSuggestion()) {
+      held.stage = "review";
+      show(held);
+      tell("Saved. Keep your answer, or change it in view of the suggestion.");
+    }
+  }
   if (item) inquire(item); // it may be asked more by now than the answer was
   const next = () => {
     ahead.receive(reply.ahead);
