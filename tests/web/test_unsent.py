@@ -196,6 +196,12 @@ def test_a_change_made_while_the_first_answer_was_on_its_way_stays_before_the_pe
     make_suggestions(project)
     page = label(project, ann)
     page.has_ahead()
+    before = page.assignment
+    page.press("1", "6", "Enter")  # with its reply the page knows that suggestions follow
+    expect(page.page.locator("[data-status]")).to_contain_text("Saved. Keep your answer")
+    page.press("Enter")
+    page.gone(before)
+    page.is_saved()
     held = []
     page.page.context.route(SUBMIT, lambda route: route.continue_() if held else held.append(route))
     first = page.assignment
