@@ -218,7 +218,7 @@ def projects_in(job: Job) -> QuerySet[Project]:
 
 
 def projects_with_labels_for(user: User, job: Job) -> list[Project]:
-    """The job's projects, for somebody who may see the labels of each of them now."""
+    """The job's projects, for a user who may see the labels of each of them now."""
     return [project_with_labels_for(user, project.slug) for project in projects_in(job)]
 
 

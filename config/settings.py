@@ -253,7 +253,7 @@ MEDIA_ROOT = DATA_DIR / "files"
 UPLOAD_LIMIT = env.integer("ASSAY_UPLOAD_LIMIT_MB", 2048, minimum=1) * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# The largest form has four fields for each of a table's columns, of which there are at most 1,000.
+# The largest form has four fields for each of a table's columns, at most 1,000.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4 * 1000 + 100
 
 LANGUAGE_CODE = "en"

@@ -122,7 +122,7 @@ class SelectedSource(Source):
         return rows[rows["unit"].isin(self._unit_numbers)].reset_index(drop=True)
 
     def _fitting(self, run: Run) -> pd.Series:
-        """By unit and dimension, whether the run's label fits; without those of which arm and time are not known."""
+        """By unit and dimension, whether the run's label fits; without those whose arm and time are not known."""
         origins = self.inner.suggestion_origins(run)
         fits, is_known = np.ones(len(origins), dtype=bool), np.zeros(len(origins), dtype=bool)
         for wanted, column in ((self.selection.arm, "arm"), (self._days, "submitted_at")):

@@ -77,7 +77,7 @@ def artifact_for(uuid) -> Artifact:
 def serve_file(request, artifact: Artifact, readers: Callable = projects_with_labels_for) -> HttpResponse:
     """The file, or the part of it that is asked for. The one way by which stored labels leave as a file: `readers`
     refuses the person, or returns the projects in the file for which their access is noted; by default every project
-    in it, to somebody who may see the labels of all of them."""
+    in it, for a user who may see the labels of all of them."""
     projects = readers(request.user, artifact.job)
     response = _sent(request, artifact)
     for project in projects:

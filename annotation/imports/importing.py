@@ -327,9 +327,11 @@ def _is_told_by_all_labels(request: ImportRequest) -> bool:
     wish = request.project
     if wish is None or Project.objects.filter(slug=wish.slug).exists():
         return False
-    if request.format == "content" or (request.format == "table" and "premise" in request.choices.mapping):
-        return not wish.task_type
-    return get_format(request.format).makes_label_set and request.choices.label_set is None
+    known = get_format(request.format)
+    needs_all_labels = getattr(known.load(), "needs_all_labels", None)
+    if needs_all_labels is not None:
+        return not wish.task_type and needs_all_labels(request.choices.mapping)
+    return known.makes_label_set and request.choices.label_set is None
 
 
 def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat=None) -> Findings:

@@ -292,7 +292,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
                     events.job_ended(Job.objects.get(pk=job.pk))
             else:
                 handler.run_chunk(chunk, lease)
-    except (KeyboardInterrupt, SystemExit):  # this process stops; whoever comes next need not wait for the lease
+    except (KeyboardInterrupt, SystemExit):  # this process stops: free the lease for the next one
         _reopen(lease)
         raise
     except LeaseLost:
@@ -449,7 +449,7 @@ def sweep() -> int:
     for job in Job.objects.filter(pk__in=Project.objects.values("filled_by")).exclude(
         state__in=(*UNFINISHED, Job.State.DONE)
     ):
-        import_string(HANDLERS[job.kind]).clean_up(job)  # whoever ended it died before all was taken back
+        import_string(HANDLERS[job.kind]).clean_up(job)  # the process that ended it died before all was taken back
     waiting = Q(pk__in=_jobs_to_take(timezone.now()).values("pk")) | Q(cancel_requested=True)
     jobs = Job.objects.filter(waiting, state__in=UNFINISHED)
     for job in jobs:

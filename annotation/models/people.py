@@ -19,8 +19,7 @@ class User(AbstractUser):
         return self.name or self.username
 
     def save(self, *args, **kwargs) -> None:
-        """Whoever had the account keeps no way into it: tokens end with a new password and with deactivation, as
-        sessions do."""
+        """Tokens end with a new password and with deactivation, as sessions do."""
         is_ended = self._password is not None or not self.is_active
         super().save(*args, **kwargs)
         if is_ended:

@@ -54,8 +54,8 @@ def invite(by: User, email: str, *, project: Project | None = None, roles: Itera
 
 
 def key_of(invitation: Invitation) -> str:
-    """What only the mail to the invited address holds. Without it nobody makes the account: whoever invites an address
-    does not own it."""
+    """The secret in the mail to the invited address, required to create the account: the inviter does not own the
+    address."""
     return salted_hmac("invitation by mail", invitation.token).hexdigest()
 
 

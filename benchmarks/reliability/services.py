@@ -1,4 +1,4 @@
-"""The processes of an installation, each of which can be killed with all its children and started again."""
+"""The processes of an installation, to be killed with all their children and started again."""
 
 from __future__ import annotations
 

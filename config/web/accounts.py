@@ -1,4 +1,4 @@
-"""Who may get an account: whoever holds an invitation, and nobody else. Who may try to sign in, and how often."""
+"""Accounts are created by invitation only; sign-ins are limited by account and address."""
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal import ratelimit

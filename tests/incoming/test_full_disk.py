@@ -48,7 +48,10 @@ class FullAfter:
 
 
 def fill_disk(monkeypatch):
-    monkeypatch.setattr(uploads, "open", lambda *how: FullAfter(builtins.open(*how), 10_000), raising=False)  # noqa: SIM115
+    def open_full(*how):
+        return FullAfter(builtins.open(*how), 10_000)
+
+    monkeypatch.setattr(uploads, "open", open_full, raising=False)
 
 
 def left(tmp_path):

@@ -41,7 +41,7 @@ def _by_group(result: Leakage) -> str:
 
 
 def _is_shown(result: Leakage) -> bool:
-    """By the test that stands beside the difference, adjusted since it is the greatest of several; where there is no
+    """By the test of the difference, adjusted since it is the greatest of several; where there is no
     test, by the interval, adjusted likewise."""
     test, difference = _most_different(result)[2].test, _difference(result)
     if test.p_holm is not None:

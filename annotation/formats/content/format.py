@@ -38,6 +38,11 @@ NEEDS = {
 RESPONSE_ASPECT = "response_aspect"  # the kind of unit that no object of the file is
 
 
+def needs_all_labels(mapping: Mapping[str, str]) -> bool:
+    """Whether the task type follows from all labels of a file, rather than from its columns."""
+    return True
+
+
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Records of content files, parents before children, and their decided labels.
 

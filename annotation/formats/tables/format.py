@@ -50,6 +50,11 @@ PARTS: dict[str, Layout] = {
 }
 
 
+def needs_all_labels(mapping: Mapping[str, str]) -> bool:
+    """Whether the task type follows from all labels of a file, rather than from its columns."""
+    return "premise" in mapping
+
+
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Records of the rows. Reads `options.mapping`, `.values`, `.labels` and `.passage_separator`.
 

@@ -10,7 +10,7 @@ from annotation.formats.cells import BadCell, number_in, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import label_value, shown
 from annotation.formats.records import SpanRecord
-from annotation.formats.tools.offsets import CODE_POINTS, UTF_8, UTF_16, place
+from annotation.formats.tools.offsets import CODE_POINTS, MarkedPlaces, place
 
 ROLES = ("start", "end", "quote", "highlight")
 _KEYS = {
@@ -19,6 +19,9 @@ _KEYS = {
     "quote": ("quote", "text"),
     "highlight": ("label", "highlight", "type"),
 }
+
+
+NOT_READ = SpanRecord("", 0, 0, "", ""), ""  # while places are only counted
 
 
 # Up to the next mark of either kind: a text of nothing but openings is looked through once.
@@ -43,12 +46,14 @@ def unmarked(cell: object, column: str) -> tuple[str, list[tuple[int, int]]]:
     return text, places
 
 
-def spans_of_row(mapping: Mapping[str, str], cells: dict, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:
+def spans_of_row(
+    mapping: Mapping[str, str], cells: dict, raw: str, field: str, places: MarkedPlaces
+) -> Iterator[tuple[SpanRecord, str]]:
     """The one highlight of a row whose columns tell it, with its label as it is written; none where they are empty."""
     values = {role: cells.get(mapping[role]) for role in ROLES if role in mapping}
     column = mapping.get("start") or mapping["quote"]
     if any(to_text(values.get(role), column).strip() for role in ("start", "end", "quote")):
-        yield _span(values, raw, field, column)
+        yield _span(values, raw, field, column, places)
 
 
 def spans_of_marks(
@@ -56,10 +61,12 @@ def spans_of_marks(
 ) -> Iterator[tuple[SpanRecord, str]]:
     for start, end in places:
         values = {"start": start, "end": end, "highlight": cells.get(mapping.get("highlight"))}
-        yield _span(values, raw, field, mapping["text"])
+        yield _span(values, raw, field, mapping["text"], None)
 
 
-def spans_in_cell(cell: object, column: str, raw: str, field: str) -> Iterator[tuple[SpanRecord, str]]:
+def spans_in_cell(
+    cell: object, column: str, raw: str, field: str, places: MarkedPlaces
+) -> Iterator[tuple[SpanRecord, str]]:
     """The highlights of a cell: a list of objects, of [start, end, label], or of quoted words."""
     if isinstance(cell, str):
         if not cell.strip():
@@ -81,12 +88,14 @@ def spans_in_cell(cell: object, column: str, raw: str, field: str) -> Iterator[t
             values = {"quote": one}
         else:
             raise BadCell(column, one, "is neither an object, nor [start, end, label], nor quoted words")
-        yield _span(values, raw, field, column)
+        yield _span(values, raw, field, column, places)
 
 
-def _span(values: Mapping[str, object], raw: str, field: str, column: str) -> tuple[SpanRecord, str]:
-    """Offsets are of the file's text, in which a line may end with CRLF; quoted words alone stand where they stand
-    first, and only once."""
+def _span(
+    values: Mapping[str, object], raw: str, field: str, column: str, places: MarkedPlaces | None
+) -> tuple[SpanRecord, str]:
+    """Offsets are of the file's text, in which a line may end with CRLF, and counted as `places` says, or in code
+    points; quoted words alone stand where they stand first, and only once."""
     text = raw.replace("\r\n", "\n")
     quote = to_text(values.get("quote"), column) or None
     given = [to_text(values.get(role), column).strip() for role in ("start", "end")]
@@ -96,15 +105,22 @@ def _span(values: Mapping[str, object], raw: str, field: str, column: str) -> tu
         numbers = [number_in(one) for one in given]
         if None in numbers or not all(number.is_integer() for number in numbers):
             raise BadCell(column, shown_as, "is not the start and end of a highlight, which are whole numbers")
-        encodings = (CODE_POINTS, UTF_16, UTF_8) if quote else (CODE_POINTS,)  # the quote tells what was counted
-        offsets = place(raw, *map(int, numbers), quote, encodings)
+        start, end = map(int, numbers)
+        if places is not None and places.is_counting:
+            places.count(raw, start, end, quote)
+            return NOT_READ
+        plain = CODE_POINTS if places is None else places.encoding
+        offsets = place(raw, start, end, quote, places.encodings if places and quote else (plain,))
         if offsets is None:
             reason = "differs from the text at this position" if quote else "is not a position in the text"
             raise BadCell(column, shown_as, reason)
+    elif places is not None and places.is_counting:
+        return NOT_READ
     else:
         if not quote:
             raise BadCell(column, shown_as, "is a highlight without a position and without a quote")
-        offsets = (start := text.find(quote), start + len(quote))
+        start = text.find(quote)
+        offsets = (start, start + len(quote))
         if start < 0:
             raise BadCell(column, quote, "does not occur in the text")
         if text.find(quote, start + 1) >= 0:

@@ -14,7 +14,7 @@ from annotation.formats.sources import Options, SourceFile
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
 LOOKED_AT = 200
-PREVIEW_CHARS = 2 * 1024 * 1024  # of the rows that a guess looks at; it is made while somebody waits for a page
+PREVIEW_CHARS = 2 * 1024 * 1024  # of the rows that a guess looks at, since a page waits for it
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,12 @@ ODDITIES: dict[str, Oddity] = {
         "fold",
     ),
     OFFSETS: Oddity(
-        "Places of highlights after emoji and other characters that two tools count differently",
+        "Highlights after emoji or accents, which tools count differently",
         {
-            "words": "Count as fits the words: most highlights begin and end with one",
-            "utf-16": "Such a character counts as two (UTF-16 code units, as in browsers)",
-            "code-points": "Such a character counts as one (code points, as in Python)",
+            "words": "As the highlighted words show",
+            "utf-16": "UTF-16 code units, as browsers count",
+            "code-points": "Code points, as Python counts",
+            "bytes": "Bytes of UTF-8",
         },
         "words",
     ),

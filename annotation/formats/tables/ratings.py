@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -54,6 +55,7 @@ from annotation.formats.tables.oddities import (
     LEAVE_OUT,
     MERGED,
     ODDITIES,
+    OFFSETS,
     PLACES,
     REVISIONS,
     SPELLINGS,
@@ -65,6 +67,7 @@ from annotation.formats.tables.opening import Opening
 from annotation.formats.tables.questions import parts_of, question_of, range_in, title_of
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
+from annotation.formats.tools.offsets import MarkedPlaces
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
 MISSING_NUMBERS = ("nan", "na", "none", "null")
@@ -101,12 +104,16 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
+    if (rows.has_row_spans or rows.of_spans) and not rows.is_marked:
+        rows.count_places(Opening(sources, replace(options, progress=None), rows.has_places))
+    yield from rows.places.odd()
     opening = Opening(sources, options, rows.has_places)
     for file, line, row in opening:
         if isinstance(row, RowError):
             yield row
             continue
         try:
+            rows.places.at(file, line)
             yield from rows.records_of(file, line, row.cells, row.place)
         except BadCell as problem:
             error = row_error(file, line, problem)
@@ -175,6 +182,7 @@ class RatingRows:
         self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
         self.of_rater = of("about")
         self.slots: set[str] = set()  # raters that are places in a list
+        self.places = MarkedPlaces(options.treat.get(OFFSETS, ""))
         self.keys = TextKeys("id" in self.mapping, "document" in self.mapping)
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
         self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
@@ -397,14 +405,15 @@ class RatingRows:
         raw = cells.get(self.mapping["text"])
         raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
         field = FIELD_OF_PAGE[self.page]
-        marked = {(): list(spans_of_row(self.mapping, cells, raw, field))} if self.has_row_spans else {}
+        marked = {(): list(spans_of_row(self.mapping, cells, raw, field, self.places))} if self.has_row_spans else {}
         if self.is_marked:
             if not is_checker:
                 found.setdefault(rater, _Answer({}))
             if marks["text"] or not marks.get("context"):
                 marked[()] = list(spans_of_marks(marks["text"], self.mapping, cells, raw, field))
         marked |= {
-            tuple(names): list(spans_in_cell(cells.get(column), column, raw, field)) for names, column in self.of_spans
+            tuple(names): list(spans_in_cell(cells.get(column), column, raw, field, self.places))
+            for names, column in self.of_spans
         }
         for names, spans in marked.items():
             question = names[0] if names else HIGHLIGHTS
@@ -424,6 +433,17 @@ class RatingRows:
     def labelled(self) -> frozenset[str]:
         """Questions that columns of labels answer."""
         return frozenset(names[0] for names, _ in self.of_label if names)
+
+    def count_places(self, rows: Opening) -> None:
+        """Find out how the files count the places of highlights; invalid places become errors later."""
+        self.places.is_counting = True
+        for file, line, row in rows:
+            text = None if isinstance(row, RowError) else row.cells.get(self.mapping["text"])
+            if isinstance(text, str) and not text.isascii():
+                self.places.at(file, line)
+                with suppress(BadCell):
+                    self._highlight({}, "", row.cells, {"text": [], "context": []}, is_checker=True)
+        self.places.is_counting = False
 
     def _check_repeat(self, key: str, cells: dict, answers: dict, file: str, line: int) -> None:
         """Whether the whole row stood there before."""

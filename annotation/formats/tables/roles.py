@@ -378,7 +378,7 @@ def _is_of_several(of: str, text: str, rows: list) -> bool:
 
 
 def _count_several(of: str, text: str, rows: list) -> tuple[int, int]:
-    """How many values of a column stand beside different texts, and how many there are."""
+    """How many values of a column occur with different texts, and how many there are."""
     texts: dict[str, set[str]] = {}
     for row in rows:
         texts.setdefault(str(row.get(of)), set()).add(str(row.get(text)))

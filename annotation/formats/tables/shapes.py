@@ -170,7 +170,7 @@ def _mark_of(values: list) -> str:
 
 
 def _parallel(rows: Sequence[Mapping], columns: dict[str, list], deep: int) -> frozenset[str]:
-    """A list of texts with lists of the same lengths, of which one holds their labels."""
+    """A list of texts with lists of the same lengths, one of them with their labels."""
     flat = {
         name: [entry for one in values for entry in one][:LOOKED_AT]
         for name, values in columns.items()

@@ -41,7 +41,7 @@ NAMES = {role: names.split() for role, names in _SPELLINGS.items()}
 WRITTEN = [name for name in NAMES["text"] if name not in ("text", "sentence", "claim", "sentence2", "text2")]
 # What a claim or an answer is judged against; before systems' texts, references are what people wrote in their place.
 EVIDENCE = ["evidence", "evidences", "passage", "passages", "references", "context", "contexts"]
-# What is judged where a column of evidence stands beside it, most likely first.
+# What is judged in a table with a column of evidence, most likely first.
 JUDGED = ["claim", "statement", "fact", "hypothesis"]
 NAME_CHARS = 300
 # What is asked of people about themselves.

@@ -71,7 +71,7 @@ def is_tag(column: str, rows: Iterable) -> bool:
 
 
 def are_free_texts(entries: Sequence[object]) -> bool:
-    """Texts of several words, hardly one of which comes again."""
+    """Texts of several words, hardly any repeated."""
     texts = [one[:SEEN_CHARS] for one in entries if isinstance(one, str) and one.strip()]
     if not texts or len(texts) < len([one for one in entries if one not in (None, "")]):
         return False

@@ -4,8 +4,10 @@ points of a text whose lines end with LF."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from unicodedata import category
 
 from annotation.formats.cells import BadCell
 from annotation.formats.records import OddRecord, RowError
@@ -74,75 +76,122 @@ def _plain(quote: str) -> str:
 
 # --- files that do not say what they count --------------------------------------------------------------------------
 
-COUNTED = {"utf-16": UTF_16, "code-points": CODE_POINTS}
+JOINER, SKIN_TONES = "\N{ZERO WIDTH JOINER}", {chr(code) for code in range(0x1F3FB, 0x1F400)}
+COUNTED = {"utf-16": UTF_16, "code-points": CODE_POINTS, "bytes": UTF_8}
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What the places of one file say about how it counts: by way of counting, how many fit that one alone."""
+
+    by_quotes: Counter[str] = field(default_factory=Counter)
+    by_words: Counter[str] = field(default_factory=Counter)
+    n_undecided: int = 0  # places without a quote that mean other words in another way of counting
+    n_not_bytes: int = 0
+    first: str = ""
+
+    @property
+    def fits(self) -> Counter[str]:
+        """Quotes prove it, so that words count only where there are none. Bytes differ in every text with an accent,
+        where half a word may fit them by chance: they count only where nothing speaks against them."""
+        fits = self.by_quotes or self.by_words
+        return Counter({name: n for name, n in fits.items() if name != "bytes" or not self.n_not_bytes})
+
+    @property
+    def winner(self) -> str:
+        """The way that some places fit alone while no place fits another one alone; empty without. Short stretches may
+        fit bytes as well: some place must not."""
+        fits = self.fits
+        name = next(iter(fits)) if len(fits) == 1 else ""
+        return name if name == "bytes" or self.n_not_bytes else ""
 
 
 class MarkedPlaces:
-    """Finds the places of one file's highlights, which do not say whether a character past U+FFFF counts once or twice.
+    """Finds the places of highlights in files that do not say what they count.
 
-    All places of the file are seen before any is stored: the quote of a place, or else whether it begins and ends with
-    a word, tells which way of counting fits. Where both fit alike, somebody has to say (`OddRecord`).
+    All places of a file are counted before any is stored. A place fits a way of counting where it holds the words that
+    it quotes, or, without a quote, begins and ends with a word. Where no way wins (`_Evidence.winner`), it has to be
+    chosen (`OddRecord`).
     """
 
     def __init__(self, choice: str = ""):
         self.choice = choice
-        # How many places hold what they quote, and how many without a quote begin and end with a word
-        self.fits = dict.fromkeys(COUNTED, (0, 0))
-        self.n = 0
-        self.first = self.where = ""
-        self.is_counting = True
+        self.files: dict[str, _Evidence] = {}
+        self.at("", 0)
+        self.is_counting = False
 
     def at(self, file: str, line: int) -> None:
-        self.where = f"{file}, line {line:,}"
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self.n) and self.choice not in COUNTED and len(set(self.fits.values())) == 1
+        """The places that come are of this line."""
+        self.here, self.where = file, f"{file}, line {line:,}"
 
     @property
     def encoding(self) -> str:
+        """Of the current file."""
         if self.choice in COUNTED:
             return COUNTED[self.choice]
-        best = max(COUNTED, key=lambda name: (self.fits[name], name == "code-points"))
-        return COUNTED[best]
+        evidence = self.files.get(self.here)
+        return COUNTED[evidence.winner] if evidence and evidence.winner else CODE_POINTS
+
+    @property
+    def encodings(self) -> tuple[str, ...]:
+        """Those in which a place with a quote is looked for."""
+        return tuple(dict.fromkeys((self.encoding, *COUNTED.values())))
 
     def find(self, raw: str, start: object, end: object, column: str, quote: object = None) -> tuple[int, int, str]:
         """Start, end and the words between them; BadCell where there is no such place."""
         if self.is_counting:
             self.count(raw, start, end, quote)
             return 0, 0, ""
-        known = isinstance(quote, str) and bool(quote)
-        encodings = (self.encoding, *(one for one in COUNTED.values() if known and one != self.encoding))
-        return marked_place(raw, start, end, column, quote if known else None, encodings)
+        is_quoted = isinstance(quote, str) and bool(quote)
+        encodings = self.encodings if is_quoted else (self.encoding,)
+        return marked_place(raw, start, end, column, quote if is_quoted else None, encodings)
 
-    def count(self, raw: str, start: object, end: object, quote: object) -> None:
+    def count(self, raw: str, start: object, end: object, quote: object = None) -> None:
         if raw.isascii() or type(start) is not int or type(end) is not int:
             return
         quote = quote if isinstance(quote, str) and quote else None
         found = {name: place(raw, start, end, quote, (encoding,)) for name, encoding in COUNTED.items()}
         if len(set(found.values())) == 1:
             return
-        self.n += 1
-        self.first = self.first or self.where
         text = raw.replace("\r\n", "\n")
-        for name, one in found.items():
-            quoted, of_words = self.fits[name]
-            if one is not None and quote is not None:
-                self.fits[name] = quoted + 1, of_words
-            elif one is not None and all(_is_between_words(text, at) for at in one):
-                self.fits[name] = quoted, of_words + 1
+        fitting = {
+            name for name, one in found.items() if one is not None and (quote is not None or _is_of_words(text, *one))
+        }
+        evidence = self.files.setdefault(self.here, _Evidence())
+        differs = found["utf-16"] != found["code-points"]
+        alone = fitting - {"bytes"} or fitting
+        if differs or alone == {"bytes"}:
+            evidence.first = evidence.first or self.where
+            evidence.n_undecided += quote is None
+            if len(alone) == 1:
+                (evidence.by_words if quote is None else evidence.by_quotes)[min(alone)] += 1
+        evidence.n_not_bytes += bool(fitting) and "bytes" not in fitting
 
     def odd(self) -> Iterator[OddRecord]:
-        if self.n:
+        for file, evidence in self.files.items():
+            found = evidence.by_quotes + evidence.by_words
+            if not evidence.n_undecided or (found and not evidence.fits):
+                continue
             what = (
-                f"{sum(self.fits['utf-16']):,} of {self.n:,} fit as UTF-16 code units, "
-                f"{sum(self.fits['code-points']):,} as code points"
+                f"{file}: fit UTF-16 code units alone {found['utf-16']:,}, code points alone "
+                f"{found['code-points']:,}, bytes alone {found['bytes']:,}"
             )
-            yield OddRecord(OFFSETS, what, self.n, self.first, is_open=self.is_open)
+            is_open = self.choice not in COUNTED and not evidence.winner
+            yield OddRecord(OFFSETS, what, evidence.n_undecided, evidence.first, is_open=is_open)
 
 
-def _is_between_words(text: str, at: int) -> bool:
-    return not (0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum())
+def _is_of_words(text: str, start: int, end: int) -> bool:
+    """Whether a stretch begins and ends with a word or a mark, and cuts no word and no emoji."""
+    is_plain = start < end and not (text[start].isspace() or text[end - 1].isspace())
+    return is_plain and not any(_cuts(text, at) for at in (start, end))
+
+
+def _cuts(text: str, at: int) -> bool:
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    is_joined = JOINER in (before, after) or category(after).startswith("M") or after in SKIN_TONES
+    return is_joined or (before.isalnum() and after.isalnum())
 
 
 def placed(
@@ -150,6 +199,7 @@ def placed(
 ) -> Iterator:
     """The tasks of files, read twice: for how they count places, and for what they say."""
     places = MarkedPlaces(options.treat.get(OFFSETS, ""))
+    places.is_counting = True
     for _ in tasks_of(sources, replace(options, progress=None), places):
         pass
     places.is_counting = False

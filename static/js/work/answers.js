@@ -170,7 +170,7 @@ export function createItem(node, payload, onChange, onPainted) {
     isOff: (group) => (isAsked(group) ? labelOf(group) !== undefined && !mayCarry(group) : conditionOf(group) in state.labels),
     render: () => view.render(),
     current: () => groups[current],
-    /** The page moved on from a group that was just labelled. Whoever labels first marks why now; whoever marked it already is done with it. */
+    /** The page moved on from a group that was just labelled. Its next highlight is for that unit, unless it was marked before. */
     movedOn({ unit }) {
       const isMarked = ofUnit.get(unit).some((group) => spansOf(group).length);
       latest = unit === groups[current].unit || isMarked ? null : unit;
