@@ -280,6 +280,7 @@ def work_on_beside(job_id: int) -> bool:
 def work_on_chunk(job: Job, lease: Lease) -> None:
     handler: Handler = import_string(HANDLERS[job.kind])
     chunk = lease.chunk
+    chunk.job = job  # as it was loaded
     try:
         with kept_alive(lease), limited(lease, job.queue):
             if chunk.index == FINISH_INDEX:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import re
 import threading
+from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
@@ -16,6 +18,7 @@ from annotation.machines.runs import predicting, suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.models import Chunk, Job, RunFailure, Suggestion
 from models_runtime import registry
+from models_runtime.contracts import Prediction
 from models_runtime.llm.endpoints import Endpoint
 from tests import factories
 
@@ -123,6 +126,21 @@ def test_a_cancelled_run_keeps_what_was_answered(project, serve):
     assert run.job.state == Job.State.CANCELLED and len(judged(run)) == 6 == run.job.progress_done
     lifecycle.resume(run.job)
     assert lifecycle.run_here(run.job).state == Job.State.DONE and len(judged(run)) == 12
+
+
+def test_slices_begin_small_in_a_job_whose_number_another_one_had(monkeypatch):
+    """Numbers of jobs come again in another database, such as that of the next test."""
+    monkeypatch.setattr(predicting, "MAX_SLICE_SIZE", 8)
+    sizes = []
+
+    def ask(part):
+        sizes.append(len(part))
+        return [Prediction(item.id) for item in part]
+
+    for _ in range(2):
+        lease = SimpleNamespace(chunk=SimpleNamespace(job_id=1, job=SimpleNamespace(uuid=uuid4())), beat=lambda: None)
+        list(predicting.predict(None, [SimpleNamespace(id=str(n)) for n in range(14)], lease, ask=ask))
+    assert sizes == [2, 4, 8] * 2
 
 
 def test_estimates_are_told_by_name_before_anything_starts(project, serve, settings, capsys):

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from uuid import UUID
 
 from annotation.jobs import lifecycle
 from models_runtime.contracts import (
@@ -47,9 +48,9 @@ def predict(
     """
     ask = ask or checker.predict
     answered, broken, start = 0, None, 0
-    least = getattr(checker, "slice_at_least", 1)
+    least, job = getattr(checker, "slice_at_least", 1), lease.chunk.job.uuid
     while start < len(inputs):
-        size = max(_slice_sizes.get(lease.chunk.job_id, SLICE_SIZE), least)
+        size = max(_slice_sizes.get(job, SLICE_SIZE), least)
         part = inputs[start : start + size]
         start += len(part)
         begun = time.monotonic()
@@ -74,14 +75,15 @@ def predict(
                     broken = own_error
                     yield Prediction(item.id, error=PredictionError("checker-broke", _told(own_error), False))
         if len(part) == size:
-            _slice_sizes[lease.chunk.job_id] = next_size(size, time.monotonic() - begun)
+            _slice_sizes[job] = next_size(size, time.monotonic() - begun)
     lease.beat()
     if broken is not None and not answered:
         raise broken
 
 
-# Per job, what its inputs allow on this machine; a worker process meets few jobs in its life.
-_slice_sizes: dict[int, int] = {}
+# By a job's UUID, since its number may come again in another database: what its inputs allow on this machine. A worker
+# process meets few jobs in its life.
+_slice_sizes: dict[UUID, int] = {}
 
 
 def next_size(size: int, seconds: float) -> int:
