@@ -38,7 +38,8 @@ def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, val
         owner=user,
         header_hash=header_hash(columns),
         layout=layout,
-        defaults={"mapping": {"mapping": mapping, "values": values, **more}},
+        # As pairs: PostgreSQL's `jsonb` would put the names of an object into an order of its own.
+        defaults={"mapping": {"mapping": [list(pair) for pair in mapping.items()], "values": values, **more}},
     )
 
 
@@ -102,7 +103,7 @@ def recall_roles(
         return SaidMapping(RATINGS, {} if is_refused else guess_roles(columns, rows)), False
     said = known.mapping
     more = (said.get(name, {}) for name in ("values", "ranges", "checkers"))
-    return SaidMapping(RATINGS, said["mapping"], *more), True
+    return SaidMapping(RATINGS, dict(said["mapping"]), *more), True
 
 
 def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str = "") -> tuple[MappingGuess, bool]:
@@ -115,7 +116,7 @@ def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str
     if last is None:
         return guess, False
     said = last.mapping
-    mapping = {target: column for target, column in said["mapping"].items() if column in columns}
+    mapping = {target: column for target, column in dict(said["mapping"]).items() if column in columns}
     guessed = guess_values(guess.layout, mapping, rows)
     values = {target: {**found, **said["values"].get(target, {})} for target, found in guessed.items()}
     fields = {target: Guess(column, SURE) for target, column in mapping.items()}

@@ -62,6 +62,14 @@ class FileChoices:
     # Where labels make the questions: their description, once the file was read for it; {} where it has none.
     label_set: Mapping | None = None
 
+    def as_json(self) -> dict:
+        """The mapping as pairs: PostgreSQL's `jsonb` would put the names of an object into an order of its own."""
+        return asdict(self) | {"mapping": [list(pair) for pair in self.mapping.items()]}
+
+    @classmethod
+    def from_json(cls, stored: Mapping) -> FileChoices:
+        return cls(**{**stored, "mapping": dict(stored.get("mapping", {}))})
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectWish:
@@ -86,7 +94,7 @@ class ImportRequest:
     waits: bool = False  # for another import into the data set, instead of being refused
 
     def as_json(self) -> dict:
-        return asdict(self)
+        return asdict(self) | {"choices": self.choices.as_json()}
 
     @classmethod
     def from_json(cls, stored: dict) -> ImportRequest:
@@ -94,7 +102,7 @@ class ImportRequest:
         return cls(
             format=stored["format"],
             files=tuple(stored["files"]),
-            choices=FileChoices(**stored.get("choices", {})),
+            choices=FileChoices.from_json(stored.get("choices", {})),
             on_judged=stored.get("on_judged", REFUSE),
             project=ProjectWish(**wish) if wish else None,
             leaves_out=bool(stored.get("leaves_out")),

@@ -88,7 +88,7 @@ def _with_label_set(job: Job, request: ImportRequest) -> ImportRequest:
     request = importing.with_label_set(known)
     if request is known:
         return request
-    job.parameters = job.parameters | {"choices": asdict(request.choices)}
+    job.parameters = job.parameters | {"choices": request.choices.as_json()}
     Job.objects.filter(pk=job.pk).update(parameters=job.parameters)
     return request
 

@@ -160,7 +160,7 @@ def test_columns_are_mapped_and_remembered(client, dataset):
     twice = client.post(response["Location"], {"column-claim": "0", "column-evidence": "0"}).content.decode()
     assert "already claim" in twice
     job, page = looked_at(client, client.post(response["Location"], {"column-claim": "0", "column-evidence": "1"}))
-    assert job.parameters["choices"]["mapping"] == {"claim": "statement", "evidence": "what it says"}
+    assert dict(job.parameters["choices"]["mapping"]) == {"claim": "statement", "evidence": "what it says"}
     assert "Import now" in page
     assert ColumnMapping.objects.count() == 1
     again = client.get(send(client, dataset, "next.csv", TABLE)["Location"]).content.decode()

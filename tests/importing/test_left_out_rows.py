@@ -161,7 +161,7 @@ def test_columns_of_several_labels_are_chosen_in_the_browser():
     make_dataset(owner, slug="t")
     text = "text,who,topics\nA b.,ann,Money|Health\nC d.,ann,(none)\n"
     dry = dry_run_of(client_of(owner), text, {"text": "text", "rater": "who", "labels/topics": "topics"})
-    assert dry.parameters["choices"]["mapping"]["labels/topics"] == "topics"
+    assert dict(dry.parameters["choices"]["mapping"])["labels/topics"] == "topics"
     assert dry.result["labels"] == {"topics": {"health|money": 1, "(none)": 1}} and not dry.result["odd"]
 
 

@@ -181,6 +181,12 @@ FACT_CHECKED = {
         }
     ]
 }
+SCIFACT = {
+    "id": 1,
+    "claim": "Ice melts late.",
+    "evidence": {"71": [{"sentences": [0], "label": "SUPPORT"}]},
+    "cited_doc_ids": [71],
+}
 SAMPLES = {
     "druid": sample("druid", druid_row(0, relevant="True", evidence_stance="supports"), "claim-evidence/six-way/1"),
     "climate-fever": sample("climate-fever", CLAIM | {"evidences": [VOTED]}, "claim-evidence/three-way/1"),
@@ -203,6 +209,7 @@ SAMPLES = {
     "reviews in a table": sample(
         "claim-review", {"claim": "Snow is warm.", "url": "https://a.example/1", "rating": "No"}
     ),
+    "scifact": sample("scifact", SCIFACT, "claim-evidence/three-way/1"),
     "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
     "inception": sample("inception", INCEPTION),
@@ -214,7 +221,11 @@ SAMPLES = {
     },
 }
 # What a sample is about, in a file of its own.
-BESIDE = {"assay": druid_row(0), "icat results": icat_samples.annotation(covered=(icat_samples.COFFEE[0],))}
+BESIDE = {
+    "assay": druid_row(0),
+    "icat results": icat_samples.annotation(covered=(icat_samples.COFFEE[0],)),
+    "scifact": {"doc_id": 71, "title": "Of ice", "abstract": ["Ice was.", "It went."], "structured": False},
+}
 # As Parquet holds them; a column of one such value each.
 ARROW = {
     "day": lambda pa: pa.array([2**30], pa.date32()),
