@@ -11,6 +11,7 @@ from annotation.formats.records import (
     JudgementRecord,
     QuestionRecord,
     ResponseRecord,
+    SuggestionRecord,
     TripletRecord,
 )
 from annotation.formats.studies.refchecker import Names, RefCheckerRow, guess_names, write
@@ -147,3 +148,15 @@ def test_rows_are_written_in_the_published_layout(tmp_path):
         "response": "Yes.",
         "claude2_response_kg": [{"triplet": ["a", "b", "c"], "human_label": "Neutral"}],
     }
+
+
+def test_labels_of_checkers_are_read_as_theirs_and_kept_with_the_triplet(tmp_path):
+    said = {"gemini_label": "Contradiction", "nli_label": "neutral", "gpt4_label": "Abstain", "topic_label": "Sports"}
+    records = read("refchecker", put(tmp_path, PATH, json.dumps([answer(kg=[triplet("a", "is", "b", **said)])])))
+    unit = "zero_context/gpt4/-7/0"
+    assert of(records, SuggestionRecord) == [
+        SuggestionRecord(unit, "gemini", "entailment", "contradiction"),
+        SuggestionRecord(unit, "nli", "entailment", "neutral"),
+    ]
+    assert of(records, TripletRecord)[0].metadata == said
+    assert [one.label for one in of(records, AnnotationRecord)[0].judgements] == ["entailment"]

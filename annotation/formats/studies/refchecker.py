@@ -5,6 +5,8 @@ Keys: question `setting/id`, its passages `setting/id/passage-N`, response `sett
 `setting/model/id/extractor:index`. Setting and model usually stand only in the path and are guessed
 from it; `options` corrects them, and rows may carry them as `setting`, `model`, `dataset`. Texts are kept as they are,
 literal quotes around triplet elements and duplicate triplets included. A response without triplets abstained.
+`NAME_label` of a triplet, as RefChecker writes its checkers' labels (`gpt4_label`, `nli_label`), is a label of the
+checker NAME; one that is no label of the question (`Abstain`) only stays in the triplet's metadata, with the others.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from annotation.formats.records import (
     Record,
     ResponseRecord,
     RowError,
+    SuggestionRecord,
     TripletRecord,
     piece_key,
 )
@@ -62,6 +65,7 @@ ROW_KEYS = frozenset({"id", "response", "question", "context", *NAMES})
 DECIDED = "decided_label"
 METHOD = "decided_method"  # what made it; `majority` is nobody's decision
 TRIPLET_KEYS = frozenset({"triplet", "claim", "human_label", DECIDED, METHOD})
+OF_CHECKER = re.compile(r"(?P<checker>.+)_label\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +187,11 @@ def _records_of(
     columns = {name: match["extractor"] for name in cells if (match := KG.match(name))}
     if not columns:
         raise BadCell("", "none", "is the list of <extractor>_response_kg columns; at least one is needed")
-    triplets, judgements, decisions = [], [], []
+    triplets, judgements, others = [], [], []
     for column, extractor in columns.items():
         piece_set = _set_named(extractor, column) if len(columns) > 1 else ""
-        of_set, labelled, decided = _triplets_of(cells[column], column, key, labels, piece_set)
-        triplets, judgements, decisions = triplets + of_set, judgements + list(labelled), decisions + decided
+        of_set, labelled, said = _triplets_of(cells[column], column, key, labels, piece_set)
+        triplets, judgements, others = triplets + of_set, judgements + list(labelled), others + said
     if not text.strip() and triplets:
         raise BadCell("response", text, "is empty, but has triplets")
     metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS and name not in columns}
@@ -205,14 +209,14 @@ def _records_of(
     records.extend(triplets)
     if judgements:
         records.append(AnnotationRecord(key, RATER, tuple(judgements), rater_kind="slot"))
-    records.extend(decisions)
+    records.extend(others)
     return records
 
 
 def _triplets_of(
     kg: object, column: str, response: str, labels: tuple[str, ...], piece_set: str = ""
-) -> tuple[list[TripletRecord], tuple[JudgementRecord, ...], list[DecisionRecord]]:
-    triplets, judgements, decisions = [], [], []
+) -> tuple[list[TripletRecord], tuple[JudgementRecord, ...], list[DecisionRecord | SuggestionRecord]]:
+    triplets, judgements, others = [], [], []
     for index, entry in enumerate([] if kg is None else to_list(kg, column)):
         path = f"{column}[{index}]"
         entry = to_object(entry, path)
@@ -231,8 +235,12 @@ def _triplets_of(
             if not isinstance(method, str):
                 raise BadCell(f"{path}.{METHOD}", method, "is not a text")
             if method != "majority":
-                decisions.append(DecisionRecord(key, "entailment", label, method))
-    return triplets, tuple(judgements), decisions
+                others.append(DecisionRecord(key, "entailment", label, method))
+        for name, value in extra.items():
+            match = OF_CHECKER.match(name) if isinstance(value, str) else None
+            if match and (label := guess_label(value, "entailment", labels)):
+                others.append(SuggestionRecord(key, match["checker"], "entailment", label))
+    return triplets, tuple(judgements), others
 
 
 def _set_named(extractor: str, column: str) -> str:
