@@ -19,6 +19,7 @@ from annotation.models import (
     Question,
     Rater,
     Response,
+    Suggestion,
     Triplet,
     Unit,
 )
@@ -26,12 +27,14 @@ from tests.factories import make_user
 from tests.importing.files import (
     CLIMATE_FEVER,
     REFCHECKER,
+    answer,
     command,
     druid_row,
     druid_rows,
     needs_shared_data,
     texts,
     write_druid,
+    write_refchecker,
 )
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +83,17 @@ def test_refchecker_comes_in_with_its_published_counts_of_labels():
         assert Counter(judged.values_list("label", flat=True)) == expected
     abstained = Item.objects.filter(unit_count=0, planned=0).values_list("anchor__response__context_setting", flat=True)
     assert Counter(abstained) == {"zero_context": 87, "accurate_context": 33}
+
+
+def test_labels_of_checkers_in_refcheckers_file_become_their_runs(tmp_path):
+    rows = [answer(number, 1) for number in range(2)]
+    for row, label in zip(rows, ("Neutral", "Abstain"), strict=True):
+        row["claude2_response_kg"][0] |= {"gemini_label": label}
+    path = write_refchecker(tmp_path / "zero_context" / "nq_gpt4_answers.json", rows)
+    code, said = command(path, "--format", "refchecker", "--dataset", "rc", "--project", "triplets")
+    assert code == 0 and "In the file: checker gemini, 1 unit\n" in said
+    gemini = Suggestion.objects.get(run__checker="outside:gemini", run__project__slug="triplets")
+    assert (gemini.label, gemini.unit.triplet.key) == ("neutral", "zero_context/gpt4/0/0")
 
 
 def test_a_dry_run_writes_nothing(tmp_path):

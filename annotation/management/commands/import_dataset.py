@@ -209,6 +209,8 @@ class Command(BaseCommand):
             say(f"In the file: {counted(result['annotations'], 'annotation')} by {counted(result['raters'], 'rater')}")
         if result["decisions"]:
             say(f"In the file: {counted(result['decisions'], 'decision')}")
+        for checker, number in result["from_checkers"].items():
+            say(f"In the file: checker {checker}, {counted(number, 'unit')}")
         for lost in result["lost"]:
             say(f"Not imported: {lost['what']}: {lost['number']:,}, first in {lost['first']}")
         for odd in result["odd"]:
