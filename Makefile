@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && scripts/check_project.sh
 
-.PHONY: demo test test-browser test-vllm lint format bench setup clean-demo
+.PHONY: demo test test-all test-browser test-vllm lint format bench setup clean-demo
 
 demo: $(RUNTIME) assay.env
 	@PORT=$(PORT) exec $(BIN)/python scripts/demo.py
@@ -24,6 +24,10 @@ demo: $(RUNTIME) assay.env
 test: setup
 	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(LINT) && wait
 	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow and not browser" --ignore tests/test_architecture.py
+
+# What .ci/run leaves out: simulated studies, papers' sizes, whole journeys, vLLM, the rest on PostgreSQL. About an hour.
+test-all: setup
+	.ci/run rest
 
 # The pages in a real Chromium, where there is one.
 test-browser: setup

@@ -8,7 +8,7 @@ from django.test import Client
 from annotation.projects import password_links, tokens
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 OLD, NEW = "a long enough secret", "another long enough secret"
 
 

@@ -11,7 +11,7 @@ from annotation.projects import invitations
 from tests import factories
 from tests.world import client_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 CLICKS = 6
 NEW = {"name": "Nora New", "password": "a long enough secret"}
 ADDRESS = "nora@example.org"

@@ -27,7 +27,7 @@ from tests.world.drafts import (
     triplet,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 class Killed(BaseException):

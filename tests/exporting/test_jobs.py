@@ -17,7 +17,7 @@ from annotation.models import Artifact, Chunk, Job, Membership
 from tests.factories import join, make_user
 from tests.world.labels import items_of, make_rater, project_of, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ from tests.test_security import inline_parts
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 def freeze(project: Project, version: str, note: str = "") -> Release:

@@ -13,7 +13,7 @@ from tests.formats import shaped
 from tests.importing.files import command
 from tests.world import client_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 SHAPES = {
     "popquorn.csv": (

@@ -18,7 +18,7 @@ from annotation.projects.preparing import NotReady
 from tests.factories import make_dataset
 from tests.importing.files import druid_row, druid_rows, run, start, texts, write_druid
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 ROWS = 120
 

@@ -7,7 +7,7 @@ from tests.factories import make_dataset, make_project, make_suggestions, make_u
 from tests.importing.files import answer, druid_row, druid_rows, run, texts, write_druid, write_refchecker
 from tests.work.browser import Annotator
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 SECOND = druid_row(1)["id"]
 

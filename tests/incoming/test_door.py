@@ -9,7 +9,7 @@ from django.test import RequestFactory
 from config.wsgi import application
 from tests.world import client_of, make_world
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 @pytest.fixture

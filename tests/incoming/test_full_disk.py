@@ -13,7 +13,7 @@ from annotation.imports import uploads
 from annotation.models import Job, Upload
 from tests.factories import make_dataset, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 CSV = b"claim,evidence\n" + b"A claim,Some evidence\n" * 2000
 

@@ -7,7 +7,7 @@ from tests import factories
 from tests.accounts.test_parallel_clicks import clicked
 from tests.world import client_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 TIMES = 4
 
 

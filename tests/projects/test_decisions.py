@@ -13,7 +13,7 @@ from tests import factories
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, say
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests import factories
 from tests.rules.test_rules import say
 from tests.world import client_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 # What three people say of each piece of evidence.
 STANCES = (

@@ -15,7 +15,7 @@ from tests.factories import make_items, make_project, make_user
 from tests.retrieval.harbour import CLAIMS, EVIDENCE, WHOLE, bring_in, corpus, harbour, search
 from tests.world import client_of, label_one
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from annotation.machines.runs import suggesting
 from annotation.models import Chunk, Job
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 COMMAND = "celery -A config worker -Q cpu"
 
 

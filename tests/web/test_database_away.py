@@ -17,7 +17,7 @@ from config.database import is_away
 from config.logs import DatabaseAway
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 def failing(error):

@@ -14,7 +14,7 @@ from annotation.work import assigning
 from tests.factories import join, make_claim_evidence, make_dataset, make_items, make_project, make_user
 from tests.work.browser import Annotator
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 def make_world(n=6, overlap=2, people=2, **fields):

@@ -1,6 +1,6 @@
 """Sixteen people at once: nobody's label is lost, and each item gets its three judgements by three people.
 
-Runs on whatever DATABASE_URL names; .ci/run has it on SQLite and on PostgreSQL.
+Runs on whatever DATABASE_URL names: on PostgreSQL in `.ci/run`, on SQLite in `make test-all`.
 """
 
 import contextlib

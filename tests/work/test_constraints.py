@@ -27,7 +27,7 @@ from annotation.models import (
 from annotation.projects.raters import rater_of
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from tests.factories import make_claim_evidence, make_dataset, make_project
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
+    pytest.mark.on_postgresql,
     pytest.mark.skipif(connection.vendor != "postgresql", reason="needs PostgreSQL (DATABASE_URL)"),
 ]
 
