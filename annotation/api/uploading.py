@@ -24,7 +24,7 @@ from annotation.api.routes import Route
 from annotation.formats import FORMATS, SourceFile, detect, get_format
 from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping_file import check_checkers
-from annotation.formats.tables.oddities import check_treatment
+from annotation.formats.tables.oddities import ENCODING, check_treatment
 from annotation.formats.tables.questions import range_in
 from annotation.imports import column_mappings, importing, uploads
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
@@ -201,7 +201,7 @@ class AskedOfImport(AskedOfContent):
     values = JSONText(default=dict, depth=2, help_text="Of a table: field -> value in the file -> label.")
     ranges = JSONText(default=dict, depth=1, help_text="Of a table of ratings: question -> its scale, as 1-5.")
     checkers = JSONText(default=dict, help_text="Of a table of ratings: checker -> its version and parameters.")
-    treat = JSONText(default=dict, depth=1, help_text="Of a table of ratings: kind of odd rows -> what to do.")
+    treat = JSONText(default=dict, depth=1, help_text="Kind of odd rows -> what to do.")
     project = s.SlugField(max_length=80, required=False, help_text="It gets the labels; created if it does not exist.")
     title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a new project.")
     task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a new project.")
@@ -241,7 +241,8 @@ class ImportsRoute(UploadRoute):
             found = asked.get("format") or detect(uploads.path_of(upload), upload.file_name) or "table"
             choices = FileChoices(**{name: asked[name] for name in OF_FILE})
             if get_format(found).needs_mapping and not choices.mapping:
-                found, mapping = _guessed(upload, found if "format" in asked else "", is_dry_run=asked["dry_run"])
+                wanted_format, encoding = found if "format" in asked else "", choices.treat.get(ENCODING, "")
+                found, mapping = _guessed(upload, wanted_format, encoding, is_dry_run=asked["dry_run"])
                 choices = replace(choices, mapping=mapping)
             wanted = ImportRequest(
                 format=found,
@@ -266,10 +267,11 @@ class ImportsRoute(UploadRoute):
         return ProjectWish(slug, asked["title"], asked["task_type"], asked["overlap"], asked["piece_set"])
 
 
-def _guessed(upload: Upload, wanted: str, *, is_dry_run: bool) -> tuple[str, dict]:
+def _guessed(upload: Upload, wanted: str, encoding: str, *, is_dry_run: bool) -> tuple[str, dict]:
     """Format and mapping of a table, as guessed for a dry run. An import is refused, and says what the guess is."""
     try:
-        found, mapping, said = column_mappings.guess_for_all(SourceFile(uploads.path_of(upload), upload.file_name))
+        source = SourceFile(uploads.path_of(upload), upload.file_name)
+        found, mapping, said = column_mappings.guess_for_all(source, encoding)
     except FormatError as error:
         raise ImportProblem(str(error)) from None
     if is_dry_run and wanted in ("", found):

@@ -12,6 +12,7 @@ from annotation.formats.files.tables import SNIFFED_BYTES, open_tables
 from annotation.formats.studies.beir import is_beir
 from annotation.formats.studies.claim_review import is_claim_review, list_in
 from annotation.formats.studies.icat.files import is_trec, kind_of_columns
+from annotation.formats.tables.oddities import ReadingNotes
 from annotation.formats.tools.alt_test import is_annotations
 from annotation.formats.tools.inception.reading import is_export, looks_like_document
 from annotation.formats.tools.inspect_logs import is_log, looks_like_log
@@ -96,7 +97,7 @@ def detect(source: SourceFile) -> str | None:
             return "inspect"
         if any(is_trec(blob.stream.peek(SNIFFED_BYTES)) for blob in islice(open_blobs([source], Options()), 1)):
             return "icat"
-        for table in open_tables([source], Options()):
+        for table in open_tables([source], Options(noted=ReadingNotes())):
             if table.columns is not None:
                 return slug_of_columns(table.columns)
             for row in islice(table.rows, LOOKED_AT):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from annotation.formats.tables.oddities import ReadingNotes
 
 MIB = 1024 * 1024
 
@@ -49,7 +51,10 @@ class Options:
     values: target field -> {value in the file -> label}, for the generic table; other values are guessed.
     ranges: question -> "least-most", the ends of a scale where the file does not hold all of it, for ratings.
     checkers: checker of a column -> {"version": text, "parameters": object}, of the runs that are made of ratings.
-    treat: kind of odd rows -> what to do with them (`tables.oddities`), for ratings.
+    treat: kind of odd rows -> what to do with them (`tables.oddities`): `encoding` and `characters` for every format
+        of text, others for those that mark places in texts, and for ratings.
+    noted: gathers what readers of files have to say of `encoding` and `characters`. Without it nobody would hear of a
+        guess, and text that is not UTF-8 is refused unless its encoding is chosen.
     keeps_line_ends: CRLF stays in the cells of delimited text, for who counts characters as the file does.
     plain_quotes: in tables with tabs, quotes that do not match are characters like others, as translators' tools mean.
     setting, model, dataset: RefChecker's names (the model ICAT's too) where the path does not say them or says them
@@ -67,6 +72,7 @@ class Options:
     ranges: Mapping[str, str] = field(default_factory=dict)
     checkers: Mapping[str, Mapping] = field(default_factory=dict)
     treat: Mapping[str, str] = field(default_factory=dict)
+    noted: ReadingNotes | None = None
     keeps_line_ends: bool = False
     plain_quotes: bool = False
     setting: str = ""
@@ -77,3 +83,7 @@ class Options:
     passage_separator: str = "\n\n"
     progress: Callable[[int, int], None] | None = None
     limits: Limits = field(default_factory=Limits)
+
+    def quiet(self) -> Options:
+        """For reading once more what another pass tells of."""
+        return replace(self, progress=None, noted=None if self.noted is None else ReadingNotes())

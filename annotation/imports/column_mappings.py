@@ -75,9 +75,9 @@ def guessed_layout(seen: Preview, apart: Preview) -> str:
     return RATINGS if "label" in kinds and is_of_texts and not (has_labels and not guess.missing) else ""
 
 
-def guess_for_all(source: SourceFile) -> tuple[str, dict[str, str], list[str]]:
+def guess_for_all(source: SourceFile, encoding: str = "") -> tuple[str, dict[str, str], list[str]]:
     """Format, mapping and what it is read as, of a table without a mapping. ImportProblem where there is no guess."""
-    seen = preview(source)
+    seen = preview(source, encoding=encoding)
     apart = as_table(seen)
     if guessed_layout(seen, apart) == RATINGS:
         mapping = roles_or_refusal(seen, apart)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from django import forms
 
 from annotation.formats import FORMATS, FormatError
+from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
-from annotation.formats.tables.oddities import LEAVE_OUT, ODDITIES, UNMAPPED
+from annotation.formats.tables.oddities import CHARACTERS, LEAVE_OUT, ODDITIES, REPLACE, UNMAPPED
 from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import FileChoices, ProjectWish
@@ -23,6 +24,7 @@ from annotation.projects.queries.carried_settings import judgements
 from annotation.task_types import TaskType, task_type
 
 GUESS = ""
+MOST_RADIOS = 6
 VALUES_MOST = 30  # different labels in the first rows that are offered one by one
 AN_ERROR, NO_LABEL = "!", "-"
 VALUE_CHOICES = ((AN_ERROR, "unknown: list such rows as errors"), (NO_LABEL, "no label"))
@@ -50,6 +52,11 @@ class UploadForm(forms.Form):
     format = forms.ChoiceField(
         required=False,
         choices=[(GUESS, "Detect it from the file"), *((each.slug, each.title) for each in FORMATS.values())],
+    )
+    encoding = forms.ChoiceField(
+        required=False,
+        choices=[("", "UTF-8, or as guessed from the file"), *((slug, one.title) for slug, one in ENCODINGS.items())],
+        label="Encoding of files that are not UTF-8",
     )
     setting = forms.CharField(
         required=False,
@@ -297,6 +304,7 @@ class ImportNowForm(forms.Form):
         with_project: bool = False,
         bad: int = 0,
         odd: Collection[str] = (),
+        treated: Mapping[str, str] | None = None,
         settings: CarriedSettings | None = None,
         sets: Sequence[str] = (),
         **kwargs,
@@ -313,14 +321,15 @@ class ImportNowForm(forms.Form):
             ].help_text = "Rows that depend on them are left out, too. The list of bad rows stays with the import."
         else:
             del self.fields["leave_out"]
+        treated = treated or {}
         self.odd = [kind for kind, oddity in ODDITIES.items() if kind in odd and len(oddity.choices) > 1]
         for kind in self.odd:
             oddity = ODDITIES[kind]
             self.fields[f"treat_{kind}"] = forms.ChoiceField(
                 label=oddity.title,
-                widget=PlainRadio,
+                widget=PlainRadio if len(oddity.choices) <= MOST_RADIOS else forms.Select,
                 choices=list(oddity.choices.items()),
-                initial=oddity.default or None,
+                initial=treated.get(kind) or oddity.default or oddity.suggested or None,
                 error_messages={"required": "Choose how to read these rows"},
             )
         self.order_fields([f"treat_{kind}" for kind in self.odd])
@@ -345,7 +354,8 @@ class ImportNowForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
-        if "leave_out" in self.fields and not cleaned.get("leave_out"):
+        is_mended = cleaned.get(f"treat_{CHARACTERS}") == REPLACE  # the import says what else is wrong
+        if "leave_out" in self.fields and not (cleaned.get("leave_out") or is_mended):
             self.add_error("leave_out", "Nothing can be imported with bad rows: leave them out, or correct the file")
         if cleaned.get("with_project"):
             for name, what in (("project_title", "a title"), ("task_type", "a task")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_format
@@ -12,6 +13,7 @@ from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
 from annotation.formats.tables.mapping_file import RATINGS
+from annotation.formats.tables.oddities import ReadingNotes
 from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tables.summary import sentences
 from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
@@ -184,7 +186,8 @@ def options_of(
 ) -> Options:
     labels = {dimension.slug: dimension.values for dimension in wanted.dimensions} if wanted else {}
     unit_kind = wanted.unit_kind if wanted else ""
-    return Options(labels=labels, unit_kind=unit_kind, progress=progress, **asdict(request.choices))
+    choices = asdict(request.choices)
+    return Options(labels=labels, unit_kind=unit_kind, progress=progress, noted=ReadingNotes(), **choices)
 
 
 def records_of(
@@ -192,12 +195,17 @@ def records_of(
 ) -> Iterator:
     """Records and row errors, streamed. FormatError where a file as a whole cannot be read."""
     request = with_label_set(request)
-    records = get_format(request.format).read(sources_of(request), options_of(request, wanted, progress))
+    options = options_of(request, wanted, progress)
+    records = chain(get_format(request.format).read(sources_of(request), options), _noted(options))
     if wanted is None:
         return records
     if (other := other_version(request, wanted)) is not None:
         records = labels_of_version(records, *other, wanted.identifier)
     return labels_of_set(records, wanted.unit_kind, piece_set_of(request))
+
+
+def _noted(options: Options) -> Iterator:
+    yield from options.noted.odd()  # once all files were read
 
 
 def other_version(request: ImportRequest, wanted: TaskType) -> tuple[str, set[str]] | None:

@@ -20,10 +20,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation import incoming
 from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
 from annotation.formats import FormatError, SourceFile, detect, get_format
+from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
-from annotation.formats.tables.oddities import UNMAPPED
+from annotation.formats.tables.oddities import ENCODING, UNMAPPED
 from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import column_mappings, importing, left_out, uploads
@@ -87,16 +88,19 @@ def import_new(request, slug):
 
 def _after_upload(request, dataset, stored, form):
     slug = form.cleaned_data["format"] or _guess_format(stored)
+    encoding = form.cleaned_data["encoding"]
     if get_format(slug).needs_mapping:
-        preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name))  # says now what is wrong with the file
+        _preview(stored, encoding)  # says now what is wrong with the file
         _remember_together(request, stored)
         response = redirect("import_columns", slug=dataset.slug)
-        response["Location"] += f"?{_query_of(stored)}"
+        response["Location"] += f"?{_query_of(stored, encoding)}"
         return response
     wanted = ImportRequest(
         format=slug,
         files=importing.files_of_uploads(stored),
-        choices=FileChoices(setting=form.cleaned_data["setting"], model=form.cleaned_data["model"]),
+        choices=FileChoices(
+            setting=form.cleaned_data["setting"], model=form.cleaned_data["model"], treat=_treat(encoding)
+        ),
     )
     job = importing.start(request.user, dataset, wanted, is_dry_run=True)
     return redirect("import_detail", uuid=job.uuid)
@@ -122,8 +126,9 @@ def import_columns(request, slug):
         messages.error(request, "These files were sent before you signed in: choose them again.")
         return redirect("import_new", slug=slug)
     stored = _chosen_uploads(request, dataset)
+    encoding = _encoding_in(request)
     try:
-        seen = preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name))
+        seen = _preview(stored, encoding)
     except FormatError as error:
         messages.error(request, str(error))
         return redirect("import_new", slug=slug)
@@ -131,7 +136,7 @@ def import_columns(request, slug):
         return _mapping_from(request, given, stored, seen)
     layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
     if layout == RATINGS:
-        return _rating_columns(request, dataset, stored, as_table(seen), refusal(seen.columns, seen.rows))
+        return _rating_columns(request, dataset, stored, as_table(seen), refusal(seen.columns, seen.rows), encoding)
     guess, is_remembered = column_mappings.recall(
         request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
     )
@@ -140,11 +145,11 @@ def import_columns(request, slug):
         column_mappings.remember(request.user, seen.columns, guess.layout, form.mapping, form.values)
         if column_mappings.is_asked_more(guess, form.mapping, seen.rows):
             messages.info(request, "Choose below what the values in the columns of labels mean.")
-            return redirect(f"{request.path}?{_of_columns_page(stored, seen)['query']}&layout={guess.layout}")
+            return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={guess.layout}")
         wanted = ImportRequest(
             format="table",
             files=importing.files_of_uploads(stored),
-            choices=FileChoices(mapping=form.mapping, values=form.values),
+            choices=FileChoices(mapping=form.mapping, values=form.values, treat=_treat(encoding)),
         )
         if (started := _dry_run(request, dataset, wanted, form)) is not None:
             return started
@@ -154,14 +159,14 @@ def import_columns(request, slug):
         "guess": guess,
         "layout": guess.layout,
         "is_remembered": is_remembered,
-        **_of_columns_page(stored, seen),
+        **_of_columns_page(stored, seen, encoding),
     }
     return render(request, "annotation/imports/columns.html", context)
 
 
 def _mapping_from(request, given, stored: list[Upload], seen: Preview):
     """The page again, filled in from a file."""
-    query = _query_of(stored)
+    query = _query_of(stored, _encoding_in(request))
     try:
         raw = given.read(incoming.JSON_BYTES + 1)
         query += "&" + urlencode({"layout": column_mappings.take_file(request.user, seen, raw)})
@@ -180,17 +185,30 @@ def _dry_run(request, dataset, wanted: ImportRequest, form):
     return redirect("import_detail", uuid=job.uuid)
 
 
-def _of_columns_page(stored: list[Upload], seen: Preview) -> dict:
+def _encoding_in(request) -> str:
+    encoding = request.GET.get("encoding", "")
+    return encoding if encoding in ENCODINGS else ""
+
+
+def _treat(encoding: str) -> dict[str, str]:
+    return {ENCODING: encoding} if encoding else {}
+
+
+def _preview(stored: list[Upload], encoding: str) -> Preview:
+    return preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name), encoding=encoding)
+
+
+def _of_columns_page(stored: list[Upload], seen: Preview, encoding: str) -> dict:
     return {
         "preview": seen,
         "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
         "layouts": LAYOUT_TITLES | {RATINGS: "Texts with labels and scores"},
         "files": stored,
-        "query": _query_of(stored),
+        "query": _query_of(stored, encoding),
     }
 
 
-def _rating_columns(request, dataset, stored: list[Upload], seen: Preview, refused: str):
+def _rating_columns(request, dataset, stored: list[Upload], seen: Preview, refused: str, encoding: str):
     said, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows, bool(refused))
     form = RatingsForm(
         request.POST or None,
@@ -204,7 +222,7 @@ def _rating_columns(request, dataset, stored: list[Upload], seen: Preview, refus
         wanted = ImportRequest(
             format=RATINGS,
             files=importing.files_of_uploads(stored),
-            choices=FileChoices(mapping=form.mapping, values=said.values, **more),
+            choices=FileChoices(mapping=form.mapping, values=said.values, treat=_treat(encoding), **more),
         )
         if (started := _dry_run(request, dataset, wanted, form)) is not None:
             return started
@@ -216,7 +234,7 @@ def _rating_columns(request, dataset, stored: list[Upload], seen: Preview, refus
         "read_as": sentences(said.mapping, raters_in(said.mapping, seen.rows)),
         "n_rows": len(seen.rows),
         "layout": RATINGS,
-        **_of_columns_page(stored, seen),
+        **_of_columns_page(stored, seen, encoding),
     }
     return render(request, "annotation/imports/ratings.html", context)
 
@@ -232,8 +250,9 @@ TOGETHER = "uploads_together"
 LISTS_KEPT, MOST_TOGETHER = 20, 100
 
 
-def _query_of(stored: list[Upload]) -> str:
-    return urlencode({"files" if len(stored) > 1 else "file": stored[0].uuid})
+def _query_of(stored: list[Upload], encoding: str) -> str:
+    chosen = {"encoding": encoding} if encoding else {}
+    return urlencode({"files" if len(stored) > 1 else "file": stored[0].uuid} | chosen)
 
 
 def _remember_together(request, stored: list[Upload]) -> None:
@@ -296,6 +315,7 @@ def _now_form(
         judged=result.judged_count,
         bad=result.error_count,
         odd={one["kind"] for one in result.odd},
+        treated=asked.choices.treat,
         makes_project=makes_project,
         fitting=fitting,
         choices=_task_choices(request, brought),
@@ -368,7 +388,7 @@ def import_start(request, uuid):
         else:
             wish = form.wish()
             wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
-            wanted = replace(wanted, choices=replace(wanted.choices, treat=form.treat))
+            wanted = replace(wanted, choices=replace(wanted.choices, treat={**wanted.choices.treat, **form.treat}))
         try:
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:

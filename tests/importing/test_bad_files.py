@@ -86,7 +86,7 @@ def test_the_command_says_what_is_wrong_and_leaves_nothing(tmp_path, name):
     assert not Dataset.objects.exists()
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", [one for one in BAD if one != "wrong encoding"])  # asked about: test_encodings
 def test_the_browser_says_what_is_wrong(tmp_path, name):
     dataset = make_dataset()
     make, reason = BAD[name]

@@ -12,8 +12,8 @@ from contextlib import ExitStack
 
 from annotation.formats.cells import shorten
 from annotation.formats.files.containers import Blob
-from annotation.formats.files.hugging_face import class_names, named
-from annotation.formats.files.parquet import plain_values, problem_in, spend
+from annotation.formats.files.hugging_face import class_names
+from annotation.formats.files.parquet import plain_values, row_of, spend
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Limits
 
@@ -80,10 +80,7 @@ def _rows(
                     return
                 for cells in zip(*(plain_values(column) for column in batch.columns), strict=True):
                     number += 1
-                    if problem := problem_in(columns, cells):
-                        yield RowError(blob.name, number, problem[0], shorten(problem[1]), problem[2])
-                        continue
-                    yield number, named(dict(zip(columns, cells, strict=True)), names)
+                    yield row_of(blob, number, columns, cells, names)
     except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
         raise FormatError(f"{blob.name}: the Arrow file is damaged after row {number:,} ({error})") from error
 

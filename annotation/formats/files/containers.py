@@ -57,6 +57,7 @@ class BlobReader:
 
     def __init__(self, raw: BinaryIO, name: str, limits: Limits, consumed: Callable[[], int], budget: Budget):
         self.raw, self.name, self.limits, self.consumed, self.budget = raw, name, limits, consumed, budget
+        self.options = budget.options
         self.out = 0
         self.compressed = True
         self.pushed_back = b""
@@ -95,6 +96,7 @@ class Budget:
     """What one source may still unpack, and how far the reader has come in it."""
 
     def __init__(self, source: SourceFile, options: Options, base: int, total: int):
+        self.options = options
         self.left = options.limits.total_bytes
         self.limit = options.limits.total_bytes
         self.progress = options.progress

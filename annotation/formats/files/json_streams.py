@@ -109,14 +109,16 @@ class JsonValues:
             try:
                 text = decoder.decode(block)
             except UnicodeDecodeError as error:
-                line = lines_before + error.object.count(b"\n", 0, error.start)
-                pending = len(error.object) - len(block)
-                at = self.reader.offset - pending + error.start
-                raise FormatError(
-                    f"{self.name}: is not UTF-8: byte 0x{error.object[error.start]:02X} at byte {at:,} "
-                    f"(line {line:,}). Save the file as UTF-8 and try again."
-                ) from error
+                raw, at = error.object, self.reader.offset - (len(error.object) - len(block))
+                codec = self.reader.leave_utf8(raw, error.start, lines_before, at)
+                decoder = codecs.getincrementaldecoder(codec)()
+                try:
+                    text = decoder.decode(raw)
+                except UnicodeDecodeError as again:
+                    self.reader.leave_utf8(raw, again.start, lines_before, at)
+                    raise
             self.reader.offset += len(block)
+            self.reader.is_ascii = self.reader.is_ascii and text.isascii()
             lines_before += text.count("\n")
             yield text
         if decoder.getstate()[0]:

@@ -14,6 +14,7 @@ from decimal import Decimal
 
 from annotation import incoming
 from annotation.formats.cells import shorten
+from annotation.formats.files.characters import storable
 from annotation.formats.files.containers import Blob
 from annotation.formats.files.hugging_face import class_names, named
 from annotation.formats.files.json_streams import find_bad_string
@@ -82,10 +83,7 @@ def _rows(
             spend(blob, limits, batch, number)
             for cells in zip(*(plain_values(column) for column in batch.columns), strict=True):
                 number += 1
-                if problem := problem_in(columns, cells):
-                    yield RowError(blob.name, number, problem[0], shorten(problem[1]), problem[2])
-                    continue
-                yield number, named(dict(zip(columns, cells, strict=True)), names)
+                yield row_of(blob, number, columns, cells, names)
             blob.stream.budget.report(int(blob.stream.out * number / max(total, 1)))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{blob.name}: the Parquet file is damaged after row {number:,} ({error})") from error
@@ -159,6 +157,19 @@ def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {str(name): _plain(inner) for name, inner in value.items()}
     return str(value)
+
+
+def row_of(
+    blob: Blob, number: int, columns: tuple[str, ...], cells: tuple, names: dict[str, list[str]]
+) -> tuple[int, dict] | RowError:
+    row: dict | RowError = dict(zip(columns, cells, strict=True))
+    problem = problem_in(columns, cells)
+    if problem is not None and problem[2] == incoming.BAD_CHARACTER:
+        row = storable(blob.name, number, row, blob.stream.options)
+        problem = None if isinstance(row, RowError) else problem_in(columns, tuple(row.values()))
+    if problem is not None:
+        return RowError(blob.name, number, problem[0], shorten(problem[1]), problem[2])
+    return row if isinstance(row, RowError) else (number, named(row, names))
 
 
 def problem_in(columns: tuple[str, ...], cells: tuple) -> tuple[str, object, str] | None:

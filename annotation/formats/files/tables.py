@@ -17,14 +17,14 @@ from typing import TypeVar
 
 from annotation.formats.cells import SHOWN_CHARS, BadCell, row_error, shorten
 from annotation.formats.files.arrow import is_arrow, open_arrow
+from annotation.formats.files.characters import storable
 from annotation.formats.files.containers import Blob, open_blobs
-from annotation.formats.files.json_streams import JsonValues, decode_json, find_bad_string, risky_json
+from annotation.formats.files.json_streams import JsonValues, decode_json, risky_json
 from annotation.formats.files.parquet import open_parquet
 from annotation.formats.files.spreadsheets import is_marked_header, unescape
 from annotation.formats.files.streams import TextReader
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Limits, Options, SourceFile
-from annotation.incoming import BAD_CHARACTER
 
 Row = tuple[int, dict[str, object]]
 Parsed = TypeVar("Parsed")
@@ -177,10 +177,10 @@ def _delimited_rows(
                 reason = f"has {len(cells)} cells where the header has {width}"
                 yield RowError(name, line, "", shorten(text), reason)
             continue
-        if reader.suspect and (bad := _first_bad(columns, cells)):
-            yield RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
-            continue
-        yield line, dict(zip(columns, cells, strict=True))
+        row: dict | RowError = dict(zip(columns, cells, strict=True))
+        if reader.suspect:
+            row = storable(name, line, row, reader.options)
+        yield row if isinstance(row, RowError) else (line, row)
 
 
 def _quoted_cells(text: str, held: _HeldLines, delimiter: str, width: int) -> list[str]:
@@ -201,10 +201,6 @@ def _quoted_cells(text: str, held: _HeldLines, delimiter: str, width: int) -> li
         if len(cells) == width or not is_row(text) or held.line != start:
             return cells
     return text.removesuffix("\n").removesuffix("\r").split(delimiter)
-
-
-def _first_bad(columns: tuple[str, ...], cells) -> tuple[str, object] | None:
-    return next(((name, cell) for name, cell in zip(columns, cells, strict=True) if find_bad_string(cell)), None)
 
 
 class _HeldLines:
@@ -264,17 +260,16 @@ def _json_line_rows(reader: TextReader) -> Iterator[Row | RowError]:
         except ValueError as error:
             yield RowError(reader.name, line, "", shorten(text[:SHOWN_CHARS]), str(error))
             continue
-        yield _object_row(reader.name, line, value, reader.suspect or risky_json(text))
+        yield _object_row(reader, line, value, reader.suspect or risky_json(text))
 
 
 def _json_rows(reader: TextReader) -> Iterator[Row | RowError]:
     for line, value, risky in JsonValues(reader):
-        yield _object_row(reader.name, line, value, risky)
+        yield _object_row(reader, line, value, risky)
 
 
-def _object_row(name: str, line: int, value: object, risky: bool) -> Row | RowError:
+def _object_row(reader: TextReader, line: int, value: object, risky: bool) -> Row | RowError:
     if not isinstance(value, dict):
-        return RowError(name, line, "", shorten(value), "is not a JSON object")
-    if risky and (bad := find_bad_string(value)):
-        return RowError(name, line, bad[0], shorten(bad[1]), BAD_CHARACTER)
-    return line, value
+        return RowError(reader.name, line, "", shorten(value), "is not a JSON object")
+    row = storable(reader.name, line, value, reader.options) if risky else value
+    return row if isinstance(row, RowError) else (line, row)

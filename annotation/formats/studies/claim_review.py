@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 from annotation import incoming
 from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
+from annotation.formats.files.characters import mended
 from annotation.formats.files.containers import open_blobs
 from annotation.formats.files.json_streams import JsonMembers, find_bad_string
 from annotation.formats.files.streams import TextReader
@@ -63,8 +64,8 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
         with ExitStack() as files:
             if inside:
                 entries: Iterator = (
-                    (line, value)
-                    for name, line, value, _ in JsonMembers(TextReader(blob.stream), inside)
+                    (line, mended(blob.name, line, value, options) if risky else value)
+                    for name, line, value, risky in JsonMembers(TextReader(blob.stream), inside)
                     if name == inside
                 )
             else:

@@ -11,6 +11,7 @@ from annotation.formats.cells import FALSE, NO_LABEL, STANDARD_LABELS, TRUE, gue
 from annotation.formats.files.tables import check_columns, open_tables
 from annotation.formats.records import RowError
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.oddities import ENCODING, ReadingNotes
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
 LOOKED_AT = 200
@@ -134,16 +135,18 @@ class Preview:
     columns: tuple[str, ...]
     rows: tuple[dict[str, object], ...]
     errors: tuple[RowError, ...]
+    notes: tuple[str, ...] = ()  # how it is read where it is not UTF-8
 
 
-def preview(source: SourceFile, n: int = LOOKED_AT, options: Options | None = None) -> Preview:
-    """The columns and first `n` rows of a file's first table, fewer where they are long. Raises FormatError where it
-    cannot be read."""
+def preview(source: SourceFile, n: int = LOOKED_AT, encoding: str = "") -> Preview:
+    """The columns and first `n` rows of a file's first table, fewer where they are long; in the encoding that is
+    chosen, else guessed, where it is not UTF-8. Raises FormatError where it cannot be read."""
+    options = Options(plain_quotes=True, treat={ENCODING: encoding} if encoding else {}, noted=ReadingNotes())
     rows: list[dict] = []
     errors: list[RowError] = []
     left = PREVIEW_CHARS
     # The generator is held open: closing it closes the file that the rows come from.
-    with closing(open_tables([source], options or Options(plain_quotes=True))) as tables:
+    with closing(open_tables([source], options)) as tables:
         table = next(tables)
         for row in islice(table.rows, n):
             if isinstance(row, RowError):
@@ -154,8 +157,9 @@ def preview(source: SourceFile, n: int = LOOKED_AT, options: Options | None = No
             if left < 0:
                 break
     columns = table.columns or tuple(dict.fromkeys(column for row in rows for column in row))
-    check_columns(table.name, columns, (options or Options()).limits)
-    return Preview(table.name, table.kind, columns, tuple(rows), tuple(errors))
+    check_columns(table.name, columns, options.limits)
+    notes = tuple(one.what for one in options.noted.odd() if one.kind == ENCODING)
+    return Preview(table.name, table.kind, columns, tuple(rows), tuple(errors), notes)
 
 
 def layout_of(mapping: Mapping[str, str]) -> str:

@@ -6,14 +6,16 @@ else somebody has to say what they are. Values that the question does not have n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from annotation.formats.records import FormatError
+from annotation.formats.files.encodings import ENCODINGS
+from annotation.formats.records import FormatError, OddRecord
 
 IDENTICAL, REVISIONS, PLACES, SPELLINGS, UNMAPPED = "identical", "revisions", "places", "spellings", "unmapped"
 MERGED, UNNAMED, OFFSETS = "merged", "unnamed", "offsets"
-LEAVE_OUT = "leave-out"
+ENCODING, CHARACTERS = "encoding", "characters"
+LEAVE_OUT, AS_GUESSED, REPLACE = "leave-out", "guess", "replace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +23,20 @@ class Oddity:
     title: str
     choices: Mapping[str, str]  # what can be done -> in words
     default: str = ""  # empty: has to be said
+    suggested: str = ""  # what a form proposes in its place
 
 
 ODDITIES: dict[str, Oddity] = {
+    ENCODING: Oddity(
+        "Text that is not UTF-8",
+        {AS_GUESSED: "As guessed", **{slug: one.title for slug, one in ENCODINGS.items()}},
+        suggested=AS_GUESSED,
+    ),
+    CHARACTERS: Oddity(
+        "Rows with a NUL or half of a surrogate pair",
+        {REPLACE: "Replace each such character with \ufffd (U+FFFD)", LEAVE_OUT: "Leave these rows out"},
+        LEAVE_OUT,
+    ),
     IDENTICAL: Oddity(
         "Identical rows with labels and no named rater",
         {
@@ -79,3 +92,17 @@ def check_treatment(treat: Mapping[str, str]) -> None:
             raise FormatError(f"There are no odd rows of the kind {kind!r}; kinds are {', '.join(ODDITIES)}")
         if choice not in ODDITIES[kind].choices:
             raise FormatError(f"{kind}: there is no choice {choice!r}; choices are {', '.join(ODDITIES[kind].choices)}")
+
+
+@dataclass(slots=True)
+class ReadingNotes:
+    """What readers of files meet before rows are rows, such as an encoding: gathered by kind and what."""
+
+    found: dict[tuple[str, str], list] = field(default_factory=dict)
+
+    def add(self, kind: str, what: str, first: str, *, is_open: bool = False) -> None:
+        self.found.setdefault((kind, what), [0, first, is_open])[0] += 1
+
+    def odd(self) -> Iterator[OddRecord]:
+        for (kind, what), (number, first, is_open) in self.found.items():
+            yield OddRecord(kind, what, number, first, is_open)

@@ -105,7 +105,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
     if (rows.has_row_spans or rows.of_spans) and not rows.is_marked:
-        rows.count_places(Opening(sources, replace(options, progress=None), rows.has_places))
+        rows.count_places(Opening(sources, options.quiet(), rows.has_places))
     yield from rows.places.odd()
     opening = Opening(sources, options, rows.has_places)
     for file, line, row in opening:

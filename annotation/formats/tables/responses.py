@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenParents, digest, to_text
+from annotation.formats.files.characters import mended
 from annotation.formats.files.json_streams import decode_json, find_bad_string
 from annotation.formats.records import (
     DecisionRecord,
@@ -103,7 +104,7 @@ class ResponseRows(Rows):
     def _passages(self, cells: dict) -> tuple[str, ...]:
         value = self.get(cells, "passages")
         if isinstance(value, str):
-            value = _split(value, self.options.passage_separator)
+            value = mended("", None, _split(value, self.options.passage_separator), self.options)
             if find_bad_string(value):
                 raise BadCell(self.column("passages"), self.get(cells, "passages"), incoming.BAD_CHARACTER)
         if value is None:

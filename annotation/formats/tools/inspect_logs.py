@@ -26,8 +26,9 @@ from annotation.formats.cells import (
     to_object,
     to_text,
 )
+from annotation.formats.files.characters import storable
 from annotation.formats.files.containers import entries_of, open_blobs
-from annotation.formats.files.json_streams import JsonMembers, JsonValues, find_bad_string
+from annotation.formats.files.json_streams import JsonMembers, JsonValues
 from annotation.formats.files.streams import TextReader
 from annotation.formats.records import (
     FormatError,
@@ -41,7 +42,6 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools.tasks import model_name, shown
-from annotation.incoming import BAD_CHARACTER
 
 GRADE = "grade"
 GRADES = {"C": "correct", "P": "partial", "I": "incorrect", "N": "no_answer"}
@@ -121,7 +121,7 @@ def _samples(sources: list[SourceFile], options: Options) -> Iterator[tuple[_Log
                     if name == "eval":
                         _read_header(log, value)
                     elif name == "samples":
-                        yield log, line, _sound(log, line, value, risky)
+                        yield log, line, _sound(log, line, value, risky, options)
             if not log.task:
                 raise FormatError(f"{blob.name}: is not an Inspect log: it has no “eval” before its samples")
 
@@ -136,7 +136,7 @@ def _of_archive(source: SourceFile, names: list[str], options: Options) -> Itera
         if PurePosixPath(blob.name).parent.name == "samples":
             log.name = blob.name
             for line, value, risky in JsonValues(TextReader(blob.stream)):
-                yield log, line, _sound(log, line, value, risky)
+                yield log, line, _sound(log, line, value, risky, options)
 
 
 def _read_header(log: _Log, said: object) -> None:
@@ -146,7 +146,7 @@ def _read_header(log: _Log, said: object) -> None:
     log.task, log.model = shown(task)[:80], shown(model)[:80]
 
 
-def _sound(log: _Log, line: int, value: object, risky: bool) -> dict | RowError:
+def _sound(log: _Log, line: int, value: object, risky: bool, options: Options) -> dict | RowError:
     if not isinstance(value, dict):
         return RowError(log.name, line, "samples", "", "is not a JSON object")
     if not log.task:
@@ -155,8 +155,7 @@ def _sound(log: _Log, line: int, value: object, risky: bool) -> dict | RowError:
     for name in value.keys() - READ:
         log.lost[f"Fields of samples: {shown(name)}"] += 1
         value[name] = None
-    bad = find_bad_string(value) if risky else None
-    return RowError(log.name, line, bad[0], "", BAD_CHARACTER) if bad else value
+    return storable(log.name, line, value, options) if risky else value
 
 
 def _records(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from unicodedata import category
 
 from annotation.formats.cells import BadCell
@@ -200,7 +200,7 @@ def placed(
     """The tasks of files, read twice: for how they count places, and for what they say."""
     places = MarkedPlaces(options.treat.get(OFFSETS, ""))
     places.is_counting = True
-    for _ in tasks_of(sources, replace(options, progress=None), places):
+    for _ in tasks_of(sources, options.quiet(), places):
         pass
     places.is_counting = False
     yield from places.odd()

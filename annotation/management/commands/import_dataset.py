@@ -13,7 +13,7 @@ from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
 from annotation.formats.tables.mapping import LOOKED_AT, guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
-from annotation.formats.tables.oddities import ODDITIES, check_treatment
+from annotation.formats.tables.oddities import ENCODING, ODDITIES, check_treatment
 from annotation.formats.tables.shapes import as_table
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import importing
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             "--treat",
             default="",
             metavar="KIND=CHOICE,…",
-            help="what to do with odd rows of ratings: "
+            help="what to do with odd rows: "
             + "; ".join(f"{kind}={' or '.join(one.choices)}" for kind, one in ODDITIES.items() if len(one.choices) > 1),
         )
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
@@ -134,7 +134,7 @@ class Command(BaseCommand):
             return FileChoices(**choices)
         first = Path(importing.files_of_paths(options["files"][:1])[0]["path"])
         try:
-            seen = preview(SourceFile(first))
+            seen = preview(SourceFile(first), encoding=choices["treat"].get(ENCODING, ""))
         except FormatError as error:
             raise CommandError(str(error)) from error
         if options["format"] == RATINGS:

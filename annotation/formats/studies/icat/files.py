@@ -9,10 +9,10 @@ from itertools import chain, islice
 from pathlib import PurePosixPath
 
 from annotation.formats.cells import shorten
+from annotation.formats.files.characters import storable
 from annotation.formats.files.containers import open_blobs
-from annotation.formats.files.json_streams import find_bad_string
 from annotation.formats.files.streams import TextReader
-from annotation.formats.files.tables import BAD_CHARACTER, SNIFFED_BYTES, OpenTable, Row, listed, open_table
+from annotation.formats.files.tables import SNIFFED_BYTES, OpenTable, Row, listed, open_table
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -92,10 +92,11 @@ def _trec_rows(reader: TextReader) -> Iterator[Row | RowError]:
         if len(words) != len(TREC_COLUMNS):
             reason = f"has {len(words)} words where TREC's qrels have 4: query, subtopic, document, relevance"
             yield RowError(reader.name, line, "", shorten(text.strip()), reason)
-        elif reader.suspect and find_bad_string(words):
-            yield RowError(reader.name, line, "", shorten(text.strip()), BAD_CHARACTER)
-        else:
-            yield line, dict(zip(TREC_COLUMNS, words, strict=True))
+            continue
+        row: dict | RowError = dict(zip(TREC_COLUMNS, words, strict=True))
+        if reader.suspect:
+            row = storable(reader.name, line, row, reader.options)
+        yield row if isinstance(row, RowError) else (line, row)
 
 
 def guess_model(name: str) -> str:

@@ -77,7 +77,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 class _Reader:
     def __init__(self, sources: list[SourceFile], options: Options):
         self.sources, self.limit = sources, options.limits.key_chars
-        self.quiet = replace(options, progress=None)
+        self.quiet = options.quiet()
         self.options = replace(options, progress=_only_forward(options.progress))
         self.queries = _Queries(self.limit)
         self.models: dict[str, list[str]] = {}  # query -> models whose answers the annotations have

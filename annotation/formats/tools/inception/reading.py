@@ -186,7 +186,7 @@ def _name(source: SourceFile) -> str:
 
 @contextmanager
 def _bytes(source: SourceFile, options: Options) -> Iterator[bytes]:
-    with closing(open_blobs([source], replace(options, progress=None))) as blobs:
+    with closing(open_blobs([source], options.quiet())) as blobs:
         raw = next(blobs).stream.peek(DOCUMENT_BYTES + 1)
     if len(raw) > DOCUMENT_BYTES:
         raise BadCell("", "", f"is larger than {DOCUMENT_BYTES // MIB} MB; split the document")
