@@ -7,7 +7,7 @@ import math
 import re
 import struct
 from collections.abc import Collection, Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
 from annotation import incoming
 
@@ -196,20 +196,6 @@ def to_date(value: object, column: str) -> date | None:
         return incoming.day(text)
     except incoming.Refused:
         raise BadCell(column, value, "is not a date like 2024-05-31") from None
-
-
-def to_instant(value: object, column: str) -> datetime | None:
-    """A date and time, or a day; UTC where no zone stands there. None where empty."""
-    text = value if isinstance(value, datetime) else to_text(value, column).strip()
-    if not text:
-        return None
-    try:
-        instant = text if isinstance(text, datetime) else datetime.fromisoformat(text)
-        return incoming.instant(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
-    except incoming.Refused as refused:
-        raise BadCell(column, value, str(refused)) from None
-    except ValueError:
-        raise BadCell(column, value, "is not an instant like 2024-05-31T12:00:00Z") from None
 
 
 def to_bool(value: object, column: str) -> bool | None:

@@ -322,13 +322,14 @@ class ImportNowForm(forms.Form):
         else:
             del self.fields["leave_out"]
         treated = treated or {}
-        self.odd = [kind for kind, oddity in ODDITIES.items() if kind in odd and len(oddity.choices) > 1]
+        self.odd = [kind for kind, oddity in ODDITIES.items() if kind in odd and oddity.is_asked]
         for kind in self.odd:
             oddity = ODDITIES[kind]
+            choices_of_kind = oddity.all_choices()
             self.fields[f"treat_{kind}"] = forms.ChoiceField(
                 label=oddity.title,
-                widget=PlainRadio if len(oddity.choices) <= MOST_RADIOS else forms.Select,
-                choices=list(oddity.choices.items()),
+                widget=PlainRadio if len(choices_of_kind) <= MOST_RADIOS else forms.Select,
+                choices=list(choices_of_kind.items()),
                 initial=treated.get(kind) or oddity.default or oddity.suggested or None,
                 error_messages={"required": "Choose how to read these rows"},
             )

@@ -270,3 +270,17 @@ def test_bad_rows_are_named_with_their_line_or_left_out(long, capsys):
     assert json.loads(said.out)["dimensions"] == expected["dimensions"] and said.err.strip() == f"Left out:\n{wrong}"
     call_command("report", str(long), "agreement", "--from-files", "--mapping", mapping, "--leave-out")
     assert "1 bad row of the file is left out." in capsys.readouterr().out
+
+
+def test_what_an_import_asks_is_refused_where_nobody_can_be_asked(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{n},text {n},{who},yes,03/04/2026 10:00" for n in range(3) for who in ("ann", "ben")]
+    path.write_text("\n".join(["id,text,rater,label,time", *rows]))
+    said = {role: role.partition("/")[0] for role in ("id", "text", "rater", "label/label", "time")}
+    mapping = tmp_path / "m.json"
+    mapping.write_text(json.dumps({"format": "ratings", "mapping": said}))
+    command = ("report", str(path), "agreement", "--from-files", "--mapping", str(mapping))
+    with pytest.raises(CommandError, match=r"Dates such as 03/04/2026 .*import the file and choose"):
+        call_command(*command)
+    path.write_text(path.read_text().replace("03/04/2026", "25/04/2026"))
+    call_command(*command)

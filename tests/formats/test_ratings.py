@@ -272,7 +272,8 @@ def test_what_is_known_of_a_text_is_kept_where_it_belongs(tmp_path):
     )
     roles = {"text": "text", "rater": "who", "label/grade": "grade", "date": "published", "url": "link",
              "source": "publisher", "split": "fold", "time": "timestamp"}  # fmt: skip
-    claim, said = records(tmp_path, text, roles)
+    claim, said, assumed = records(tmp_path, text, roles)
+    assert (assumed.kind, assumed.number) == ("zone", 1)
     assert (claim.date, claim.source) == (date(2024, 5, 31), "A")
     assert claim.metadata == {"url": "https://a.org/1", "split": "test"}
     assert said.submitted_at == datetime(2024, 6, 1, 10, tzinfo=UTC)

@@ -24,6 +24,7 @@ from annotation.formats.records import (
     AnnotationRecord,
     DecisionRecord,
     FormatError,
+    OddRecord,
     RowError,
     ScoreRecord,
     SuggestionRecord,
@@ -31,7 +32,7 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
-from annotation.formats.tables.oddities import IDENTICAL, UNNAMED
+from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.roles import check_roles, guess_roles
 from annotation.formats.tables.shapes import as_table, refusal
@@ -223,6 +224,9 @@ class _Read:
                 raise ValueError(said_of(record))
             case AnnotationRecord():
                 self._take_annotation(record)
+            case OddRecord(is_open=True):
+                title = ODDITIES[record.kind].title
+                raise ValueError(f"{self.path}: {title} ({record.what}): import the file and choose how to read them")
             case SuggestionRecord():
                 row = _row(record.unit, record.checker, record.dimension, record.label, MODEL)
                 row["probability"] = math.nan if record.probability is None else record.probability

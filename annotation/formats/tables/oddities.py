@@ -6,15 +6,17 @@ else somebody has to say what they are. Values that the question does not have n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from zoneinfo import available_timezones
 
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.records import FormatError, OddRecord
 
 IDENTICAL, REVISIONS, PLACES, SPELLINGS, UNMAPPED = "identical", "revisions", "places", "spellings", "unmapped"
 MERGED, UNNAMED, OFFSETS = "merged", "unnamed", "offsets"
-ENCODING, CHARACTERS = "encoding", "characters"
+ENCODING, CHARACTERS, DATES, ZONE = "encoding", "characters", "dates", "zone"
+DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 LEAVE_OUT, AS_GUESSED, REPLACE = "leave-out", "guess", "replace"
 
 
@@ -24,6 +26,26 @@ class Oddity:
     choices: Mapping[str, str]  # what can be done -> in words
     default: str = ""  # empty: has to be said
     suggested: str = ""  # what a form proposes in its place
+    others: Callable[[], Mapping[str, str]] = dict  # choices beside them, too many to be listed in a sentence
+    example: str = ""  # of these
+
+    @property
+    def is_asked(self) -> bool:
+        return len(self.choices) > 1 or bool(self.example)
+
+    @property
+    def named(self) -> list[str]:
+        """The choices as a sentence lists them."""
+        return [*self.choices, *filter(None, [self.example])]
+
+    def all_choices(self) -> dict[str, str]:
+        return {**self.choices, **self.others()}
+
+
+def _zones() -> dict[str, str]:
+    """Those that are named by a continent and a city."""
+    names = sorted(available_timezones())
+    return {name: name.replace("_", " ") for name in names if "/" in name and not name.startswith(("Etc/", "US/"))}
 
 
 ODDITIES: dict[str, Oddity] = {
@@ -81,6 +103,18 @@ ODDITIES: dict[str, Oddity] = {
         },
         "words",
     ),
+    DATES: Oddity(
+        "Dates such as 03/04/2026",
+        {
+            "rows": "As other dates of the file show, such as 25/04/2026",
+            DAY_FIRST: "The day comes first",
+            MONTH_FIRST: "The month comes first",
+        },
+        "rows",
+    ),
+    ZONE: Oddity(
+        "Times without a time zone", {"UTC": "UTC"}, "UTC", others=_zones, example="a zone such as Europe/Berlin"
+    ),
     MERGED: Oddity("Identical rows of the same rater, or without labels", {"merge": "They are one row"}, "merge"),
 }
 
@@ -90,8 +124,8 @@ def check_treatment(treat: Mapping[str, str]) -> None:
     for kind, choice in treat.items():
         if kind not in ODDITIES:
             raise FormatError(f"There are no odd rows of the kind {kind!r}; kinds are {', '.join(ODDITIES)}")
-        if choice not in ODDITIES[kind].choices:
-            raise FormatError(f"{kind}: there is no choice {choice!r}; choices are {', '.join(ODDITIES[kind].choices)}")
+        if choice not in ODDITIES[kind].all_choices():
+            raise FormatError(f"{kind}: there is no choice {choice!r}; choices are {', '.join(ODDITIES[kind].named)}")
 
 
 @dataclass(slots=True)

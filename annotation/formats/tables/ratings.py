@@ -23,7 +23,6 @@ from annotation.formats.cells import (
     required_text,
     row_error,
     to_date,
-    to_instant,
     to_key,
     to_text,
 )
@@ -51,6 +50,7 @@ from annotation.formats.tables.highlights import spans_in_cell, spans_of_marks, 
 from annotation.formats.tables.keys import TextKeys
 from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
+    DATES,
     IDENTICAL,
     LEAVE_OUT,
     MERGED,
@@ -61,12 +61,14 @@ from annotation.formats.tables.oddities import (
     SPELLINGS,
     UNMAPPED,
     UNNAMED,
+    ZONE,
     check_treatment,
 )
 from annotation.formats.tables.opening import Opening
 from annotation.formats.tables.questions import parts_of, question_of, range_in, title_of
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
+from annotation.formats.tables.times import Times
 from annotation.formats.tools.offsets import MarkedPlaces
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
@@ -104,8 +106,8 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
-    if (rows.has_row_spans or rows.of_spans) and not rows.is_marked:
-        rows.count_places(Opening(sources, options.quiet(), rows.has_places))
+    if rows.is_read_twice:
+        rows.see(Opening(sources, options.quiet(), rows.has_places))
     yield from rows.places.odd()
     opening = Opening(sources, options, rows.has_places)
     for file, line, row in opening:
@@ -187,6 +189,9 @@ class RatingRows:
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
         self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
         self.has_places = self.has_spans
+        self.times = Times(self.treat[DATES], self.treat[ZONE])
+        self.is_counted = (self.has_row_spans or bool(self.of_spans)) and not self.is_marked
+        self.is_read_twice = self.is_counted or "time" in self.mapping
         self.page = "response" if "system" in self.mapping else "pair" if "context" in self.mapping else "claim"
 
     def cell(self, cells: dict, role: str) -> str:
@@ -331,7 +336,8 @@ class RatingRows:
         for answer in found.values():
             answer.kept, answer.about = {name: [value] for name, value in kept.items()}, about
         if comment or "time" in self.mapping:
-            at = to_instant(cells.get(self.mapping["time"]), self.mapping["time"]) if "time" in self.mapping else None
+            column = self.mapping.get("time", "")
+            at = self.times.instant(cells.get(column), column, file, line) if column else None
             for answer in found.values():
                 answer.comment, answer.at = comment, at
         return found
@@ -434,11 +440,18 @@ class RatingRows:
         """Questions that columns of labels answer."""
         return frozenset(names[0] for names, _ in self.of_label if names)
 
-    def count_places(self, rows: Opening) -> None:
-        """Find out how the files count the places of highlights; invalid places become errors later."""
+    def see(self, rows: Opening) -> None:
+        """Find out how the files count the places of highlights, and how they write dates; what is invalid becomes an
+        error later."""
         self.places.is_counting = True
+        column = self.mapping.get("time", "")
         for file, line, row in rows:
-            text = None if isinstance(row, RowError) else row.cells.get(self.mapping["text"])
+            if isinstance(row, RowError):
+                continue
+            if column:
+                with suppress(BadCell):
+                    self.times.see(row.cells.get(column), column, file, line)
+            text = row.cells.get(self.mapping["text"]) if self.is_counted else None
             if isinstance(text, str) and not text.isascii():
                 self.places.at(file, line)
                 with suppress(BadCell):
@@ -617,6 +630,7 @@ class RatingRows:
         yield from self._odd_records()
 
     def _odd_records(self) -> Iterator[OddRecord]:
+        yield from self.times.odd()
         for (kind, what), (number, first) in self.odd.items():
             yield OddRecord(kind, what, number, first, is_open=not self.treat[kind])
         for (question, label), written in self.written.items():

@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from unicodedata import combining, normalize
 
-from annotation.formats.cells import digest, to_date, to_instant
+from annotation.formats.cells import digest, to_date
 from annotation.formats.records import FormatError
 from annotation.formats.tables.highlights import MARK
 from annotation.formats.tables.mapping import LOOKED_AT
@@ -48,6 +48,7 @@ from annotation.formats.tables.spellings import (
     spelling,
     spelt,
 )
+from annotation.formats.tables.times import read_time
 from annotation.formats.tables.values import (
     all_are,
     are_free_texts,
@@ -389,7 +390,7 @@ def _take_more(found: dict[str, str], free: list[str], rows: list, take: Take) -
     """Columns by their names, where what stands in them fits."""
     fits = {
         "date": lambda column: all_are(to_date, column, rows),
-        "time": lambda column: all_are(to_instant, column, rows),
+        "time": lambda column: all_are(read_time, column, rows),
         "spans": lambda column: all(value.startswith("[") for value in texts_in(column, rows)),
         "start": lambda column: are_numbers(column, rows),
         "end": lambda column: are_numbers(column, rows),

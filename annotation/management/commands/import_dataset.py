@@ -71,7 +71,7 @@ class Command(BaseCommand):
             default="",
             metavar="KIND=CHOICE,…",
             help="what to do with odd rows: "
-            + "; ".join(f"{kind}={' or '.join(one.choices)}" for kind, one in ODDITIES.items() if len(one.choices) > 1),
+            + "; ".join(f"{kind}={' or '.join(one.named)}" for kind, one in ODDITIES.items() if one.is_asked),
         )
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
         parser.add_argument("--title", default="", help="title of the data set, if it is created")
