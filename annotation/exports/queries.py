@@ -102,6 +102,14 @@ class ExportedItem:
             return UNANSWERED
         return UNDECIDED if dimension.slug in self.only_decided else TIED
 
+    def open_places(self, kind: TaskType) -> Iterator[tuple[str, str, str]]:
+        """Unit, question and why, of every unit that has no label of a question that it needs."""
+        asked = [one for one in kind.asked_dimensions if not (one.takes_text or one.is_optional)]
+        for unit in self.unit_keys.values():
+            for dimension in asked:
+                if why := self.why_open(kind, unit, dimension):
+                    yield unit, dimension.slug, why
+
     def method(self, unit_key: str, dimension: Dimension) -> str:
         """What made the unit's one label."""
         return self.decisions.get((unit_key, dimension.slug), ("", Decision.Method.MAJORITY.value))[1]

@@ -39,6 +39,7 @@ UNDECIDED_COLUMNS = ("unit", "dimension", "why", "votes")
 LIST, LEAVE_OUT, REFUSE = WITHOUT_LABEL = ("list", "leave-out", "refuse")
 MEDIA_TYPES = {
     ".tsv": "text/tab-separated-values; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
     ".jsonl": "application/x-ndjson; charset=utf-8",
     ".parquet": "application/vnd.apache.parquet",
     ".json": "application/json",
@@ -57,16 +58,13 @@ class OpenUnits:
 
     def keep(self, kind: TaskType, items: list[ExportedItem]) -> list[ExportedItem]:
         """The items that go on to the content: a line holds all units of its item, and goes with any of them."""
-        asked = [one for one in kind.asked_dimensions if not (one.takes_text or one.is_optional)]
         kept, lines = [], []
         for item in items:
             before = len(lines)
-            for unit in item.unit_keys.values():
-                for dimension in asked:
-                    if why := item.why_open(kind, unit, dimension):
-                        self.counts[dimension.slug][why] += 1
-                        votes = dict(sorted(item.votes.get((unit, dimension.slug), {}).items()))
-                        lines.append((unit, dimension.slug, why, json.dumps(votes, ensure_ascii=False)))
+            for unit, question, why in item.open_places(kind):
+                self.counts[question][why] += 1
+                votes = dict(sorted(item.votes.get((unit, question), {}).items()))
+                lines.append((unit, question, why, json.dumps(votes, ensure_ascii=False)))
             if self.without_label != LEAVE_OUT or len(lines) == before:
                 kept.append(item)
         if lines:
@@ -167,7 +165,8 @@ def write_export(
     if "jsonl" not in kinds:
         lines.unlink()
     for name in tools:
-        TOOLS[name].write(project, moment, folder, lambda done: progress(done, total), decisions)
+        is_whole = without_label != LEAVE_OUT
+        TOOLS[name].write(project, moment, folder, lambda done: progress(done, total), decisions, is_whole)
     manifest = {
         "assay_export": 1,
         "project": project.slug,

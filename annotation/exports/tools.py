@@ -13,27 +13,33 @@ from django.db.models import Count, Q
 from annotation.decisions.moments import Moment
 from annotation.exports import benchmarks
 from annotation.exports.queries import ExportedItem, exported_items
+from annotation.exports.tables import write_tables
+from annotation.exports.texts import ItemTexts
 from annotation.formats.records import AnnotationRecord, SpanRecord
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.jobs.lifecycle import JobError
-from annotation.models import Decision, Project, Revision, Score, Span, Suggestion, Unit
-from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, unit_text
+from annotation.models import Decision, Project, Revision, Score, Span, Suggestion
 
-# The text that is judged, by what items are made from; it stands last.
-JUDGED = {"evidence": "evidence", "response": "response", "question": "question", "pair": "hypothesis"}
 UNIT = "unit"
+# What projects hold and most tools' files do not, in words.
+DECISIONS = "Decisions"
+SUGGESTIONS = "Suggestions of checkers"
+WORDS = "Comments and free texts"
+UNLABELLED = "Highlights without labels"
+TABLES = {"tsv": "TSV", "csv": "CSV", "parquet": "Parquet"}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExport:
     """`module` has `function`, called as `write(tasks, questions, folder)`, and `LOSES`, what its files never hold; and
-    `holds(question)`, where they do not hold every question."""
+    `holds(question)`, where they do not hold every question. `more` names what else of `held_in` they hold."""
 
     title: str
     module: str
     has_suggestions: bool = True
     function: str = "write"
     has_decisions: bool = False
+    more: tuple[str, ...] = ()
 
     def why_not(self, project: Project) -> str:
         """Why the tool's files have no room for the project; empty where they have."""
@@ -50,7 +56,13 @@ class ToolExport:
             raise JobError(refusal)
 
     def write(
-        self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None], decisions: str = ""
+        self,
+        project: Project,
+        moment: Moment,
+        folder: Path,
+        progress: Callable[[int], None],
+        decisions: str = "",
+        is_whole: bool = True,
     ) -> None:
         write = getattr(import_module(self.module), self.function)
         write(_tasks(project, moment, self.has_suggestions, progress), _questions(project), folder)
@@ -69,7 +81,13 @@ class BenchmarkExport(ToolExport):
         return self.why(project)
 
     def write(
-        self, project: Project, moment: Moment, folder: Path, progress: Callable[[int], None], decisions: str = ""
+        self,
+        project: Project,
+        moment: Moment,
+        folder: Path,
+        progress: Callable[[int], None],
+        decisions: str = "",
+        is_whole: bool = True,
     ) -> None:
         def batches() -> Iterator[list[ExportedItem]]:
             done = 0
@@ -81,7 +99,34 @@ class BenchmarkExport(ToolExport):
         import_module(self.module).write(self.rows(project, batches()), folder)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableExport(ToolExport):
+    """Tables of labels: `labels` and `ratings`. Without `is_whole`, items with a unit without a label have no row among
+    the labels."""
+
+    kind: str
+    module: str = "annotation.formats.tools.flat_tables"
+    has_suggestions: bool = False
+    has_decisions: bool = True
+    more: tuple[str, ...] = (WORDS, UNLABELLED)
+
+    def write(
+        self,
+        project: Project,
+        moment: Moment,
+        folder: Path,
+        progress: Callable[[int], None],
+        decisions: str = "",
+        is_whole: bool = True,
+    ) -> None:
+        def is_left_out(item: ExportedItem) -> bool:
+            return not is_whole and any(item.open_places(project.type))
+
+        write_tables(project, moment, folder, self.kind, progress, decisions, is_left_out)
+
+
 TOOLS: dict[str, ToolExport] = {
+    **{f"table-{kind}": TableExport(f"Tables of labels ({title})", kind=kind) for kind, title in TABLES.items()},
     "label-studio": ToolExport(
         "Label Studio JSON",
         "annotation.formats.tools.label_studio.writing",
@@ -117,8 +162,6 @@ def tools_for(project: Project) -> dict[str, ToolExport]:
     return {name: tool for name, tool in TOOLS.items() if not tool.why_not(project)}
 
 
-DECISIONS = "Decisions"
-SUGGESTIONS = "Suggestions of checkers"
 SPAN_PARTS = ("field", "start", "end", "quote", "label")
 
 
@@ -134,8 +177,8 @@ def held_in(project: Project) -> dict[str, int]:
     suggested = suggestions.aggregate(n=Count("pk"), marked=Count("pk", filter=is_marked))
     return {
         "Earlier revisions of annotations": said["earlier"],
-        "Comments and free texts": said["words"],
-        "Highlights without labels": highlights.filter(label="").count(),
+        WORDS: said["words"],
+        UNLABELLED: highlights.filter(label="").count(),
         DECISIONS: Decision.objects.filter(project=project).in_force().count(),
         "Scores of checkers": Score.objects.filter(run__project=project).count(),
         SUGGESTIONS: suggested["n"],
@@ -147,7 +190,7 @@ def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) 
     """What the tool's files do not hold of this project (`held_in`): in words, and how many there are, where that
     counts."""
     export, held = TOOLS[tool], held_in(project) if held is None else held
-    has = {SUGGESTIONS: export.has_suggestions, DECISIONS: export.has_decisions}
+    has = {SUGGESTIONS: export.has_suggestions, DECISIONS: export.has_decisions, **dict.fromkeys(export.more, True)}
     told = [(what, n) for what, n in held.items() if n and not has.get(what)]
     what_people_saw = "What annotators saw and when: guidelines, suggestions, others' labels, surplus"
     return [*told, (what_people_saw, None), *((what, None) for what in import_module(export.module).LOSES)]
@@ -184,34 +227,19 @@ class _Batch:
         self.kind, self.items = project.type, items
         self.questions = {each.slug: each for each in self.kind.dimensions}
         self.titles = {each.slug: {one.value: one.title for one in each.labels} for each in self.kind.dimensions}
-        columns = CONTENTS[self.kind.contents]
-        metadata = f"{self.kind.anchor_kind}__metadata"
-        anchors = [item.anchor for item in items]
-        rows = Unit.objects.filter(pk__in=anchors).values("pk", metadata, *columns.paths)
-        self.metadata, self.texts = {}, {}
-        for row in rows:
-            self.metadata[row["pk"]] = row[metadata] or {}
-            texts = columns.read(row).texts
-            judged = JUDGED.get(self.kind.anchor_kind, "claim")
-            self.texts[row["pk"]] = {name: text for name, text in texts.items() if name != judged} | {
-                judged: texts[judged]
-            }
+        self.content = ItemTexts(self.kind, items)
         units = [unit for item in items for unit in item.unit_keys]
-        self.unit_texts = {}
-        if self.kind.unit_kind in UNIT_TEXTS:
-            found = Unit.objects.filter(pk__in=units).select_related(UNIT_TEXTS[self.kind.unit_kind][0])
-            self.unit_texts = {unit.pk: unit_text(unit).title for unit in found}
         self.suggestions = _suggestions(project, units) if has_suggestions else {}
 
     def tasks(self) -> Iterator[WrittenTask]:
         for item in self.items:
             latest = {annotation.rater: annotation for annotation in item.annotations}
             for unit, key in item.unit_keys.items():
-                more = {UNIT: self.unit_texts[unit]} if unit in self.unit_texts else {}
+                more = {UNIT: self.content.unit_texts[unit]} if unit in self.content.unit_texts else {}
                 yield WrittenTask(
                     key,
-                    self.texts[item.anchor] | more,
-                    self.metadata[item.anchor],
+                    self.content.texts[item.anchor] | more,
+                    self.content.metadata[item.anchor],
                     [answer for one in latest.values() if (answer := self._said(one, key)).labels],
                     [
                         WrittenAnswers(

@@ -25,6 +25,7 @@ from annotation.formats.tables.nested import depth_of
 from annotation.formats.tables.roles import guess_roles
 from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import sentences
+from annotation.formats.tools.flat_tables import is_flat
 from annotation.imports.importing import FileChoices, ImportProblem
 from annotation.models import ColumnMapping, User
 
@@ -59,6 +60,8 @@ def likely_layout(user: User, seen: Preview) -> str:
 def guessed_layout(seen: Preview, apart: Preview) -> str:
     """As `likely_layout`, for nobody; `apart` is the preview as tables of ratings are read."""
     if refusal(seen.columns, seen.rows):
+        return RATINGS
+    if is_flat(apart.columns):
         return RATINGS
     roles = guess_roles(apart.columns, apart.rows)
     kinds = {role.partition("/")[0] for role in roles}

@@ -111,7 +111,8 @@ class ExportShape(JobShape):
 
 
 class NewExport(Shape):
-    """`kinds`: formats of the content (jsonl, tsv, parquet) and other tools; the usual ones where it is empty.
+    """`kinds`: formats of the content (jsonl, tsv, parquet), tables of labels (table-tsv, table-csv, table-parquet) and
+    other tools; the usual ones where it is empty.
     `decisions`: the set that labels come from, such as rule:NAME; what stands where it is empty. `without_label`: list
     units that have none, leave-out their rows, or refuse."""
 

@@ -18,9 +18,12 @@ from annotation.formats.sources import Options, SourceFile
 
 MANIFEST = "manifest.json"
 UNDECIDED = "undecided.tsv"  # units without a label, and why
+LABELS, RATINGS = "labels", "ratings"  # tables of an export
 SIGN = b'"assay_export"'
 HEAD_BYTES = 4096
 CONTENT_ENDINGS = (".jsonl", ".tsv", ".parquet")  # the first of them that there is
+# What says again what other files say.
+NOT_READ = frozenset({UNDECIDED, *(f"{table}{ending}" for table in (LABELS, RATINGS) for ending in CONTENT_ENDINGS)})
 
 
 def digest_of(path: Path) -> dict:
@@ -64,7 +67,7 @@ def _read_of(names: Iterable[str]) -> list[str]:
     chosen: dict[str, str] = {}
     for ending in CONTENT_ENDINGS:
         for one in names:
-            if one.endswith(ending) and one.rsplit("/", 1)[-1] != UNDECIDED:
+            if one.endswith(ending) and one.rsplit("/", 1)[-1] not in NOT_READ:
                 chosen.setdefault(one.removesuffix(ending), one)
     return list(chosen.values())
 

@@ -86,11 +86,12 @@ def write_json_lines(path: str | Path, rows: Iterable[dict]) -> int:
 
 
 def write_parquet(path: str | Path, types: dict[str, str], rows: Iterable[dict]) -> int:
-    """Write row groups of bounded size. `types` is column -> "string", "bool", "int64" or "string list"."""
+    """Write row groups of bounded size. `types` is column -> "string", "bool", "int64", "double" or "string list"."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    named = {"string": pa.string(), "bool": pa.bool_(), "int64": pa.int64(), "string list": pa.list_(pa.string())}
+    named = {"string": pa.string(), "bool": pa.bool_(), "int64": pa.int64(), "double": pa.float64()}
+    named |= {"string list": pa.list_(pa.string())}
     schema = pa.schema([(column, named[kind]) for column, kind in types.items()])
     count = 0
     # The file says nothing of when or by whom it was written, so the same rows give the same bytes.

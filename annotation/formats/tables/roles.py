@@ -62,6 +62,7 @@ from annotation.formats.tables.values import (
     value_of,
     values_in,
 )
+from annotation.formats.tools import flat_tables
 
 __all__ = ["NAMES", "ROLE_TITLES", "check_roles", "guess_roles", "name_of", "value_of"]
 
@@ -137,6 +138,8 @@ def name_of(title: str) -> str:
 def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = ()) -> dict[str, str]:
     """Role -> column, from names and the first rows. A role that two columns could have goes to the first of them."""
     rows = list(rows)[: max(20, min(LOOKED_AT, MOST_CELLS // max(1, len(columns))))]
+    if flat_tables.is_flat(columns):
+        return flat_tables.roles_of(columns, rows)
     found: dict[str, str] = {}
     deepest = max(map(depth_of, columns), default=0)
     free = sorted(columns, key=depth_of, reverse=True)  # of columns that are called alike the innermost
