@@ -67,7 +67,7 @@ def current_answers(project: Project, item_ids: Iterable[int], *, with_quotes: b
                 "suggestion_shown",
                 "annotation__assignment__exposure",
                 "annotation__assignment__suggestions_shown_at",
-                "submitted_at",
+                models.answered_at(),
                 "guideline_version",
                 "received_at",
             )

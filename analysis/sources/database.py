@@ -39,6 +39,8 @@ from annotation.models import (
     Span,
     Suggestion,
     User,
+    answered_at,
+    opened_at,
 )
 from annotation.projects.preparing import refuse_preparing
 
@@ -108,7 +110,7 @@ class DatabaseSource(ProjectOutline, Source):
     def revision_frame(self) -> pd.DataFrame:
         rows = Revision.objects.filter(annotation__item__project=self.project, annotation__is_surplus=False)
         rows = rows.exclude(annotation__item__state=Item.State.RETIRED)
-        found = rows.values_list("annotation_id", "number", "submitted_at", "guideline_version")
+        found = rows.values_list("annotation_id", "number", answered_at(), "guideline_version")
         columns = list(base.REVISION_COLUMNS)
         return pd.DataFrame.from_records(found.iterator(chunk_size=AT_ONCE), columns=columns)
 
@@ -124,8 +126,8 @@ class DatabaseSource(ProjectOutline, Source):
             "rater": "rater_id",
             "arm": ARM,
             "seconds": "revisions__active_ms",
-            "shown_at": "revisions__shown_at",
-            "submitted_at": "revisions__submitted_at",
+            "shown_at": opened_at("revisions__"),
+            "submitted_at": answered_at("revisions__"),
             "guideline_version": "revisions__guideline_version",
             "suggestion_shown": "revisions__suggestion_shown",
             "n_planned": "item__planned",

@@ -28,6 +28,8 @@ from annotation.models import (
     Shown,
     Span,
     Unit,
+    answered_at,
+    opened_at,
 )
 from annotation.projects import managing
 from annotation.projects.forms.projects import ProjectForm
@@ -178,6 +180,7 @@ class AnnotationsRoute(LabelRows):
         spans = Prefetch("spans", Span.objects.order_by("field", "start", "end", "label"))
         judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
         latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
+        latest = latest.annotate(opened_at=opened_at(), answered_at=answered_at())
         return (
             Annotation.objects.filter(item__project=self.project)
             .select_related("item", "rater")

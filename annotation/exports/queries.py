@@ -18,7 +18,20 @@ from django.db.models.functions import Collate
 from annotation.decisions.moments import Moment, decisions_at, majority
 from annotation.formats.content.assay import decision_key, sort_key
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
-from annotation.models import Annotation, Decision, Item, ItemUnit, Judgement, Project, Rater, Revision, Span, set_name
+from annotation.models import (
+    Annotation,
+    Decision,
+    Item,
+    ItemUnit,
+    Judgement,
+    Project,
+    Rater,
+    Revision,
+    Span,
+    answered_at,
+    opened_at,
+    set_name,
+)
 from annotation.task_types import Dimension, TaskType
 
 BATCH = 500
@@ -30,19 +43,18 @@ RULES = f"{Decision.Method.RULE.value}:"
 KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
 
 
-REVISION_FIELDS = (
-    "number",
-    "shown_at",
-    "submitted_at",
-    "active_ms",
-    "guideline_version",
-    "suggestion_shown",
-    "labels_seen",
-    "comment",
-    "metadata",
-)
-
-
+# What a record of an annotation says of a revision, by the column of it.
+REVISION_FIELDS = {
+    "number": "number",
+    "shown_at": opened_at(),
+    "submitted_at": answered_at(),
+    "active_ms": "active_ms",
+    "guideline_version": "guideline_version",
+    "suggestion_shown": "suggestion_shown",
+    "labels_seen": "labels_seen",
+    "comment": "comment",
+    "metadata": "metadata",
+}
 DECISION_FIELDS = ("note", "seen", "decided_at")
 
 
@@ -220,7 +232,7 @@ def _read(
     # Judgements after their revisions: of a revision that is seen, all of them are.
     revisions = list(
         Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
-            "pk", "annotation_id", *REVISION_FIELDS
+            "pk", "annotation_id", *REVISION_FIELDS.values()
         )
     )
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
@@ -297,5 +309,5 @@ def _record(
         task_type=task_type,
         surplus=surplus,
         rater_group=group,
-        **dict(zip(REVISION_FIELDS[1:], more, strict=True)),
+        **dict(zip(list(REVISION_FIELDS)[1:], more, strict=True)),
     )

@@ -31,6 +31,8 @@ from annotation.models import (
     RuleRun,
     Span,
     Unit,
+    answered_at,
+    opened_at,
 )
 from annotation.projects import cases
 
@@ -47,7 +49,8 @@ REVISION_FIELDS = (
     "comment",
     "metadata",
 )
-
+# What an export of the stored ones says, by which a file of them is found to be known.
+EXPORTED = {"shown_at": opened_at(), "submitted_at": answered_at()}
 
 # What a decision says: label, rater, note, what they had seen, when, and what a rule says besides.
 DECISION_FIELDS = ("label", "decided_by_id", "note", "seen", "decided_at", "outcome", "posterior", "rule_run_id")
@@ -213,8 +216,9 @@ class _Labels:
         by_pk = {pk: ((item, rater), _Stored(pk, {})) for pk, item, rater in found}
         if not by_pk:
             return {}
+        columns = (EXPORTED.get(name, name) for name in REVISION_FIELDS)
         revisions = list(
-            Revision.objects.filter(annotation__in=by_pk).values_list("pk", "annotation_id", "number", *REVISION_FIELDS)
+            Revision.objects.filter(annotation__in=by_pk).values_list("pk", "annotation_id", "number", *columns)
         )
         judgements = _stored_judgements([row[0] for row in revisions])
         for pk, annotation, number, *said in revisions:

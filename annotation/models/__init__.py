@@ -23,7 +23,20 @@ from .content import (
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .generations import GeneratedText, GenerationRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
-from .judgements import Annotation, Case, Decision, Disagreement, Judgement, Revision, RuleRun, Shown, Span, set_name
+from .judgements import (
+    Annotation,
+    Case,
+    Decision,
+    Disagreement,
+    Judgement,
+    Revision,
+    RuleRun,
+    Shown,
+    Span,
+    answered_at,
+    opened_at,
+    set_name,
+)
 from .people import Invitation, User
 from .projects import (
     Guideline,
@@ -110,6 +123,8 @@ __all__ = [
     "User",
     "Webhook",
     "WebhookDelivery",
+    "answered_at",
+    "opened_at",
     "set_name",
     "WebAnswer",
     "ClaimCollection",

@@ -1,6 +1,7 @@
 """What people said. An edit is a new revision; nothing is overwritten and nothing acknowledged is dropped."""
 
 import re
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
@@ -9,6 +10,8 @@ from django.db.models import F, Q
 from .content import Unit
 from .projects import Project, Rater
 from .work import Assignment, Item
+
+LONGEST_OPEN = timedelta(days=366)  # of an item in a browser; more is a clock that was set
 
 
 class Annotation(models.Model):
@@ -37,6 +40,7 @@ class Revision(models.Model):
     is_latest = models.BooleanField(default=True)
     client_id = models.UUIDField(unique=True, null=True)  # null for imported revisions
     body_hash = models.CharField(max_length=64, blank=True)  # tells a repeated request from a clash of ids
+    # By the browser's clock, which may be wrong, or as a file says; `answered_at` and `opened_at` are what is read.
     shown_at = models.DateTimeField(null=True)
     submitted_at = models.DateTimeField(null=True)
     received_at = models.DateTimeField(auto_now_add=True)
@@ -59,6 +63,27 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotation_id}, revision {self.number}"
+
+
+def answered_at(of: str = "") -> models.Case:
+    """When a revision was given (`of` leads to it, such as `revisions__`): when the server received it, or what its
+    file says of an imported one, null where that says nothing."""
+    return models.Case(
+        models.When(Q(**{f"{of}client_id": None}), then=F(f"{of}submitted_at")),
+        default=F(f"{of}received_at"),
+    )
+
+
+def opened_at(of: str = "") -> models.Case:
+    """When the item of a revision was shown, by the same clock as `answered_at`: as long before it as by the browser's
+    clock. Null where that is not known, or no time that an item is open."""
+    shown, submitted = F(f"{of}shown_at"), F(f"{of}submitted_at")
+    is_open = Q(**{f"{of}shown_at__lte": submitted, f"{of}shown_at__gt": submitted - LONGEST_OPEN})
+    return models.Case(
+        models.When(Q(**{f"{of}client_id": None}), then=shown),
+        models.When(is_open, then=F(f"{of}received_at") - (submitted - shown)),
+        output_field=models.DateTimeField(null=True),
+    )
 
 
 class Judgement(models.Model):

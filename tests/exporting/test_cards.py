@@ -98,8 +98,8 @@ def test_the_card_stands_beside_the_hash_and_its_numbers_come_from_the_files(tmp
     facts = json.loads((tmp_path / "with" / "figures.json").read_text(encoding="utf-8"))
     assert PREFILL[project.prefill] in readme and f"in {facts['hours']:,.2f} hours of activity" in readme
     first = Revision.objects.order_by("pk").first()
-    Revision.objects.update(submitted_at="2026-03-04T12:00:00Z")
-    Revision.objects.filter(pk=first.pk).update(submitted_at="2026-01-02T12:00:00Z")
+    Revision.objects.update(received_at="2026-03-04T12:00:00Z")
+    Revision.objects.filter(pk=first.pk).update(received_at="2026-01-02T12:00:00Z")
     freezing.write_release(project, tmp_path / "dated")
     assert "from 2026-01-02 to 2026-03-04" in (tmp_path / "dated" / "README.md").read_text(encoding="utf-8")
     assert "\\# ports freeze." in readme and manifest["release"]["sha256"] in readme

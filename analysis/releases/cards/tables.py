@@ -41,7 +41,7 @@ DESCRIBED = {
     "annotator_kind": "member, external (a person of an imported file) or slot (exchangeable places)",
     "dimension": "The question",
     "label": "The answer",
-    "submitted_at": "When the answer was given, in UTC",
+    "submitted_at": "When the answer was received, in UTC; of imported answers, when it was given",
     "seconds": "Seconds of activity on the item",
     "guideline_version": "Version of the guidelines that the annotator had acknowledged",
     "suggestion_shown": "Whether a checker's suggestion was seen before",

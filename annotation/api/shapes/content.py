@@ -296,15 +296,16 @@ class JudgementShape(Shape):
 
 
 class AnnotationShape(Shape):
-    """The latest revision of what one rater said about one item."""
+    """The latest revision of what one rater said about one item. `submitted_at` is when the server received it, or what
+    an imported file says, and `shown_at` as long before it as the item was open."""
 
     item = s.CharField(source="item.key")
     rater = s.CharField(source="rater.pseudonym")
     rater_kind = Choice(Rater.Kind.choices, source="rater.kind")
     surplus = s.BooleanField(source="is_surplus")
     revision = s.IntegerField(source="revision.number")
-    shown_at = s.DateTimeField(source="revision.shown_at", allow_null=True)
-    submitted_at = s.DateTimeField(source="revision.submitted_at", allow_null=True)
+    shown_at = s.DateTimeField(source="revision.opened_at", allow_null=True)
+    submitted_at = s.DateTimeField(source="revision.answered_at", allow_null=True)
     active_ms = s.IntegerField(source="revision.active_ms", allow_null=True)
     guideline_version = s.IntegerField(source="revision.guideline_version", allow_null=True)
     suggestion_shown = s.BooleanField(source="revision.suggestion_shown", allow_null=True)
