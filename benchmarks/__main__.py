@@ -36,6 +36,7 @@ MODULES = (
     "results.stored_bytes",
     "labelling.page",
     "labelling.long_item",
+    "labelling.keys",
     "models.nli",
     "models.answer_probabilities",
     "labelling.web_memory",

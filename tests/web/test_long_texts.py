@@ -83,7 +83,13 @@ def test_words_are_those_of_the_whole_text(page, name):
     assert back == words
 
 
-def test_painting_what_changed_gives_what_painting_everything_gives(page):
+SENTENCE = "The harbour office keeps a diary of every winter and its pages report open water. "
+
+
+@pytest.mark.parametrize(
+    "text", [SENTENCE * 3, (SENTENCE * 20 + "\n\n") * 4 + SENTENCE * 150], ids=["short", "in parts"]
+)
+def test_painting_what_changed_gives_what_painting_everything_gives(page, text):
     """Three hundred random steps: highlights of several units come and go, the caret moves."""
     outcome = page.evaluate(
         "async (text) => {"
@@ -95,28 +101,54 @@ def test_painting_what_changed_gives_what_painting_everything_gives(page):
           for (let step = 0; step < 300; step += 1) {
             if (layers.length && random(3) === 0) layers.splice(random(layers.length), 1);
             else {
-              const start = random(text.length - 30);
+              const longest = random(9) ? 29 : text.length >> 2;  // over several parts
+              const start = random(text.length - longest - 1);
               const kind = ["chosen", "chosen", "suggested", "caret", "other"][random(5)];
-              layers.push({ start, end: start + 1 + random(29), kind, number: kind === "caret" ? 0 : 1 + random(4) });
+              const number = kind === "caret" ? 0 : 1 + random(4);
+              layers.push({ start, end: start + 1 + random(longest), kind, number });
             }
             made.paint([...layers]);
             const fresh = Object.assign(document.createElement("div"), { textContent: text });
             createText(fresh).paint([...layers]);
             if (element.textContent !== text) return `step ${step}: the text changed`;
             if (element.innerHTML !== fresh.innerHTML) return `step ${step}: ${element.innerHTML} ${fresh.innerHTML}`;
-            const node = element.childNodes[random(element.childNodes.length)];
+            const part = element.querySelectorAll(".part")[random(element.childNodes.length)] ?? element;
+            const node = part.childNodes[random(part.childNodes.length)];
             const range = document.createRange();
             range.setStart(element, 0);
-            range.setEnd(node.firstChild ?? node, 1);
-            const offset = made.offsetOf(node.firstChild ?? node, 1);
-            if (offset !== range.toString().length) return `step ${step}: a place is elsewhere`;
+            for (const [at, offset] of [[node.firstChild ?? node, 1], [part, random(part.childNodes.length)]]) {
+              range.setEnd(at, offset);
+              if (made.offsetOf(at, offset) !== range.toString().length) return `step ${step}: a place is elsewhere`;
+            }
           }
           made.paint([]);
-          return element.innerHTML === text ? "same" : element.innerHTML;
+          return element.textContent === text && !element.querySelector("mark") ? "same" : element.innerHTML;
         }""",
-        "The harbour office keeps a diary of every winter and its pages report open water. " * 3,
+        text,
     )
     assert outcome == "same"
+
+
+def test_a_long_text_is_laid_out_in_parts_and_its_lines_stay_where_they_are(page):
+    """A key changes one part, so the others are not laid out anew; parts end with a line feed."""
+    parts, apart, whole = page.evaluate(
+        "async (text) => {"
+        + MAKE
+        + """
+          const plain = Object.assign(document.createElement("div"), { textContent: text });
+          for (const one of [element, plain]) {
+            one.className = "text";
+            document.querySelector(".sheet").append(one);
+          }
+          for (const part of element.children) part.style.contentVisibility = "visible";
+          const parts = [...element.children].map((part) => part.textContent);
+          return [parts, element.offsetHeight, plain.offsetHeight];
+        }""",
+        TEXTS["blank lines"].replace("\t\t", "\n") * 2,
+    )
+    assert len(parts) > 4 and max(map(len, parts)) < 4000
+    assert all(part.endswith("\n") for part in parts[:-1])
+    assert apart == whole
 
 
 def test_the_caret_goes_by_screenfuls_and_back_to_where_it_was_left(label):

@@ -1,7 +1,8 @@
 // One text of an item: places in it, and the marks that divide it.
 // The browser counts UTF-16 units, the server counts code points; nothing here splits a surrogate pair or a grapheme
 // (a letter with its combining marks, a family emoji). The text content of an element is never changed, only divided.
-// Texts may have 50,000 characters and hundreds of marks, so only what is near a place is ever looked at or painted anew.
+// Texts may have 300,000 characters and hundreds of marks, so only what is near a place is ever looked at or painted anew,
+// and a browser lays out anew only the part of a long text in which something changed.
 
 // ---- code points ----
 
@@ -113,6 +114,25 @@ function createSegments(text) {
   };
 }
 
+// ---- parts ----
+
+const PARTED = 8 * CHUNK; // texts of this length on are divided into parts
+
+/** Where the parts of a text begin: after a line feed, which changes no line; in a paragraph that is too long for that
+ * between two words, which begins a new line there. */
+function partsOf(text) {
+  const starts = [0];
+  if (text.length < PARTED) return starts;
+  const cuts = cutsOf(text);
+  for (;;) {
+    const last = starts.at(-1);
+    const feed = text.indexOf("\n", last + CHUNK) + 1;
+    const next = feed && feed - last <= FAR ? feed : cuts.find((cut) => cut >= last + 2 * CHUNK);
+    if (!next || next >= text.length) return starts;
+    starts.push(next);
+  }
+}
+
 // ---- one text ----
 
 const lanes = ["100% 0", "5px 3px", "2px 2px", "9px 2px"]; // dashes and gaps of the lines below, by aspect
@@ -155,11 +175,20 @@ export function createText(element) {
     if (piece.isMark) owner.set(piece.node.firstChild, piece);
     return piece;
   }
+  const starts = partsOf(text);
+  let parts = [element]; // the elements that hold the pieces
+  if (starts.length > 1) {
+    parts = starts.map((start, i) => Object.assign(document.createElement("span"), { className: "part", textContent: text.slice(start, starts[i + 1]) }));
+    element.replaceChildren(...parts);
+  }
+  const partAt = (offset) => countWhile(starts.length, (i) => starts[i] <= offset) - 1;
   let at = 0;
-  for (const node of element.childNodes) {
-    const { length } = node.textContent;
-    pieces.push(adopt({ start: at, end: at + length, node, isMark: false, numbers: "" }));
-    at += length;
+  for (const part of parts) {
+    for (const node of part.childNodes) {
+      const { length } = node.textContent;
+      pieces.push(adopt({ start: at, end: at + length, node, isMark: false, numbers: "" }));
+      at += length;
+    }
   }
 
   const pieceAt = (offset) => countWhile(pieces.length, (i) => pieces[i].end <= offset);
@@ -168,7 +197,7 @@ export function createText(element) {
     const content = document.createTextNode(text.slice(start, end));
     if (!here.length) return adopt({ start, end, node: content, isMark: false, numbers: "" });
     const mark = document.createElement("mark");
-    mark.className = [...new Set(here.map((layer) => layer.kind))].join(" ");
+    mark.className = [...new Set(here.map((layer) => layer.kind))].sort().join(" ");
     mark.dataset.depth = Math.min(3, here.filter((layer) => layer.kind === "chosen").length);
     const numbers = [...new Set(here.filter((layer) => layer.number).map((layer) => layer.number))].sort((a, b) => a - b);
     if (numbers.length) {
@@ -197,15 +226,19 @@ export function createText(element) {
     const near = layers.filter((layer) => layer.start < to && layer.end > from);
     const cuts = new Set([from, to]);
     for (const layer of near) cuts.add(Math.max(from, layer.start)).add(Math.min(to, layer.end));
+    for (let i = partAt(from) + 1; starts[i] < to; i += 1) cuts.add(starts[i]);
     const edges = [...cuts].sort((a, b) => a - b);
     const made = [];
     for (let i = 0; i + 1 < edges.length; i += 1) {
       made.push(make(edges[i], edges[i + 1], near.filter((layer) => layer.start <= edges[i] && layer.end >= edges[i + 1])));
     }
     const old = pieces.splice(first, last - first + 1, ...made);
-    const fragment = document.createDocumentFragment();
-    for (const piece of made) fragment.append(piece.node);
-    element.insertBefore(fragment, old[0].node);
+    let next = 0; // what stands in the place of the piece, or of one before it in its part
+    for (const piece of made) {
+      const part = parts[partAt(piece.start)];
+      while (old[next].node.parentNode !== part) next += 1;
+      part.insertBefore(piece.node, old[next].node);
+    }
     for (const piece of old) piece.node.remove();
     for (let i = first; i <= first + made.length; i += 1) badge(i);
   }
@@ -242,7 +275,9 @@ export function createText(element) {
 
     /** The offset of a place in the document; places outside are clamped to the ends. */
     offsetOf(node, offset) {
-      if (node === element) return pieces[offset]?.start ?? text.length;
+      const part = parts.indexOf(node);
+      if (part >= 0) return pieces[pieceAt(starts[part]) + offset]?.start ?? text.length;
+      if (node === element) return starts[offset] ?? text.length;
       const piece = owner.get(node);
       if (piece) return node === piece.node && piece.isMark ? (offset ? piece.end : piece.start) : piece.start + offset;
       const range = document.createRange();
