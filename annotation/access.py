@@ -35,6 +35,18 @@ ADJUDICATOR = Membership.Role.ADJUDICATOR
 RESEARCHER = Membership.Role.RESEARCHER
 
 
+def not_the_person(request) -> dict | None:
+    """What a page is told whose person is no longer signed in, or beside whom somebody else has signed in with the same
+    browser; None where all is well. A page says whose it is: nothing of theirs may be stored as another's."""
+    said, user = request.headers.get("X-Assay-User"), request.user
+    if not user.is_authenticated:
+        return {"status": "signed-out", "message": "Please sign in."}
+    if said in (None, str(user.pk)):
+        return None
+    message = f"{user} is signed in with this browser now. Sign out, and sign in again yourself."
+    return {"status": "signed-out", "message": message, "signed_in": str(user)}
+
+
 def may_create(user: User) -> bool:
     """Whether this person may make data sets and projects: site administrators and researchers they named."""
     return user.is_active and (user.is_superuser or user.is_staff)

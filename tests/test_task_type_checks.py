@@ -8,12 +8,13 @@ import pytest
 from django.core.checks import run_checks
 
 from annotation import task_types
-from annotation.task_types import Condition, Derived, Label, Metric, SpanRule, task_type
+from annotation.task_types import Condition, Derived, Label, Metric, SpanRule, keys, task_type
 from annotation.work.queries.contents import CONTENTS
 from annotation.work.queries.pages import load_page
 from config.task_type_checks import PAGE_KEYS, problems_among, problems_of
 from tests.kinds import make_kind_project
 
+TEMPLATES = Path(__file__).parent.parent / "templates/annotation"
 SIX = task_type("claim-evidence/six-way/1")
 COVERAGE = task_type("aspect-coverage/-/1")
 GRADE = task_type("answer-grade/-/1")
@@ -143,11 +144,20 @@ def test_django_tells_at_start(monkeypatch):
     assert "claim-evidence/x/1: CONTENTS has no 'nothing'" in told and "have the title" in told
 
 
-def test_the_keys_that_are_the_pages_own_are_those_of_its_script():
-    script = (Path(__file__).parent.parent / "static/js/work/shell.js").read_text(encoding="utf-8")
-    keys = re.search(r"const KEYS = \{(.*?)\};", script, re.DOTALL).group(1)
-    single = {name.strip('"') for name in re.findall(r'("[^"]+"|\w+):', keys)}
-    assert {name for name in single if len(name) == 1} == PAGE_KEYS - set("0123456789")
+def test_both_pages_take_their_keys_from_one_table():
+    """A key has one action on both pages, which its button names; what labels may not have is what labelling has."""
+    labelling, desk = keys.actions_of(keys.LABELLING), keys.actions_of(keys.DESK)
+    assert all(desk[key] == action for key, action in labelling.items() if key in desk)
+    assert {key for key in labelling if len(key) == 1} | set("0123456789") == PAGE_KEYS
+    # `n` is a label of aspects and `o` a view: neither reveals nor records anything at the desk.
+    assert not {"n", "o"} & set(desk) and {desk["x"], desk["v"]} == {"without", "reveal"}
+    for folder, table in (("work", labelling), ("adjudication", desk)):
+        pages = "".join(path.read_text("utf-8") for path in (TEMPLATES / folder).glob("*.html"))
+        buttons = re.findall(r'data-do="(\w+)"[^>]* aria-keyshortcuts="([^"{]+)"', pages)
+        assert len(buttons) > 4
+        assert [(action, key) for action, key in buttons if table[key] != action] == []
+    lists = [keys.shortcuts_of(SIX, page) for page in (keys.LABELLING, keys.DESK)]
+    assert [any("flag" in line["words"] for line in lines) for lines in lists] == [True, False]
 
 
 @pytest.mark.django_db

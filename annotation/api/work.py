@@ -56,11 +56,10 @@ def json_view(view):
     somebody else has signed in with the same browser, what it sends waits for the person who said it."""
 
     def of_page(request, *args, **kwargs):
-        said = request.headers.get("X-Assay-User")
-        if said is None and not request.user.is_authenticated:  # no page
+        if "X-Assay-User" not in request.headers and not request.user.is_authenticated:  # no page
             return refused(NotAuthenticated())
-        if not request.user.is_authenticated or said not in (None, str(request.user.pk)):
-            return JsonResponse({"status": "signed-out", "message": "Please sign in."}, status=401)
+        if told := access.not_the_person(request):
+            return JsonResponse(told, status=401)
         try:
             return view(request, *args, **kwargs)
         except REFUSED as error:

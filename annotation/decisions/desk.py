@@ -67,6 +67,9 @@ MAX_COUNTED = 10_000
 MAX_PASSED = 500
 MAX_NOTE = 2000
 NEW_ANSWER = "Somebody answered or decided this item while you had it open. Look at it again before you decide."
+NEW_QUESTIONS = (
+    "The questions of this project changed while you had this item open. Look at it again before you decide."
+)
 HELD = "Another adjudicator has this item now. Your decision was not stored."
 
 
@@ -231,6 +234,7 @@ def parts(project: Project, user: User, item: Item) -> dict:
     payload = pages.page_payload(page) | {
         "assignment": str(item.uuid),
         "basis": basis,
+        "options_version": project.options_version,
         "optional_units": [unit for unit in page.unit_ids.values() if unit not in must],
         "differing": [{"unit": unit, "dimension": dimension} for unit, dimension in sorted(places)],
         "said": [_said(letter, revision, ids) for letter, revision in said],
@@ -329,6 +333,8 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
         raise InvalidSubmission([FieldError("There is no such outcome", field="outcome")])
     if reason and reason not in Decision.Reason.values:
         raise InvalidSubmission([FieldError("There is no such reason", field="reason")])
+    if body.get("options_version", project.options_version) != project.options_version:
+        raise Outdated(NEW_QUESTIONS)
     page = pages.load_page(item.pk, desk_type(project.type))
     given = body.get("judgements") if not outcome else []
     about = [one.get("unit") for one in given if isinstance(one, dict)] if isinstance(given, list) else []

@@ -1,6 +1,7 @@
 """The adjudicators' page and what its script asks for."""
 
 import json
+from functools import wraps
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -14,15 +15,28 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import incoming
-from annotation.access import ADJUDICATOR, project_with_labels_for, roles_of
+from annotation.access import ADJUDICATOR, not_the_person, project_with_labels_for, roles_of
 from annotation.decisions import desk
 from annotation.models import Decision, Item, Project
 from annotation.projects.guidelines import render as render_markdown
+from annotation.task_types import keys
 from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.label_access import labels_served
 from annotation.work.queries import unit_words
 
 MAX_BEYOND = 1000
+
+
+def asked_by_page(view):
+    """A request of the page's script, which says whose page it is and is told where they are signed in no longer."""
+    signed_in = login_required(require_POST(view))
+
+    @wraps(view)
+    def answer(request, *args, **kwargs):
+        told = not_the_person(request) if "X-Assay-User" in request.headers else None
+        return JsonResponse(told, status=401) if told else signed_in(request, *args, **kwargs)
+
+    return answer
 
 
 def _project(request, slug) -> Project:
@@ -59,7 +73,13 @@ def _shown(request, project: Project, item: Item) -> dict:
     return {"state": "item", "html": html, "payload": context["payload"]}
 
 
-def _next(request, project: Project, queue: desk.Queue, passed: list) -> dict:
+def _next(request, project: Project, body: dict) -> dict:
+    """The next item of the queue that the request names; those named in `passed` are for later."""
+    queue, passed = _queue(request.GET), body.get("passed") or []
+    try:
+        passed = [incoming.uuid_of(one) for one in passed[: desk.MAX_PASSED]] if isinstance(passed, list) else []
+    except incoming.Refused as refused:
+        raise BadRequest(f"passed {refused}") from refused
     item = desk.take(project, request.user, queue, passed)
     waiting = desk.length(project, queue)
     if item is None:
@@ -76,12 +96,15 @@ def _item(project: Project, uuid) -> Item:
 @require_safe
 def adjudication(request, slug):
     project = _project(request, slug)
-    queue = _queue(request.GET)
+    queue, kind = _queue(request.GET), desk.desk_type(project.type)
     guideline = project.guidelines.order_by("-version").first()
     chosen = {"which": queue.which, "order": queue.order, "beyond": int(queue.beyond)}
     context = {
         "project": project,
-        "type": desk.desk_type(project.type),
+        "type": kind,
+        "is_desk": True,
+        "shortcuts": keys.shortcuts_of(kind, keys.DESK),
+        "actions": keys.actions_of(keys.DESK),
         "chosen": chosen,
         "query": urlencode(chosen),
         "which": desk.WHICH.items(),
@@ -99,17 +122,9 @@ def adjudication(request, slug):
     return render(request, "annotation/adjudication/page.html", context)
 
 
-@login_required
-@require_POST
+@asked_by_page
 def adjudication_next(request, slug):
-    """The next item of the queue; those named in `passed` are for later."""
-    project, body = _project(request, slug), _body(request)
-    passed = body.get("passed") or []
-    try:
-        passed = [incoming.uuid_of(one) for one in passed[: desk.MAX_PASSED]] if isinstance(passed, list) else []
-    except incoming.Refused as refused:
-        raise BadRequest(f"passed {refused}") from refused
-    return JsonResponse(_next(request, project, _queue(request.GET), passed))
+    return JsonResponse(_next(request, _project(request, slug), _body(request)))
 
 
 @login_required
@@ -119,8 +134,7 @@ def adjudication_snapshot(request, slug):
     return redirect("job_detail", desk.start_snapshot(_project(request, slug), request.user).uuid)
 
 
-@login_required
-@require_POST
+@asked_by_page
 def adjudication_item(request, slug, uuid):
     """This item, whether it waits or not."""
     project = _project(request, slug)
@@ -129,9 +143,9 @@ def adjudication_item(request, slug, uuid):
     return JsonResponse(_shown(request, project, item) | {"notice": notice})
 
 
-@login_required
-@require_POST
+@asked_by_page
 def adjudication_decide(request, slug, uuid):
+    """Stores the decision. With `then` the answer has what comes `after`: the "next" item, or the "same" one anew."""
     project = _project(request, slug)
     item, body = _item(project, uuid), _body(request)
     try:
@@ -140,11 +154,14 @@ def adjudication_decide(request, slug, uuid):
         return JsonResponse({"message": str(invalid)}, status=422)
     except desk.Outdated as outdated:
         return JsonResponse({"message": str(outdated)} | _shown(request, project, item), status=409)
+    if body.get("then") == "next":
+        return JsonResponse({"done": done, "after": _next(request, project, body)})
+    if body.get("then") == "same":
+        return JsonResponse({"done": done, "after": _shown(request, project, item)})
     return JsonResponse({"done": done})
 
 
-@login_required
-@require_POST
+@asked_by_page
 def adjudication_undo(request, slug, uuid):
     project = _project(request, slug)
     item, body, queue = _item(project, uuid), _body(request), _queue(request.GET)
@@ -158,8 +175,7 @@ def adjudication_undo(request, slug, uuid):
     return JsonResponse(_shown(request, project, item) | {"waiting": desk.length(project, queue)})
 
 
-@login_required
-@require_POST
+@asked_by_page
 def adjudication_reveal(request, slug, uuid):
     """Names, or what checkers said, for whoever asks; it is noted as shown before it leaves the server."""
     project = _project(request, slug)

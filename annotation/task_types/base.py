@@ -27,10 +27,6 @@ def trimmed(text: str) -> str:
     return text.strip(SPACES)
 
 
-# Keys that the labelling page has for itself (KEYS in static/js/work/shell.js), and the digits.
-PAGE_KEYS = frozenset("sfgcazhtpo?") | frozenset("0123456789")
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
     """One answer. `value` is what is stored and exported and never changes; the rest is presentation.

@@ -30,9 +30,10 @@ from dataclasses import replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
-from .base import ANSWERS, PAGE_KEYS, Condition, Dimension, FreeText, Label, Metric, NumberRange, SpanRule, TaskType
+from .base import ANSWERS, Condition, Dimension, FreeText, Label, Metric, NumberRange, SpanRule, TaskType
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
+from .keys import PAGE_KEYS
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE
 from .options import CAPTION_CHARS, HINT_CHARS, text_problems
 from .sufficient_context import SUFFICIENT_CONTEXT

@@ -3,16 +3,18 @@
 import uuid
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from annotation.access import assignment_for
 from annotation.decisions import adjudicating
-from annotation.models import Decision, Membership
+from annotation.models import Decision, Membership, Shown
 from annotation.work import assigning
 from annotation.work.annotating import submit
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.journeys.browser import highlight
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
+from tests.web.pages import eventually, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -99,14 +101,16 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     page.keyboard.press("Control+Enter")
     expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
     assert set(Decision.objects.in_force().values_list("reason", "note")) == {("slip", "Ben misread")}
-    page.keyboard.press("x")  # the second item is dropped, and it is thought better of
+    for key in ("x", "2", "Enter"):  # the second item is dropped, and it is thought better of
+        page.keyboard.press(key)
     expect(page.locator("[data-waiting]")).to_have_text("1")
     assert list(Decision.objects.in_force().filter(outcome="dropped").values_list("label", flat=True)) == ["", ""]
     page.keyboard.press("z")
     expect(page.locator("[data-waiting]")).to_have_text("2")
     for _ in range(2):
         before = page.locator("[data-item]").get_attribute("data-item")
-        page.keyboard.press("n")
+        for key in ("v", "1", "Enter"):
+            page.keyboard.press(key)
         expect(page.locator("ul.said").first).to_contain_text("ben")
         page.keyboard.press("Shift+B")
         page.keyboard.press("Enter")
@@ -153,10 +157,11 @@ def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
     page = open_desk(open_context, world, color_scheme=scheme)
     # What checkers quote is marked in the text, under a letter of the checker's own.
     assert page.locator("mark[data-badge*='a']").count() == 0
-    page.keyboard.press("v")
+    for key in ("v", "2", "Control+Enter"):
+        page.keyboard.press(key)
     expect(page.locator("[data-checkers] p").first).to_contain_text("a fake 1")
     assert page.locator("mark[data-badge='a']").all_inner_texts() == ["all winter"]
-    page.keyboard.press("v")
+    page.get_by_role("button", name="Show what checkers said").click()
     expect(page.locator("mark[data-badge='a']")).to_have_count(1)
     resize(page, {"width": 1366, "height": 800})
     picture(page, f"adjudication-{scheme}")
@@ -181,3 +186,156 @@ def test_a_decided_label_can_be_read_where_its_question_waits_for_another(open_c
     other = page.locator("fieldset:disabled .choice:not(:has(:checked))").first
     for name in ("color", "backgroundColor"):
         assert chosen.evaluate(COLOUR, name) != other.evaluate(COLOUR, name)
+
+
+def press(page, *keys) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def item_of(page) -> str:
+    return page.locator("[data-item]").get_attribute("data-item")
+
+
+def at(page, item: str) -> None:
+    expect(page.locator(f'[data-item="{item}"]')).to_be_visible()
+
+
+AN_HOUR_AHEAD = "{ const now = Date.now; Date.now = () => now() + 3600000; }"
+
+
+def test_what_is_not_decided_yet_outlives_a_reload_the_next_item_and_later(open_context, world):
+    page = open_desk(open_context, world)
+    page.add_init_script(AN_HOUR_AHEAD)
+    page.reload()
+    page.locator("[data-item]").wait_for()
+    first = item_of(page)
+    press(page, "1", "6", "u", "r")
+    page.locator("[data-reason]").select_option("slip")
+    page.locator("[data-comment]").fill("Ben misread")
+    press(page, "Escape")
+    highlight(page, 2)
+
+    def is_kept() -> None:
+        at(page, first)
+        for label in ("Relevant", "Supports", "The guidelines need this"):
+            expect(page.get_by_label(label).first).to_be_checked()
+        expect(page.locator("[data-reason]")).to_have_value("slip")
+        expect(page.locator("[data-comment]")).to_have_value("Ben misread")
+        expect(page.locator("[data-chips] li")).to_have_count(1)
+
+    page.reload()
+    is_kept()
+    press(page, "ArrowRight")
+    expect(page.locator("[data-status]")).to_have_text("Press Enter to decide this item, or s to leave it for later")
+    is_kept()
+    press(page, "s")
+    expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    expect(page.locator("input:checked")).to_have_count(0)
+    second = item_of(page)
+    page.reload()  # what was left for later comes again
+    is_kept()
+    with page.expect_request(lambda request: "/decide/" in request.url):
+        press(page, "Enter")
+    at(page, second)
+    row = Decision.objects.in_force().get(dimension="stance")
+    assert (row.label, row.reason, row.note, len(row.spans)) == ("supports", "slip", "Ben misread", 1)
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes(':draft:'))") == []
+
+
+def test_no_single_key_reveals_records_or_drops(open_context, world):
+    """`n` and `o` are a label and a view on the labelling page; `x` and `v` ask."""
+    page = open_desk(open_context, world)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    press(page, "n", "o", "x", "Escape", "v", "Escape", "x", "v", "Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    press(page, "?")
+    listed = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(listed).to_contain_text("asks whether no label is right or the item is dropped")
+    assert asked == [] and not Decision.objects.exists()
+    assert not Shown.objects.filter(what=Shown.LABELS, item=None).exists()
+
+
+def test_keys_typed_before_the_reply_are_for_the_next_item(open_context, world):
+    page = open_desk(open_context, world)
+    first, held = item_of(page), []
+    page.route("**/decide/**", lambda route: held.append(route))
+    press(page, "Shift+A", "Enter", "Enter", "1", "6", "Enter", "Enter")
+    eventually(page, lambda: len(held), 1)
+    held.pop().continue_()
+    expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    eventually(page, lambda: len(held), 1)  # the second decision, from what was typed
+    held.pop().continue_()
+    eventually(page, lambda: len(in_force()), 2)
+    expect(page.locator("[data-waiting]")).to_have_text("1")
+    page.wait_for_timeout(100)
+    assert held == []  # an Enter pressed twice decides nothing unseen
+    assert in_force()[1] == "supports"
+
+
+def signed_out(page, project, judge, address):
+    Session.objects.all().delete()
+    return "You are signed out.", lambda: sign_in(page.context, judge, address)
+
+
+def somebody_else(page, project, judge, address):
+    second = join(project, make_user("second"), Membership.Role.ADJUDICATOR)
+    sign_in(page.context, second, address)
+    return f"{second} is signed in with this browser now, not you.", lambda: sign_in(page.context, judge, address)
+
+
+def offline(page, project, judge, address):
+    page.context.route("**/decide/**", lambda route: route.abort())
+    return "The server cannot be reached.", lambda: page.context.unroute("**/decide/**")
+
+
+@pytest.mark.parametrize("trouble", [signed_out, somebody_else, offline])
+def test_in_trouble_nothing_is_stored_and_what_was_chosen_is_decided_afterwards(
+    open_context, world, live_server, trouble
+):
+    project, judge = world
+    page = open_desk(open_context, world)
+    first = item_of(page)
+    words, end = trouble(page, project, judge, live_server.url)
+    press(page, "1", "6", "Enter")
+    notices = page.locator("[data-notices]")
+    expect(notices).to_contain_text(words)
+    expect(notices).to_contain_text("Nothing is lost")
+    expect(page.locator("[data-save-text]")).to_have_text("Not saved")
+    at(page, first)
+    expect(page.get_by_label("Supports").first).to_be_checked()
+    assert not Decision.objects.exists()
+    end()
+    if trouble is offline:
+        page.reload()
+        expect(page.get_by_label("Supports").first).to_be_checked()
+        press(page, "Enter")
+    else:
+        notices.get_by_role("button", name="Try again").click()
+    expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    expect(notices.locator(".message")).to_have_count(0)
+    assert in_force() == ["supports"] and Decision.objects.filter(decided_by__user=judge).count() == 2
+
+
+def test_new_questions_and_another_tab_leave_the_choice_to_the_person(open_context, world):
+    project, _ = world
+    page = open_desk(open_context, world)
+    first = item_of(page)
+    project.options_version += 1
+    project.save()
+    press(page, "1", "6", "Enter")
+    expect(page.locator("[data-notices]")).to_contain_text("The questions of this project changed while you had this")
+    expect(page.get_by_label("Supports").first).to_be_checked()
+    other = page.context.new_page()
+    other.goto(page.url)
+    at(other, first)
+    expect(other.get_by_label("Supports").first).to_be_checked()  # one draft for both
+    press(page, "Enter")
+    expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    press(other, "ArrowUp", "1", "1", "Enter")
+    expect(other.locator("[data-notices]")).to_contain_text("Somebody answered or decided this item")
+    assert in_force() == ["supports"]
+    press(other, "Enter")
+    expect(other.locator(f'[data-item="{first}"]')).to_have_count(0)
+    assert in_force() == ["refutes"]

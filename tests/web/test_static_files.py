@@ -1,13 +1,10 @@
 """Static files as production serves them: every module names the modules that it imports by their hashes."""
 
 import re
-from pathlib import Path
 
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import override_settings
-
-from config.task_type_checks import PAGE_KEYS
 
 HASHED = {"staticfiles": {"BACKEND": "config.web.static_files.HashedStaticFiles"}}
 
@@ -22,9 +19,3 @@ def test_collected_modules_import_each_other_by_hashed_names(tmp_path):
     for name in imported:
         assert re.fullmatch(r"\w+\.[0-9a-f]{12}\.js", name) and (folder / name).is_file()
         assert (folder / f"{name}.gz").is_file()
-
-
-def test_the_keys_that_labels_may_not_have_are_those_of_the_page():
-    table = re.search(r"const KEYS = \{(.+?)\};", Path("static/js/work/shell.js").read_text("utf-8"), re.S)[1]
-    single = {key for key in re.findall(r'"?([\w?]+)"?: "', table) if len(key) == 1}
-    assert single | set("0123456789") == PAGE_KEYS

@@ -16,6 +16,7 @@ from annotation.projects.guidelines import render as render_markdown
 from annotation.projects.queries import guidelines, outlook
 from annotation.projects.queries.projects import questions_changed_for
 from annotation.projects.raters import rater_of
+from annotation.task_types import keys
 from annotation.work import assigning, showing
 from annotation.work.queries import pages, work
 
@@ -150,6 +151,8 @@ def work_page(request, slug):
         {
             "project": project,
             "type": project.type,
+            "shortcuts": keys.shortcuts_of(project.type, keys.LABELLING),
+            "actions": keys.actions_of(keys.LABELLING),
             "urls": _addresses(project),
             "item_html": first["html"],
             "state": first["state"],

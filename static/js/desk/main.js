@@ -1,17 +1,26 @@
 // The adjudicators' page: one item with what people said about it under letters, and the decision on it. What is decided
-// is stored before the next item is shown: it rests on what others said, and somebody may have said more.
+// is stored before the next item is shown: it rests on what others said, and somebody may have said more. What is not
+// decided yet is kept in the browser, by item.
 
-import { createItem } from "../work/answers.js";
 import { createChooser } from "../work/choosing.js";
-import { announce, listenToButtons, listenToKeys, notice, one, openDialog } from "../work/shell.js";
+import { ask as askWhich, openDialog } from "../work/dialogs.js";
+import { createMaker } from "../work/making.js";
+import { createDrafts, createServer } from "../work/outbox.js";
+import { announce, introduce, listenToButtons, listenToKeys, notice, one, tellSignedOut } from "../work/shell.js";
 import { createHighlighter } from "../work/spans.js";
+import { createTypeAhead } from "../work/typeahead.js";
+import { overlayOf, showCheckers, showSaid } from "./said.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
+const drafts = createDrafts(`desk/${work.dataset.project}:${work.dataset.user}`); // no short name has a slash
+const server = createServer(work.dataset);
 const passed = []; // left for later in this visit
 const trail = []; // {item, done}: decided in this visit, the last one at the end
 let item = null;
-let isBusy = false; // a request is under way: keys that came too early do nothing
+let isBusy = false; // a request is under way: keys wait for its reply
+const typeAhead = createTypeAhead(() => isBusy);
+const KEPT = "Nothing is lost: what you chose and wrote is kept in this browser.";
 
 function tell(text, kind = "") {
   const line = item && one("[data-status]", item.node);
@@ -20,43 +29,34 @@ function tell(text, kind = "") {
   line.dataset.kind = kind;
 }
 
-const make = (tag, more = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), more);
-  element.append(...children);
-  return element;
-};
-
 // ---- the server ----
 
 async function post(way, body) {
   const reply = await fetch(`${work.dataset.address}${way}`, {
     method: "POST",
-    headers: { "Content-Type": "application/json", "X-CSRFToken": work.dataset.csrf },
+    headers: { "Content-Type": "application/json", ...server.headers() },
     body: JSON.stringify(body),
-    redirect: "error",
+    redirect: "manual",
   });
   const isJson = reply.headers.get("Content-Type")?.startsWith("application/json");
-  return { status: reply.status, ...(isJson ? await reply.json() : { message: "The server did not take this. Load the page again." }) };
+  const isSignedOut = reply.type === "opaqueredirect" || reply.status === 401;
+  return { ...(isJson ? await reply.json() : { message: "The server did not accept this. Reload the page." }), status: isSignedOut ? 401 : reply.status };
 }
 
-/** One request at a time; what went wrong with it is said, and the item stays as it is. */
-async function ask(way, body, then) {
+/** One request at a time; what went wrong with it is said, with a button to do it `again`, and the item stays as it is. */
+async function ask(way, body, then, again) {
   if (isBusy) return;
   isBusy = true;
   saving("saving", "Saving");
-  try {
-    const reply = await post(way, body);
-    isBusy = false;
-    saving("saved", "Saved");
-    then(reply);
-  } catch (error) {
-    isBusy = false;
-    saving("waiting", "Not saved");
-    console.error(error);
-    notice("offline", "error", "The server cannot be reached, or you are signed out. Nothing was lost from this page: try again.", [["Dismiss", () => {}]]);
-    return;
-  }
-  notice("offline");
+  const reply = await post(way, body).catch(() => null);
+  isBusy = false;
+  const isStored = reply !== null && reply.status < 400;
+  saving(...(isStored ? ["saved", "Saved"] : ["waiting", "Not saved"]));
+  if (!isStored) typeAhead.drop(); // they were meant for what would have come
+  notice("offline", "error", reply ? "" : `The server cannot be reached. ${KEPT}`, [["Try again", again]]);
+  if (reply?.status === 401) return tellSignedOut(reply.signed_in, KEPT, work.dataset, again);
+  notice("signed-out");
+  if (reply) then(reply);
 }
 
 function saving(state, text) {
@@ -77,99 +77,39 @@ function receive(reply) {
   if (reply.status >= 400 && !reply.html) return tell(reply.message, "missing") ?? notice("problem", "error", reply.message, [["Dismiss", () => {}]]);
   showWaiting(reply.waiting);
   highlighter.leave();
-  const template = document.createElement("template");
-  template.innerHTML = reply.html;
-  const node = document.importNode(template.content, true).firstElementChild;
+  notice("problem");
+  notice("changed");
+  const before = item?.payload.item;
   if (reply.state === "empty") {
+    typeAhead.drop();
+    const template = document.createElement("template");
+    template.innerHTML = reply.html;
     item = null;
-    stage.replaceChildren(node);
+    stage.replaceChildren(template.content.cloneNode(true));
     stage.focus({ preventScroll: true });
     return announce(one("h2", stage).textContent);
   }
-  item = build(node, reply.payload);
-  stage.replaceChildren(node);
+  const draft = drafts.get(reply.payload.assignment);
+  item = maker.build(reply.html, reply.payload);
+  item.names = {};
+  item.overlay = overlayOf(item);
+  showSaid(item);
+  stage.replaceChildren(item.node);
   item.setCurrent(item.missing()?.group ?? item.groups.find(item.isAsked));
   item.render();
   refresh();
   window.scrollTo(0, 0);
   item.current()?.box.focus({ preventScroll: true });
   if (reply.notice) notice("held", "warning", reply.notice, [["Dismiss", () => {}]]);
-  announce("New item");
+  if (draft?.basis && draft.basis !== reply.payload.basis && !reply.message) {
+    notice("changed", "warning", "Somebody answered or decided this item since you chose what is shown here. Look at it again before you decide.", [["Dismiss", () => {}]]);
+  }
+  announce(introduce(item, position() + 1));
+  typeAhead.press(item.payload.item !== before);
   return undefined;
 }
 
-function build(node, payload) {
-  const made = createItem(node, payload, refresh, () => {});
-  made.names = {};
-  made.overlay = payload.said.flatMap(({ letter, judgements }, index) => judgements.flatMap((judgement) => layersOf(made, judgement, letter, index)));
-  showSaid(made);
-  for (const control of node.querySelectorAll("[data-reason], [data-for-guidelines]")) control.addEventListener("change", refresh);
-  return made;
-}
-
-/** Highlights of an answer, painted as those of the letter; `index` counts the letters. */
-const layersOf = (made, { unit, spans }, letter, index) => spans
-  .filter((span) => made.texts.has(span.field))
-  .map((span) => ({ ...made.utf16(span), unit, kind: "said", number: index + 1, letter }));
-
-function colour(entry, index) {
-  entry.style.setProperty("--own-line", `var(--aspect-${(index % 20) + 1}-line)`);
-  entry.dataset.pattern = index % 4;
-}
-
-const nameOf = (made, letter) => (made.names[letter] ? `${letter} (${made.names[letter]})` : letter);
-
-/** Beside each question who said what, and below them all comments, with a button that takes each answer over. */
-function showSaid(made) {
-  const { payload, node } = made;
-  for (const old of node.querySelectorAll("ul.said")) old.remove();
-  for (const group of made.groups) {
-    const line = make("ul", { className: "said" });
-    payload.said.forEach(({ letter, judgements, is_late: isLate }, index) => {
-      const judgement = judgements.find(({ unit, dimension }) => unit === group.unit && dimension === group.dimension.slug);
-      if (!judgement) return;
-      const entry = make("li", {}, make("b", { textContent: nameOf(made, letter) }), " ", made.titleOf(group, judgement.label));
-      colour(entry, index);
-      if (judgement.spans.length) entry.append(" ", make("span", { className: "muted", textContent: `${judgement.spans.length} highlight${judgement.spans.length > 1 ? "s" : ""}` }));
-      if (isLate) entry.append(" ", make("span", { className: "badge", textContent: "late" }));
-      line.append(entry);
-    });
-    if (payload.differing.some(({ unit, dimension }) => unit === group.unit && dimension === group.dimension.slug)) line.classList.add("differs");
-    if (line.childElementCount) group.box.after(line);
-  }
-  const all = one("[data-said-all]", node);
-  all.replaceChildren(make("p", { className: "take" }, ...payload.said.map(({ letter }) => {
-    const button = make("button", { type: "button", className: "small" }, `Take over ${nameOf(made, letter)} `, ...(letter.length === 1 ? [make("kbd", { textContent: `⇧${letter}` })] : []));
-    button.dataset.do = "take";
-    button.dataset.letter = letter;
-    return button;
-  })));
-  for (const { letter, comment, words } of payload.said) {
-    for (const text of [words, comment]) if (text) all.append(make("p", {}, make("b", { textContent: nameOf(made, letter) }), ": ", make("span", { textContent: text, dir: "auto" })));
-  }
-  if (payload.outcome) all.append(make("p", {}, "Decided: ", make("b", { textContent: payload.outcome })));
-  if (payload.improbable !== null) all.append(make("p", {}, make("b", { textContent: "Improbable" }), `: a model of the annotators gives the least certain label a posterior of ${payload.improbable}`));
-  for (const { reason, is_flag: isFlag } of payload.skips) all.append(make("p", {}, make("b", { textContent: isFlag ? "Flagged" : "Skipped" }), reason ? ": " : "", make("span", { textContent: reason, dir: "auto" })));
-}
-
-/** What checkers said, under small letters that follow people's, with what they quote marked in the texts. */
-function showCheckers(made, suggestions) {
-  const { payload, node } = made;
-  const letters = [...new Set(suggestions.map(({ letter }) => letter))].sort();
-  const indexOf = (letter) => payload.said.length + letters.indexOf(letter);
-  const box = one("[data-checkers]", node);
-  box.replaceChildren(...suggestions.map(({ unit, dimension, title, score, letter, checker, explanation, spans }) => {
-    const group = made.groups.find((one) => one.unit === unit && one.dimension.slug === dimension);
-    const number = payload.units.length > 1 ? `number ${group?.number}, ` : "";
-    const words = (...content) => make("span", { className: "small muted reasons", dir: "auto" }, ...content);
-    const entry = make("p", {}, make("b", { textContent: letter }), " ", make("span", { className: "badge machine", textContent: checker }), ` ${number}${group?.dimension.title ?? dimension}: `, make("b", { textContent: title }), score === null ? "" : ` ${score.toFixed(2)}`, ...(explanation ? [words(explanation)] : []), ...spans.map(({ quote }) => words(make("q", { textContent: quote }))));
-    colour(entry, indexOf(letter));
-    return entry;
-  }));
-  if (!suggestions.length) box.textContent = "No checker said anything about this item.";
-  made.overlay = [...made.overlay.filter(({ letter }) => !letters.includes(letter)), ...suggestions.flatMap((one) => layersOf(made, one, one.letter, indexOf(one.letter)))];
-  made.render();
-}
+const maker = createMaker(drafts, { changed: refresh, waiting: () => undefined, painted: () => {} });
 
 function refresh() {
   if (!item) return;
@@ -177,9 +117,17 @@ function refresh() {
   one(".submit", item.node).classList.toggle("is-ready", !missing);
   const open = item.payload.differing.length || item.payload.improbable !== null;
   tell(missing ? missing.message : open ? "Complete" : "Nothing differs here: Enter says that you have seen it");
+  one('[data-do="back"]').disabled = position() <= 0;
 }
 
-const next = () => ask(`next/?${work.dataset.query}`, { passed }, receive);
+/** The place of the item on the screen among those decided in this visit; after them where it is not one of these. */
+function position() {
+  const index = item ? trail.findIndex((one) => one.item === item.payload.item) : -1;
+  return index < 0 ? trail.length : index;
+}
+
+const next = () => ask(`next/?${work.dataset.query}`, { passed }, receive, next);
+const look = (uuid) => ask(`items/${uuid}/`, {}, receive, () => look(uuid));
 const address = (one) => `items/${one.payload.item}/`;
 
 // ---- deciding ----
@@ -195,28 +143,24 @@ function decide(outcome = "") {
     return;
   }
   const decided = item;
-  const draft = decided.draft();
+  const { assignment, basis, options_version } = decided.payload;
+  const { more } = decided.draft();
   const body = {
-    basis: decided.payload.basis, judgements: outcome ? [] : decided.judgements(), outcome, units: isPart ? [item.current().unit] : undefined, note: decided.comment(),
-    reason: one("[data-reason]", decided.node).value, for_guidelines: one("[data-for-guidelines]", decided.node).checked,
+    basis, options_version, judgements: outcome ? [] : decided.judgements(), outcome, units: isPart ? [item.current().unit] : undefined, note: decided.comment(),
+    reason: more.reason, for_guidelines: more.for_guidelines, then: isPart ? "same" : "next", passed,
   };
-  ask(`${address(decided)}decide/`, body, (reply) => {
+  ask(`${address(decided)}decide/?${work.dataset.query}`, body, (reply) => {
     if (reply.status === 409) {
       receive(reply);
-      item.restore({ ...draft, text_hash: draft.text_hash });
-      one("[data-reason]", item.node).value = body.reason;
-      one("[data-for-guidelines]", item.node).checked = body.for_guidelines;
       return notice("outdated", "warning", reply.message, [["Dismiss", () => {}]]);
     }
     if (reply.status >= 400) return tell(reply.message, "missing");
     notice("outdated");
+    if (isPart) drafts.set(assignment, { ...decided.draft(), basis: reply.after.payload.basis });
+    else drafts.remove(assignment);
     trail.push({ item: decided.payload.item, done: reply.done });
-    if (!isPart) return next();
-    return ask(address(decided), {}, (again) => {
-      receive(again);
-      item?.restore({ ...draft, text_hash: draft.text_hash });
-    });
-  });
+    return receive(reply.after);
+  }, () => item === decided && decide(outcome));
 }
 
 function undo() {
@@ -230,7 +174,7 @@ function undo() {
     if (reply.status === 409) return notice("outdated", "warning", reply.message, [["Dismiss", () => {}]]);
     receive(reply);
     return announce("The last decision is taken back");
-  });
+  }, undo);
 }
 
 function take(letter) {
@@ -252,83 +196,81 @@ function reveal(what) {
     if (reply.names) {
       about.names = reply.names;
       showSaid(about);
-      return announce("Names are shown");
-    }
-    showCheckers(about, reply.suggestions);
-    return undefined;
-  });
+      announce("Names are shown");
+    } else showCheckers(about, reply.suggestions);
+    return typeAhead.press(false);
+  }, () => item === about && reveal(what));
 }
 
 function later() {
-  if (!item) return;
+  if (!item || isBusy) return;
   passed.push(item.payload.item);
   next();
 }
 
 function back() {
-  const here = item ? trail.findIndex((one) => one.item === item.payload.item) : -1;
-  const last = trail[(here < 0 ? trail.length : here) - 1];
-  if (last) ask(`items/${last.item}/`, {}, receive);
+  const last = trail[position() - 1];
+  if (last) look(last.item);
   else tell("Nothing was decided before this one in this visit");
+}
+
+function forward() {
+  const index = position();
+  if (index >= trail.length) return tell(item?.missing()?.message ?? "Press Enter to decide this item, or s to leave it for later", "missing");
+  return index + 1 < trail.length ? look(trail[index + 1].item) : next();
 }
 
 // ---- buttons and keys ----
 
 const highlighter = createHighlighter(stage, () => item, { announce, tell, focus: () => chooser.comeBack(), left: refresh });
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
-const nothing = () => {};
+
+/** Into a control of the box of reason and note. */
+function write(selector) {
+  if (!item) return;
+  one("[data-comment-box]", item.node).open = true;
+  one(selector, item.node).focus();
+}
+
 const actions = {
-  submit: () => decide(), undo, back, forward: next, skip: later,
+  submit: () => decide(), undo, back, forward, skip: later,
   up: chooser.up, down: chooser.down, pick: chooser.pick, whole: chooser.whole, highlight: highlighter.start,
-  accept: nothing, flag: nothing, only: nothing, words: nothing,
+  without: () => item && askWhich("without", decide),
+  reveal: () => item && askWhich("reveal", reveal),
   none: () => decide("no-answer"),
   drop: () => decide("dropped"),
-  take: (button) => take(button.dataset.letter),
   names: () => reveal("names"),
   checkers: () => reveal("checkers"),
+  take: (button) => take(button.dataset.letter),
+  comment: () => write("[data-comment]"),
+  reason: () => write("[data-kept=reason]"),
+  example() {
+    const box = item && one("[data-kept=for_guidelines]", item.node);
+    if (!box) return;
+    box.click();
+    announce(box.checked ? "The guidelines need this" : "The guidelines do not need this");
+  },
   help: () => openDialog("help"),
   guidelines: () => one('[data-do="guidelines"]').hidden || openDialog("guidelines"),
   retry() {
     passed.length = 0;
     next();
   },
-  comment() {
-    if (!item) return;
-    one("[data-comment-box]", item.node).open = true;
-    one("[data-comment]", item.node).focus();
-  },
-};
-const own = {
-  r() {
-    one("[data-comment-box]", item.node).open = true;
-    one("[data-reason]", item.node).focus();
-  },
-  u() {
-    const box = one("[data-for-guidelines]", item.node);
-    box.checked = !box.checked;
-    announce(box.checked ? "The guidelines need this" : "The guidelines do not need this");
-  },
-  o: actions.none,
-  x: actions.drop,
-  n: actions.names,
-  v: actions.checkers,
 };
 
 listenToButtons(actions);
 listenToKeys(actions, {
+  keeps: typeAhead.keeps,
   isOn: () => true,
   first: (event) => chooser.naming(event) || highlighter.key(event),
   own(event, name) {
     if (!item || event.repeat) return Boolean(event.repeat && item);
     if (event.shiftKey && /^[a-z]$/.test(name)) return take(name.toUpperCase()), true;
-    if (chooser.key(event, name)) return true;
-    if (!own[name]) return false;
-    own[name]();
-    return true;
+    return chooser.key(event, name);
   },
 });
 one("[data-queue]").addEventListener("change", (event) => event.target.matches("select") && event.currentTarget.requestSubmit());
 one("#beyond").addEventListener("input", () => { one("[data-queue] [type=submit]").hidden = false; }); // a number is typed digit by digit
 
-if (work.dataset.opens) ask(`items/${work.dataset.opens}/`, {}, receive);
+if (work.dataset.opens) look(work.dataset.opens);
 else next();

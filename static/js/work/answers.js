@@ -64,6 +64,7 @@ export function createItem(node, payload, onChange, onPainted) {
   let latest = null; // the unit labelled just now, from which the page moved on by itself; null once another one is chosen
   const comment = find("[data-comment]");
   const words = find("[data-free-text]");
+  const kept = [...node.querySelectorAll("[data-kept]")]; // further controls of the page, which drafts hold by name
   const item = {
     node, payload, groups, texts,
     timer: createTimer(),
@@ -391,7 +392,8 @@ export function createItem(node, payload, onChange, onPainted) {
     freeText: () => words?.value.trim() ?? "",
     draft: () => ({
       labels: state.labels, spans: state.spans, comment: comment?.value ?? "", free_text: words?.value ?? "",
-      shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: payload.text_hash, revision: item.revision,
+      shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: payload.text_hash, revision: item.revision, basis: payload.basis,
+      more: Object.fromEntries(kept.map((control) => [control.dataset.kept, control.type === "checkbox" ? control.checked : control.value])),
     }),
     /** Take over a draft; spans only while the text is the one that they were made on. */
     restore(draft) {
@@ -401,6 +403,8 @@ export function createItem(node, payload, onChange, onPainted) {
       state = { labels: Object.fromEntries(labels), spans: Object.fromEntries(spans), words: draft.free_text ?? "" };
       if (comment) comment.value = draft.comment ?? "";
       if (words) words.value = state.words;
+      for (const control of kept) control[control.type === "checkbox" ? "checked" : "value"] = draft.more?.[control.dataset.kept] ?? "";
+      if (comment?.value || draft.more?.reason) find("[data-comment-box]").open = true;
       item.shownAt = draft.shown_at ?? item.shownAt;
       item.timer.restore(draft.active_ms ?? 0);
       view.render();
@@ -444,6 +448,7 @@ export function createItem(node, payload, onChange, onPainted) {
     }
   }
   comment?.addEventListener("input", onChange);
+  for (const control of kept) control.addEventListener("change", onChange);
   words?.addEventListener("input", () => {
     item.showWordsError("");
     onChange();

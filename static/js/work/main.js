@@ -3,13 +3,15 @@
 
 import { createAhead } from "./ahead.js";
 import { createChooser } from "./choosing.js";
+import { askReason, askUnsent, openDialog } from "./dialogs.js";
 import { createGuidelines } from "./guidelines.js";
 import { createMaker } from "./making.js";
 import { createDrafts, createOutbox, createServer, createStore, uuid } from "./outbox.js";
-import { afterPaint, announce, askReason, askUnsent, copy, listenToButtons, listenToKeys, notice, one, openDialog, showAside, showProgress, showSaveState } from "./shell.js";
+import { afterPaint, announce, copy, introduce, listenToButtons, listenToKeys, notice, one, showAside, showProgress, showSaveState } from "./shell.js";
 import { createHighlighter } from "./spans.js";
 import { createInquirer } from "./suggesting.js";
 import { createTrail } from "./trail.js";
+import { createTypeAhead } from "./typeahead.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
@@ -22,7 +24,9 @@ const drafts = createDrafts(space);
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
 const server = createServer(work.dataset);
 const guidelines = createGuidelines(work);
-const trail = createTrail(server, work.dataset.recent.split(" ").filter(Boolean), "hasOlder" in work.dataset);
+const trail = createTrail(server, work.dataset.recent.split(" ").filter(Boolean), "hasOlder" in work.dataset, Number(work.dataset.answered));
+// An answer waits for suggestions, or the page for its next item.
+const typeAhead = createTypeAhead(() => item?.stage === "waiting" || (!item && one(".loading", stage) !== null));
 
 let item = null; // on the screen; null while there is nothing to label
 let open = null; // the item that is not answered yet; differs from `item` while somebody looks back
@@ -98,11 +102,13 @@ function show(next) {
     next.isReported = true;
     setTimeout(() => server.shown(next.payload.assignment, { at: next.shownAt }), 0); // after the paint
   }
-  announce(`${isFirst ? "New item" : "Item"}. ${next.node.getAttribute("aria-label")}`);
+  announce(`${isFirst ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
+  typeAhead.press(true);
 }
 
 /** Instead of the open item, which is on the screen again once the person has acknowledged them. */
 function showGuidelines() {
+  typeAhead.drop();
   highlighter.leave();
   item?.timer.stop();
   clearTimeout(pollTimer);
@@ -126,6 +132,7 @@ function told(newer) {
 }
 
 function showEmpty(html, retrySeconds) {
+  typeAhead.drop();
   highlighter.leave();
   item?.timer.stop();
   item = open = null;
@@ -152,6 +159,7 @@ function showLoading() {
 function showUnreachable(error) {
   showEmpty("", 0);
   stage.append(document.importNode(one("template[data-offline]").content, true));
+  if (error.reply?.signed_in) one(".work-empty p", stage).textContent = error.reply.message;
   pollTimer = setTimeout(ahead.lookAgain, error.message === "401" ? 30000 : 5000);
 }
 
@@ -221,7 +229,7 @@ function queue(answered, body, isLeaving = false) {
   trail.add(assignment);
   trail.keep(assignment, answered);
   sent.add(assignment);
-  outbox.add("submit", assignment, server.submitUrl(assignment), body, isLeaving);
+  outbox.add("submit", assignment, server.submitUrl(assignment), body, { isLeaving, revision: answered.revision });
   drafts.remove(assignment);
 }
 
@@ -266,11 +274,7 @@ const unsentName = (assignment) => `unsent:${assignment}`;
 /** A change that an earlier visit left, as it was not complete. */
 function offerUnsent(assignment) {
   notice(unsentName(assignment), "warning", "You changed an answer here and the change was not sent. The answer is stored as it was before.", [
-    ["Open the item", async () => {
-      const found = await look(assignment);
-      if (found) leave(() => show(found));
-      else offerUnsent(assignment);
-    }],
+    ["Open the item", async () => (await openAnswered(assignment)) || offerUnsent(assignment)],
     ["Discard the change", () => {
       drafts.remove(assignment);
       notice(unsentName(assignment));
@@ -281,13 +285,14 @@ function offerUnsent(assignment) {
 
 function showSaving() {
   const hasUnsent = isUnsent(item) || one('[data-notice^="unsent:"]') !== null;
-  showSaveState({ ...saving, hasUnsent }, { signIn: () => window.open(work.dataset.loginUrl || "/", "_blank", "noopener"), retry: () => outbox.retry() });
+  showSaveState({ ...saving, hasUnsent }, work.dataset, () => outbox.retry());
 }
 
 function finish(answered) {
   clearTimeout(waitTimer);
   if (answered.isChanged()) { // by somebody who went on while their answer was on its way
     answered.stage = "review";
+    typeAhead.press(false);
     return refresh();
   }
   answered.stage = "sent";
@@ -317,6 +322,7 @@ function answered(entry, reply) {
   told(reply.guidelines);
   const held = item?.payload.assignment === entry.assignment ? item : trail.page(entry.assignment);
   if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
+  if (entry.revision && reply.revision > entry.revision) tellEarlier(entry.assignment);
   if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [["Dismiss", () => {}]]);
   if (held && held === open && held.stage === "waiting") {
     held.suggest(reply.suggestions ?? [], entry.body.judgements);
@@ -326,6 +332,7 @@ function answered(entry, reply) {
       chooser.focus(held.groups.find((group) => reply.suggestions.some((one) => one.unit === group.unit && one.dimension === group.dimension.slug && held.isAsked(group))) ?? held.current());
       refresh();
       announce(one("[data-status]", held.node).textContent);
+      typeAhead.press(false);
     } else finish(held);
   } else if (held && reply.suggestions?.length) {
     held.suggest(reply.suggestions, entry.body.judgements); // there when looked back at
@@ -343,6 +350,12 @@ function answered(entry, reply) {
   };
   if (item) afterPaint(next);
   else next();
+}
+
+/** What was taken for a first answer, or for the next change, came after one that this page does not know. */
+function tellEarlier(assignment) {
+  const text = "You had answered this item before, on another device or in another browser. This answer has replaced that one, which stays in the item's history.";
+  notice(`earlier:${assignment}`, "warning", text, [["Open the item", () => openAnswered(assignment)], ["Dismiss", () => {}]]);
 }
 
 /** The item of an answer that waits for the person counts as shown: so the server gives another one to go on with. */
@@ -363,6 +376,7 @@ function refused(entry, message, reply) {
   sent.delete(entry.assignment);
   if (open?.payload.assignment === entry.assignment && open.stage === "waiting") {
     open.stage = "open";
+    typeAhead.drop();
     clearTimeout(waitTimer);
   }
   if (item?.payload.assignment !== entry.assignment) trail.drop(entry.assignment); // what it shows is not stored
@@ -436,6 +450,12 @@ async function look(assignment) {
     tell(error.reply?.message ?? "That item cannot be opened now", "missing");
     return null;
   }
+}
+
+async function openAnswered(assignment) {
+  const found = await look(assignment);
+  if (found) leave(() => show(found));
+  return found !== null;
 }
 
 async function back() {
@@ -542,6 +562,7 @@ const actions = {
 
 listenToButtons(actions);
 listenToKeys(actions, {
+  keeps: typeAhead.keeps,
   isOn: () => settings.get("single-keys") !== false,
   first: (event) => chooser.naming(event) || highlighter.key(event),
   own: chooser.key,

@@ -152,10 +152,10 @@ export function createServer(addresses) {
 
 /**
  * The queue. `on` has answered(entry, reply), refused(entry, message, reply), wasSetAside(entry) and state({waiting, isFailing,
- * refused, aside, isSignedOut, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
+ * refused, aside, isSignedOut, signedIn, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
  * assignment that the page was given: the server is told to give another one; and asks whether the server
  * `isServing()` other requests.
- * `headers()` say who sends. An entry is {id, kind, assignment, url, body, tab, created, tries, due, failures,
+ * `headers()` say who sends. An entry is {id, kind, assignment, url, body, revision, tab, created, tries, due, failures,
  * isAside, refusal}.
  */
 export function createOutbox(space, headers, on) {
@@ -163,6 +163,7 @@ export function createOutbox(space, headers, on) {
   const tab = tabName();
   const settled = createSettled(space, tab);
   let isSignedOut = false;
+  let signedIn = ""; // somebody else, since this page was loaded
   let isPumping = false;
   let isWanted = false; // somebody pressed a button, or signed in, while a vain attempt was still under way
   let timer = 0;
@@ -192,7 +193,7 @@ export function createOutbox(space, headers, on) {
     const isFailing = waiting.length > 0 && ordered().some((entry) => !entry.refusal && !isHeld(entry, all) && entry.tries > 0);
     const held = all.filter((entry) => !entry.refusal && isHeld(entry, all));
     const aside = [...new Set(held.map((entry) => entry.assignment))].map((assignment) => held.filter((entry) => entry.assignment === assignment));
-    on.state({ waiting: waiting.length, isFailing, refused, aside, isSignedOut, isSafe: store.isSafe() });
+    on.state({ waiting: waiting.length, isFailing, refused, aside, isSignedOut, signedIn, isSafe: store.isSafe() });
   }
 
   /** One tab at a time, where the browser can say so; elsewhere a lock with an end, and the server knows client ids. */
@@ -243,6 +244,7 @@ export function createOutbox(space, headers, on) {
     if (!entry || entry.refusal) return true; // another tab was faster
     const { status, reply, wait } = await post(entry);
     isSignedOut = status === 401 || (status === 403 && reply?.status !== "forbidden");
+    signedIn = reply?.signed_in ?? "";
     if (status >= 200 && status < 300 && reply) {
       store.remove(id);
       if (!NOTES.includes(entry.kind)) on.answered(entry, reply);
@@ -322,20 +324,21 @@ export function createOutbox(space, headers, on) {
   // Not found may have meant: somebody else was signed in; and who was let in again may send what was refused meanwhile.
   for (const entry of entries()) if ([403, 404].includes(entry.refusal?.status)) store.set(entry.id, { ...entry, refusal: null, due: 0 });
 
-  function keep(kind, assignment, url, body) {
+  function keep(kind, assignment, url, body, revision) {
     const id = body.client_id;
-    store.set(id, { id, kind, assignment, url, body, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
+    store.set(id, { id, kind, assignment, url, body, revision, tab, created: Date.now(), tries: 0, due: 0, refusal: null });
     report();
     pump();
     return id;
   }
 
   return {
-    /** `isLeaving`: the page is about to end, and what it begins to send now may arrive all the same. */
-    add(kind, assignment, url, body, isLeaving = false) {
+    /** `isLeaving`: the page is about to end, and what it begins to send now may arrive all the same. `revision`: which
+     * of the person's answers to the item this is, as far as the page knows. */
+    add(kind, assignment, url, body, { isLeaving = false, revision } = {}) {
       const isFirst = !entries().some((entry) => !entry.refusal);
       settled.add(assignment);
-      const id = keep(kind, assignment, url, body);
+      const id = keep(kind, assignment, url, body, revision);
       if (isLeaving && isFirst) post(store.get(id)); // it stays in the store: sent twice, it is stored once
     },
     /** The answers that are not stored yet, oldest first. */

@@ -1,4 +1,4 @@
-// What stays around the item: words to the person, progress, dialogs, buttons and the keyboard.
+// What stays around the item: words to the person, progress, buttons and the keyboard.
 // `actions` maps names to functions; the same names stand in data-do and in the table of keys.
 
 export const one = (selector, root = document) => root.querySelector(selector);
@@ -7,6 +7,16 @@ export const one = (selector, root = document) => root.querySelector(selector);
 
 export function announce(text) {
   one("[data-announce]").textContent = text;
+}
+
+const READ = 200; // characters of a text that are read out
+
+/** Gives the item its number as its name. Returns that and how its first text begins, to be announced. */
+export function introduce({ node, texts }, number) {
+  node.setAttribute("aria-label", `Item ${number}`);
+  const [first] = texts.values();
+  const title = first && one("h2", first.element.closest(".sheet") ?? first.element)?.textContent.trim();
+  return `Item ${number}.${first ? ` ${title ? `${title}: ` : ""}${first.text.slice(0, READ).trim()}` : ""}`;
 }
 
 export const STAYS = Symbol("the message stays");
@@ -28,10 +38,25 @@ export function notice(id, kind, text, buttons = []) {
   one("[data-notices]").append(box);
 }
 
-/** Where the answers are, from the outbox's state. `ways` has signIn() and retry(). */
-export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut, isSafe, hasUnsent }, ways) {
+/** The server does not take what this person sends; `what` says what becomes of it. `signedIn` is somebody else who is
+ * signed in now, or empty. */
+export function tellSignedOut(signedIn, what, { loginUrl }, retry) {
+  const text = signedIn
+    ? `${signedIn} is signed in with this browser now, not you. ${what} To go on, sign out there and sign in as yourself.`
+    : `You are signed out. ${what}`;
+  if (one('[data-notice="signed-out"] p')?.textContent === text) return;
+  const [title, url] = signedIn ? ["Go and sign out", "/"] : ["Sign in", loginUrl || "/"];
+  const open = () => {
+    window.open(url, "_blank", "noopener");
+    return STAYS;
+  };
+  notice("signed-out", "error", text, [[title, open], ["Try again", retry]]);
+}
+
+/** Where the answers are, from the outbox's state. `addresses` are the page's, `retry()` sends what waits. */
+export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut, signedIn, isSafe, hasUnsent }, addresses, retry) {
   const isBlocked = isSignedOut && waiting > 0;
-  const [state, text] = isBlocked ? ["blocked", `Signed out: ${waiting} kept here`]
+  const [state, text] = isBlocked ? ["blocked", `${signedIn ? "Somebody else is signed in" : "Signed out"}: ${waiting} kept here`]
     : refused.length ? ["blocked", `${refused.length} not accepted`]
     : aside.length ? ["blocked", `${aside.flat().length} set aside`]
     : isFailing ? ["waiting", `${waiting} waiting to be sent`]
@@ -42,12 +67,10 @@ export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut,
   const words = one("[data-save-text]");
   if (words.textContent !== text) words.textContent = text;
   const count = waiting === 1 ? "One answer is" : `${waiting} answers are`;
-  const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
-  const signedOut = isBlocked ? `You are signed out. ${count} not sent yet. ${here}` : "";
   const unsafe = isSafe ? "" : "This browser stores no data: leave this page open until everything is saved.";
-  if (one('[data-notice="signed-out"] p')?.textContent !== signedOut) {
-    notice("signed-out", "error", signedOut, [["Sign in", ways.signIn], ["Try again", ways.retry]]);
-  }
+  const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
+  if (isBlocked) tellSignedOut(signedIn, `${count} not sent yet. ${here}`, addresses, retry);
+  else notice("signed-out");
   if (one('[data-notice="unsafe"] p')?.textContent !== unsafe) notice("unsafe", "error", unsafe);
 }
 
@@ -80,7 +103,7 @@ export async function copy(text, button) {
     announce("Copied");
   } catch {
     one("[data-copied]").value = text;
-    openDialog("copy");
+    one('dialog[data-dialog="copy"]').showModal();
     one("[data-copied]").select();
   }
 }
@@ -98,32 +121,6 @@ export function showProgress(progress) {
   Object.assign(one("[data-team-bar]"), { max: Math.max(1, progress.team_total), value: progress.team_done });
 }
 
-// ---- dialogs ----
-
-export const openDialog = (name) => one(`dialog[data-dialog="${name}"]`)?.showModal();
-
-let withReason = null;
-
-/** Asks why an item is skipped or flagged; `then(reason)` is called when the person goes through with it. */
-export function askReason(isFlagged, then) {
-  withReason = then;
-  one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
-  one("[data-skip-confirm]").textContent = isFlagged ? "Flag and go on" : "Skip";
-  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to somebody else." : "You will not see this item again.";
-  one("[data-skip-form]").reset();
-  openDialog("skip");
-  one("[data-skip-reason]").focus();
-}
-
-let aboutUnsent = null;
-
-/** A changed answer is not complete, and somebody wants to leave it. `ways` has keep() and discard(). */
-export function askUnsent(missing, ways) {
-  aboutUnsent = ways;
-  one("[data-unsent-missing]").textContent = missing;
-  openDialog("unsent");
-}
-
 // ---- buttons ----
 
 export function listenToButtons(actions) {
@@ -138,13 +135,6 @@ export function listenToButtons(actions) {
     if (event.target.matches("[data-panel]")) {
       event.preventDefault();
       actions.submit();
-    } else if (event.target.matches("[data-skip-form]")) {
-      const chosen = new FormData(event.target).get("reason");
-      withReason([chosen, one("[data-skip-reason]").value.trim()].filter(Boolean).join(": "));
-    } else if (event.target.matches("[data-unsent-form]")) {
-      event.preventDefault();
-      event.target.closest("dialog").close();
-      aboutUnsent[event.submitter.value]();
     }
   });
 }
@@ -153,10 +143,6 @@ export function listenToButtons(actions) {
 
 const TYPING = 'input:not([type="radio"], [type="checkbox"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
 const OWN_ENTER = "button, a[href], summary";
-const KEYS = {
-  Enter: "submit", ArrowUp: "up", ArrowDown: "down", ArrowLeft: "back", ArrowRight: "forward", "?": "help", s: "skip",
-  f: "flag", g: "guidelines", c: "comment", a: "accept", z: "undo", h: "highlight", t: "words", p: "whole", o: "only",
-};
 const ONCE = new Set(["submit", "skip", "flag"]); // not again and again while the key is held down
 
 /** The key as printed on a Latin keyboard, so that shortcuts work on every layout. */
@@ -169,10 +155,12 @@ function nameOf(event) {
 }
 
 /**
- * `first(event)` sees every key before all others (the caret), `own(event, name)` what is left for the task's own keys;
- * `isOn()` tells whether single keys act.
+ * `keeps(event)` takes the keys that have to wait, `first(event)` sees every other before all others (the caret),
+ * `own(event, name)` what is left for the task's own keys; `isOn()` tells whether single keys act. The page's keys and
+ * what they do stand in it (annotation/task_types/keys.py).
  */
-export function listenToKeys(actions, { first, own, isOn }) {
+export function listenToKeys(actions, { keeps, first, own, isOn }) {
+  const keys = JSON.parse(document.getElementById("keys").textContent);
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || one("dialog[open]")) return;
     const target = event.target instanceof Element ? event.target : document.body;
@@ -184,13 +172,14 @@ export function listenToKeys(actions, { first, own, isOn }) {
       if (event.key === "Escape") target.blur();
       return;
     }
+    if (isOn() && keeps(event)) return done();
     if (first(event)) return done();
     if (isCommand && !event.shiftKey && !event.altKey && nameOf(event) === "z") return done(), actions.undo();
     if (isCommand || event.altKey || !isOn()) return;
 
     const key = nameOf(event);
     if (own(event, key)) return done();
-    const action = KEYS[key];
+    const action = keys[key];
     if (!action) return;
     // Somebody who walked into a group with Tab chooses with the arrows, as in any form.
     if (key.startsWith("Arrow") && (event.shiftKey || target.matches('input[type="radio"]') || target.closest("[data-own-arrows]"))) return;

@@ -3,11 +3,13 @@
 
 const KEPT_ITEMS = 20;
 
-/** `recent` are the assignments that were answered last, oldest first; `hasOlder` says whether there are more. */
-export function createTrail(server, recent, hasOlder) {
+/** `recent` are the assignments that were answered last, oldest first; `hasOlder` says whether there are more;
+ * `answered` is how many there are. */
+export function createTrail(server, recent, hasOlder, answered) {
   const pages = new Map(); // of some of them, as they stand
   let trail = [...recent];
   let oldest = recent[0]; // that the server has named
+  let before = Math.max(0, answered - recent.length); // how many are older than those here
   return {
     keep(assignment, item) {
       pages.delete(assignment);
@@ -21,6 +23,8 @@ export function createTrail(server, recent, hasOlder) {
     indexOf: (assignment) => trail.indexOf(assignment),
     length: () => trail.length,
     hasOlder: () => hasOlder,
+    /** The place of an item among those that this person answered; after them where it is not one of these. */
+    numberOf: (assignment) => before + (trail.includes(assignment) ? trail.indexOf(assignment) : trail.length) + 1,
     add(assignment) {
       if (!trail.includes(assignment)) trail.push(assignment);
     },
@@ -32,7 +36,9 @@ export function createTrail(server, recent, hasOlder) {
       const { assignments, has_older: more } = await server.answered(oldest);
       hasOlder = more;
       oldest = assignments[0] ?? oldest;
-      trail = [...assignments.filter((assignment) => !trail.includes(assignment)), ...trail];
+      const added = assignments.filter((assignment) => !trail.includes(assignment));
+      trail = [...added, ...trail];
+      before = Math.max(0, before - added.length);
     },
   };
 }

@@ -1,0 +1,92 @@
+"""The keys of the labelling page and of adjudicators: one table, from which the scripts of both pages, their lists of
+keys, and the keys that no label may have are derived.
+
+A key means the same on both pages or is missing on one. Nothing is revealed, dropped or recorded by one key alone: such
+a key asks first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .base import TaskType
+
+LABELLING, DESK = "labelling", "desk"
+PRINTED = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓"}
+
+
+def always(kind: TaskType) -> bool:
+    return True
+
+
+def takes_highlights(kind: TaskType) -> bool:
+    return any(dimension.spans for dimension in kind.asked_dimensions)
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """One line of the list: keys as browsers name them, each with the action of the page's script, and what they do on
+    either page (with `{kind}`, the task); empty where the page does not have them."""
+
+    keys: dict[str, str]
+    labelling: str = ""
+    desk: str = ""
+    applies: Callable[[TaskType], bool] = always
+
+    @property
+    def printed(self) -> list[str]:
+        return [PRINTED.get(key, key) for key in self.keys]
+
+    def on(self, page: str) -> str:
+        return self.labelling if page == LABELLING else self.desk
+
+
+SHORTCUTS = (
+    Shortcut(
+        {"Enter": "submit"},
+        "submit (Ctrl+Enter inside a text box)",
+        "decide and show the next item (Ctrl+Enter inside a text box)",
+    ),
+    Shortcut({"ArrowUp": "up", "ArrowDown": "down"}, *["previous or next question, or number"] * 2),
+    Shortcut({"ArrowLeft": "back", "ArrowRight": "forward"}, *["previous or next item"] * 2),
+    Shortcut(
+        {"z": "undo"},
+        "undo, also in submitted items (or Ctrl+z)",
+        "undo (or Ctrl+z); with nothing left to undo, take the last decision back",
+    ),
+    Shortcut({"h": "highlight"}, *["highlight the selected text, or put a caret in the text"] * 2, takes_highlights),
+    Shortcut(
+        {"p": "whole"},
+        *["with a digit: mark the whole passage of that number; again to unmark it"] * 2,
+        lambda kind: any(one.spans and one.spans.takes_whole_texts for one in kind.asked_dimensions),
+    ),
+    Shortcut({"a": "accept"}, "accept the suggestion for the current question, if there is one"),
+    Shortcut(
+        {"o": "only"}, "show only the current number’s highlights, or all", applies=lambda kind: kind.has_unit_colours
+    ),
+    Shortcut({"s": "skip"}, "skip the item; asks for a reason", "leave the item for later"),
+    Shortcut({"f": "flag"}, "flag the item; asks for a reason"),
+    Shortcut({"t": "words"}, "{kind.free_text.title} (Esc leaves the box)", applies=lambda kind: bool(kind.free_text)),
+    Shortcut({"c": "comment"}, "comment", "note"),
+    Shortcut({"r": "reason"}, desk="reason"),
+    Shortcut({"u": "example"}, desk="mark as an example that the guidelines need, or not"),
+    Shortcut({"x": "without"}, desk="decide without a label; asks whether no label is right or the item is dropped"),
+    Shortcut({"v": "reveal"}, desk="names, or what checkers said; asks which. It is recorded with your decision"),
+    Shortcut({"g": "guidelines", "?": "help"}, *["open the guidelines, this list"] * 2),
+)
+
+
+def shortcuts_of(kind: TaskType, page: str) -> list[dict]:
+    """The lines of the page's list of keys, for a task."""
+    shown = [one for one in SHORTCUTS if one.on(page) and one.applies(kind)]
+    return [{"printed": one.printed, "words": one.on(page).format(kind=kind)} for one in shown]
+
+
+def actions_of(page: str) -> dict[str, str]:
+    """Key to action, for the page's script. Labels' own keys come before these."""
+    return {key: action for one in SHORTCUTS if one.on(page) for key, action in one.keys.items()}
+
+
+# The keys that a label may not have: those of the labelling page, and the digits.
+PAGE_KEYS = frozenset(key for key in actions_of(LABELLING) if len(key) == 1) | frozenset("0123456789")

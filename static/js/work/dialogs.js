@@ -1,0 +1,71 @@
+// The dialogs of the page. Those that ask for a choice take a digit for it, Enter or Ctrl+Enter to go on.
+
+const one = (selector, root = document) => root.querySelector(selector);
+
+export const openDialog = (name) => one(`dialog[data-dialog="${name}"]`)?.showModal();
+
+let goOn = null;
+
+/** Asks by the dialog of that name; `then(choice, words)` is called when the person goes through with it. */
+export function ask(name, then) {
+  const form = one(`dialog[data-dialog="${name}"] [data-ask]`);
+  goOn = then;
+  form.reset();
+  requireWords(form);
+  openDialog(name);
+  (one(":checked", form) ?? one('[type="radio"]', form)).focus();
+}
+
+/** Asks why an item is skipped or flagged: a flag is for somebody else to read, so it needs a reason. */
+export function askReason(isFlagged, then) {
+  one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
+  one("[data-skip-confirm-text]").textContent = isFlagged ? "Flag and go on" : "Skip";
+  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to somebody else." : "You will not see this item again.";
+  one('dialog[data-dialog="skip"] [data-ask]').toggleAttribute("data-needs-words", isFlagged);
+  ask("skip", (choice, words) => then([choice, words].filter(Boolean).join(": ")));
+}
+
+const choiceOf = (form) => new FormData(form).get("choice");
+
+/** Where no given reason is chosen, one in words is required if any is. */
+function requireWords(form) {
+  const words = one("[data-words]", form);
+  if (!words) return;
+  words.required = "needsWords" in form.dataset && !choiceOf(form);
+  one(".optional", form).hidden = words.required;
+}
+
+let aboutUnsent = null;
+
+/** A changed answer is not complete, and somebody wants to leave it. `ways` has keep() and discard(). */
+export function askUnsent(missing, ways) {
+  aboutUnsent = ways;
+  one("[data-unsent-missing]").textContent = missing;
+  openDialog("unsent");
+}
+
+document.addEventListener("change", ({ target }) => target.form?.matches("[data-ask]") && requireWords(target.form));
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  if (!form.matches("[data-ask], [data-unsent-form]")) return;
+  event.preventDefault();
+  form.closest("dialog").close(); // first: it gives the focus back to where it was, and what follows moves it on
+  if ("ask" in form.dataset) goOn(choiceOf(form), one("[data-words]", form)?.value.trim() ?? "");
+  else aboutUnsent[submitter.value]();
+});
+document.addEventListener("keydown", (event) => {
+  const form = one("dialog[open] [data-ask]");
+  if (!form || event.isComposing || event.repeat) return;
+  const words = one("[data-words]", form);
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+    event.preventDefault();
+    form.requestSubmit();
+  } else if (event.target !== words && /^[1-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    const radio = form.querySelectorAll('[type="radio"]')[event.key - 1];
+    if (!radio) return;
+    event.preventDefault();
+    radio.checked = true;
+    requireWords(form);
+    (words && !radio.value ? words : radio).focus();
+  }
+});
