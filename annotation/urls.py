@@ -16,7 +16,7 @@ from annotation.machines.runs.views import checkers, runs, shared
 from annotation.machines.training import views as training
 from annotation.projects.views import projects
 from annotation.webhooks import views as webhooks
-from annotation.work.views import label_sets, labelling, options
+from annotation.work.views import label_sets, labelling, options, own_answers
 
 urlpatterns = [
     *projects.urlpatterns,
@@ -30,6 +30,7 @@ urlpatterns = [
     *pairs.urlpatterns,
     *jobs.urlpatterns,
     *labelling.urlpatterns,
+    *own_answers.urlpatterns,
     *runs.urlpatterns,
     *shared.urlpatterns,
     *checkers.urlpatterns,

@@ -170,4 +170,7 @@ LABELLING = {
     },
     "/api/v1/assignments/{uuid}/submit": {"post": _labelling("submit", "Answer an item.", "uuid", _UUID, _ANSWER)},
     "/api/v1/assignments/{uuid}/skip": {"post": _labelling("skip", "Leave an item to others.", "uuid", _UUID, _SKIP)},
+    "/api/v1/assignments/{uuid}/take-back": {
+        "post": _labelling("take_back", "Take a skip back, and hold the item again.", "uuid", _UUID, {"type": "object"})
+    },
 }

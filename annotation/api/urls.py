@@ -26,6 +26,7 @@ urlpatterns = [
     path("projects/<slug:slug>/work/answered", work.answered, name="api_work_answered"),
     path("assignments/<uuid:uuid>/submit", work.submit, name="api_work_submit"),
     path("assignments/<uuid:uuid>/skip", work.skip, name="api_work_skip"),
+    path("assignments/<uuid:uuid>/take-back", work.take_back, name="api_work_take_back"),
     path("assignments/<uuid:uuid>/shown", work.shown, name="api_work_shown"),
     path("assignments/<uuid:uuid>/release", work.release, name="api_work_release"),
     path("assignments/<uuid:uuid>/suggestions", work.suggestions, name="api_work_suggestions"),

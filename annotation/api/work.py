@@ -253,6 +253,14 @@ def skip(request, uuid):
 
 @only("POST")
 @json_view
+def take_back(request, uuid):
+    """The person takes their skip back, and is given the item again. Repeating it changes nothing."""
+    row = assigning.take_back_skip(access.assignment_for(request.user, uuid), request.user)
+    return JsonResponse({"status": "saved", "assignment": str(row.uuid)})
+
+
+@only("POST")
+@json_view
 def shown(request, uuid):
     body = _body(request)
     at = _taken("at", body.get("at") or None, incoming.instant)

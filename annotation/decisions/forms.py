@@ -6,6 +6,7 @@ from django import forms
 
 from annotation.models import Decision
 from annotation.task_types.base import number_text
+from annotation.work.stuck import WAYS
 
 
 class MoreForm(forms.Form):
@@ -18,6 +19,13 @@ class PriorityForm(forms.Form):
     priority = forms.TypedChoiceField(
         label="Assign", choices=[(10, "first"), (0, "in the usual order"), (-10, "last")], coerce=int
     )
+
+
+class StuckForm(forms.Form):
+    """What to do about one stuck item, or about all that a search finds."""
+
+    way = forms.ChoiceField(choices=[(name, title) for name, (title, _) in WAYS.items()])
+    item = forms.UUIDField(required=False)
 
 
 class DecisionWithdrawalForm(forms.Form):

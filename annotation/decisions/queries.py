@@ -23,6 +23,7 @@ from annotation.projects import cases
 from annotation.task_types import Dimension, TaskType
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.contents import UNIT_TEXTS
+from annotation.work.stuck import WhyStuck, why_stuck
 
 
 def _with(state: str):
@@ -46,7 +47,7 @@ FILTERS = {
     "judged": ("Fully judged", _judged),
     "skipped": ("Skipped", _with(Assignment.State.SKIPPED)),
     "flagged": ("Flagged", _flagged),
-    "stuck": ("Stuck: everybody skipped", lambda items: items.filter(state=Item.State.STUCK)),
+    "stuck": ("Stuck: no annotator left", lambda items: items.filter(state=Item.State.STUCK)),
     "retired": ("Retired", lambda items: items.filter(state=Item.State.RETIRED)),
     "empty": ("Nothing to judge", lambda items: items.filter(unit_count=0)),
 }
@@ -110,10 +111,11 @@ class ItemRow:
     done: int = 0
     skipped: int = 0
     judgements: int = 0  # people who answered, late ones and imported ones included
+    why_stuck: WhyStuck | None = None
 
 
 def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
-    """The items with their titles and numbers: three queries."""
+    """The items with their titles and numbers: three queries, and two more where some are stuck."""
     words = unit_words.words_of(project.type.anchor_kind, [item.anchor_id for item in items])
     rows = {item.pk: ItemRow(item, words[item.anchor_id][0]) for item in items}
     states = Assignment.objects.filter(item__in=rows).order_by().values_list("item_id", "state").annotate(Count("pk"))
@@ -123,6 +125,8 @@ def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
     answered = Annotation.objects.filter(item__in=rows).order_by().values_list("item_id").annotate(Count("pk"))
     for item_id, number in answered:
         rows[item_id].judgements = number
+    for item_id, why in why_stuck(items).items():
+        rows[item_id].why_stuck = why
     return list(rows.values())
 
 

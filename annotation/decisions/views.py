@@ -21,13 +21,14 @@ from annotation.access import (
     sees_labels,
 )
 from annotation.decisions import adjudicating, queries
-from annotation.decisions.forms import DecisionWithdrawalForm, MoreForm, PriorityForm
-from annotation.models import Project, Unit
-from annotation.work import assigning, showing
+from annotation.decisions.forms import DecisionWithdrawalForm, MoreForm, PriorityForm, StuckForm
+from annotation.models import Item, Project, Unit
+from annotation.work import assigning, showing, stuck
 from annotation.work.label_access import labels_served
 
 # More items than this are moved by whoever makes the project: by its order.
 MAX_MOVED = 50_000
+MAX_FREED = 200  # stuck items, each in a transaction of its own
 
 
 def _chosen_items(request, project: Project, values):
@@ -68,6 +69,8 @@ def project_items(request, slug):
         "rows": queries.item_rows(project, list(page.object_list)),
         "sees_labels": labels,
         "sees_keys": sees_keys(request.user, project),
+        "ways": [(name, title) for name, (title, _) in stuck.WAYS.items()],
+        "max_freed": MAX_FREED,
         "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,
     }
     return render(request, "annotation/projects/items.html", context)
@@ -93,6 +96,29 @@ def project_items_priority(request, slug):
         moved = "1 item is now assigned" if count == 1 else f"{count:,} items are now assigned"
         messages.success(request, f"{moved} {titles[form.cleaned_data['priority']]}")
     return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': chosen, 'search': search})}")
+
+
+@login_required
+@require_POST
+def project_items_stuck(request, slug):
+    """Ask those who skipped stuck items again, do without the missing answers, or hand the items over: one of them, or
+    the first of all that a search finds."""
+    project = project_for(request.user, slug, RESEARCHER)
+    values = {"filter": "stuck", "search": request.POST.get("search", "")}
+    _, search, found = _chosen_items(request, project, values)
+    form = StuckForm(request.POST)
+    if not form.is_valid():
+        raise BadRequest("Choose what to do about the item")
+    if form.cleaned_data["item"]:
+        found = found.filter(uuid=form.cleaned_data["item"])
+    done, refused = stuck.take_way(project, found[:MAX_FREED], form.cleaned_data["way"], request.user)
+    if done:
+        messages.success(request, f"Done for {done:,} item{'s' * (done != 1)}")
+    if refused:
+        messages.error(request, f"Nobody who skipped still labels here ({refused:,} item{'s' * (refused != 1)})")
+    if not done and not refused:
+        messages.info(request, "No longer stuck")
+    return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': 'stuck', 'search': search})}")
 
 
 def _item(project: Project, uuid):
@@ -138,6 +164,8 @@ def item_more(request, slug, uuid):
         try:
             assigning.ask_for_one_more(item, form.cleaned_data["note"], request.user)
             messages.success(request, "One more judgement was requested")
+            if project.items.filter(pk=item.pk, state=Item.State.STUCK).exists():
+                messages.warning(request, "No annotator is left who could give it: add one to the project")
         except assigning.AssigningError as error:
             messages.error(request, error)
     return redirect("item_detail", slug, uuid)
@@ -179,6 +207,7 @@ def item_withdraw(request, slug, uuid):
 urlpatterns = [
     path("projects/<slug:slug>/items/", project_items, name="project_items"),
     path("projects/<slug:slug>/items/priority/", project_items_priority, name="project_items_priority"),
+    path("projects/<slug:slug>/items/stuck/", project_items_stuck, name="project_items_stuck"),
     path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
     path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),
     path("projects/<slug:slug>/items/<uuid:uuid>/release/", item_release, name="item_release"),

@@ -17,7 +17,7 @@ from .projects import Project, Rater
 class Item(models.Model):
     class State(models.TextChoices):
         ACTIVE = "active"
-        STUCK = "stuck"  # everybody skipped it; a researcher looks
+        STUCK = "stuck"  # a place is open and no annotator is left for it (annotation.projects.reach)
         RETIRED = "retired"  # its content was superseded
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -22,7 +22,7 @@ def publish(project: Project, user, markdown: str) -> Guideline:
     markdown = markdown.replace("\r\n", "\n")
     with transaction.atomic():
         # The project's row is the lock that keeps two researchers from numbering their versions alike.
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         newest = project.guidelines.order_by("-version").first()
         if newest is not None and newest.markdown == markdown:
             return newest

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from annotation.models import PIECE_LINKS, Assignment, Dataset, Membership, Project, User
+from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
 from annotation.projects.label_sets import keep_label_set
@@ -168,26 +169,29 @@ def add_member(project: Project, user: User, role: str) -> Membership:
             membership.save(update_fields=["is_active"])
         if role == Membership.Role.ANNOTATOR:
             rater_of(project, user)
+            reach.check_project(project.pk)
     return membership
 
 
 def remove_member(project: Project, user: User, role: str) -> None:
     """Take the role away. Labels stay; what an annotator had taken goes to the others at once."""
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         researchers = project.memberships.filter(role=Membership.Role.RESEARCHER, is_active=True, user__is_active=True)
         if role == Membership.Role.RESEARCHER and not researchers.exclude(user=user).exists():
             raise ProjectError("A project needs at least one researcher; appoint another one first")
         project.memberships.filter(user=user, role=role).update(is_active=False)
         if role == Membership.Role.ANNOTATOR:
-            # An answer that still comes is kept.
+            cases.lock(project.pk)  # before places, as answers do
             reopen(project.assignments.filter(rater__user=user, state=Assignment.State.LEASED))
+            reach.check_project(project.pk)
 
 
 def set_roles(project: Project, user: User, roles: Iterable[str]) -> None:
     """Make these the person's roles in the project, no others."""
     wanted = set(roles)
     with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         for role in sorted(wanted):
             add_member(project, user, role)
         for role in sorted(set(Membership.Role.values) - wanted):

@@ -19,7 +19,7 @@ def set_options(project: Project, user: User, options: dict) -> Project:
     kept = options_of(task_type(project.task_type), options)
     with transaction.atomic():
         # The project's row is the lock that keeps two researchers from numbering their versions alike.
-        stored = Project.objects.select_for_update().get(pk=project.pk)
+        stored = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if stored.options != kept:
             newest = stored.options_versions.aggregate(newest=Max("version"))["newest"] or 0
             ProjectOptions.objects.create(project=stored, version=newest + 1, options=kept, created_by=user)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from annotation import incoming
@@ -32,7 +31,7 @@ from annotation.models import (
     Shown,
     Span,
 )
-from annotation.projects import cases, options
+from annotation.projects import cases, options, reach
 from annotation.projects.raters import rater_of
 from annotation.work import assigning
 from annotation.work.answer_rules import (
@@ -88,6 +87,7 @@ class CheckedSubmission:
     guideline_version: int | None
     options_version: int
     labels_seen: bool | None = None
+    has_open_place: bool = False  # whether the item has one besides the person's own
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                rater_id, labels_seen = _locked_rater(project, user, assignment.item_id)
-                answer = replace(answer, labels_seen=labels_seen)
+                rater_id, labels_seen, is_open = _locked_rater(project, user, assignment.item_id)
+                answer = replace(answer, labels_seen=labels_seen, has_open_place=is_open)
                 first = _store_first(assignment, rater_id, answer, timezone.now()) if attempt == 0 else None
                 return first or _store_any(assignment, rater_id, answer, timezone.now())
         except IntegrityError:
@@ -230,19 +230,21 @@ def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool]:
+def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool, bool]:
     """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
     the other, and always rater before assignment, as in taking. Then the item is locked for its case, before anything
     is read of what others said. The rater's number, and whether this person has been served others' labels of the
-    project, or shown what was decided of this item: what was served before the answer came is committed by now."""
+    project, or shown what was decided of this item: what was served before the answer came is committed by now. And
+    whether the item has an open place: who opened one looked itself at who is left."""
     statement = (
         "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
         "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
         "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id) OR EXISTS "
         "(SELECT 1 FROM annotation_shown shown WHERE shown.user_id = annotation_rater.user_id AND shown.item_id = %s "
-        "AND shown.what = %s)"
+        "AND shown.what = %s), EXISTS (SELECT 1 FROM annotation_assignment place "
+        "WHERE place.item_id = %s AND place.state = 'open')"
     )
-    parameters = [project.pk, user.pk, item_id, Shown.DECISION]
+    parameters = [project.pk, user.pk, item_id, Shown.DECISION, item_id]
     if connection.vendor == "postgresql":  # SQLite has one writer
         statement += f", {cases.LOCKED_ITEM}"
         parameters += cases.locked_item(project.pk, item_id)
@@ -251,7 +253,7 @@ def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool]:
             cursor.execute(statement, parameters)
             found = cursor.fetchone()
             if found is not None:
-                return found[0], bool(found[1])
+                return found[0], bool(found[1]), bool(found[2])
             rater_of(project, user)
     raise Rater.DoesNotExist
 
@@ -272,8 +274,8 @@ def _store_first(
         return None
     annotation = Annotation.objects.create(item_id=assignment.item_id, rater_id=rater_id, assignment=assignment)
     _store_revision(annotation, 1, answer, was_shown)
-    if answer.page.item.state == Item.State.STUCK:
-        assigning.settle_stuck(answer.page.item)
+    if answer.has_open_place or answer.page.item.state == Item.State.STUCK:
+        reach.check([assignment.item_id])
     if answer.submission.comment:
         cases.count(assignment.project, assignment.project.type, [assignment.item_id])
     else:
@@ -294,11 +296,16 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
     if before is not None:
         return _answer_again(before, rater_id, answer, project)
 
-    row, is_own = _place(assignment, rater_id)
     annotation = Annotation.objects.filter(item=assignment.item_id, rater=rater_id).select_related("assignment").first()
+    if annotation is not None and annotation.assignment is not None:
+        row, is_own = annotation.assignment, True
+    else:
+        row, is_own = _place(assignment, rater_id)
     number = 1
     if annotation is not None:
-        row, is_own = annotation.assignment, annotation.assignment is not None
+        if annotation.assignment_id is None and row is not None:  # it was surplus, and a place has opened since
+            Annotation.objects.filter(pk=annotation.pk).update(assignment=row, is_surplus=False)
+            annotation.is_surplus = False
         latest = annotation.revisions.filter(is_latest=True)
         number = latest.values_list("number", flat=True).get() + 1
         latest.update(is_latest=False)
@@ -323,9 +330,8 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
             changes |= {"lease_expires_at": None, "returned": False}
         if changes:
             Assignment.objects.filter(pk=row.pk).update(**changes)
-        if answer.page.item.state == Item.State.STUCK:
-            assigning.settle_stuck(answer.page.item)
     _store_revision(annotation, number, answer, was_shown)
+    reach.check([assignment.item_id])
     cases.count(project, project.type, [assignment.item_id])
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
@@ -349,18 +355,21 @@ def _answer_again(before: Revision, rater_id: int, answer: CheckedSubmission, pr
 
 
 def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bool]:
-    """The row that this answer fills, and whether it was the person's own: the one they hold of the item, or the one
-    named if it is open again. None where there is no place: the answer is surplus."""
-    rows = list(
-        Assignment.objects.select_for_update(no_key=True, of=("self",))
-        .filter(Q(pk=assignment.pk) | Q(item=assignment.item_id, rater=rater_id))
-        .order_by("pk")
-    )
-    own = next((row for row in rows if row.rater_id == rater_id), None)
-    if own is not None:
-        return (own, True) if own.state in (Assignment.State.LEASED, Assignment.State.DONE) else (None, False)
-    named = next(row for row in rows if row.pk == assignment.pk)
-    return (named, False) if named.state == Assignment.State.OPEN else (None, False)
+    """The row that this answer fills, and whether it was the person's own: the one that they hold or had skipped, or an
+    open one, best the one named. None where there is no place: the answer is surplus."""
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
+    own = rows.filter(item=assignment.item_id, rater=rater_id).first()
+    if own is not None and own.state in (Assignment.State.LEASED, Assignment.State.DONE):
+        return own, True
+    place = assigning.open_place(assignment.item_id, assignment.pk)
+    if place is not None and place.pk != assignment.pk:  # it has no arm yet, and takes the one that the page had
+        place.prefill_arm = assignment.prefill_arm
+        Assignment.objects.filter(pk=place.pk).update(prefill_arm=place.prefill_arm)
+    if own is None or place is None:
+        return place, False
+    assigning.give_way(place, own)
+    Assignment.objects.filter(pk=own.pk).update(skip_reason=own.skip_reason, is_flagged=own.is_flagged)
+    return own, True
 
 
 def _check_time(project: Project, row: Assignment | None, submission: Submission, now: datetime) -> None:

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Case, Item, Membership, Project, Rater
-from annotation.projects import cases
+from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
+from annotation.projects import cases, reach
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.raters import rater_of
 
@@ -210,20 +210,21 @@ def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: boo
 
 def release(assignment: Assignment, user) -> bool:
     """Give back what was fetched ahead and never shown."""
+    held = Assignment.objects.filter(pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED, shown_at=None)
     with transaction.atomic():
-        return bool(
-            reopen(
-                Assignment.objects.filter(
-                    pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED, shown_at=None
-                )
-            )
-        )
+        released = bool(reopen(held))
+        if released:
+            reach.check_after_commit([(assignment.project_id, assignment.item_id)])
+    return released
 
 
 def release_item(item: Item) -> int:
     """Take the item back from whoever has it now: others get it. An answer that still comes is kept."""
     with transaction.atomic():
-        return reopen(Assignment.objects.filter(item=item, state=Assignment.State.LEASED))
+        cases.lock(item.project_id, item.pk)
+        released = reopen(Assignment.objects.filter(item=item, state=Assignment.State.LEASED))
+        reach.check([item.pk])
+        return released
 
 
 def return_expired_leases(project: Project | None = None) -> int:
@@ -236,10 +237,11 @@ def return_expired_leases(project: Project | None = None) -> int:
         return 0
     with transaction.atomic():
         # What is locked is being answered at this moment.
-        expired = list(
-            rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).values_list("pk", flat=True)[:1000]
-        )
-        return reopen(Assignment.objects.filter(pk__in=expired))
+        unlocked = rows.select_for_update(skip_locked=True, no_key=True, of=("self",))
+        expired = list(unlocked.values_list("pk", "item", "project")[:1000])
+        returned = reopen(Assignment.objects.filter(pk__in=[pk for pk, _, _ in expired]))
+        reach.check_after_commit({(of_project, item) for _, item, of_project in expired})
+        return returned
 
 
 def _is_expiry_check_due(project: Project) -> bool:
@@ -270,8 +272,7 @@ def is_skipped(assignment: Assignment, user) -> bool:
 def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     rater = _locked_rater(assignment.project, user)
     item_id = assignment.item_id
-    if flag:
-        cases.lock(assignment.project_id, item_id)  # after the rater and before assignments, as answers do
+    cases.lock(assignment.project_id, item_id)  # after the rater and before assignments, as answers do
     if Annotation.objects.filter(item=item_id, rater=rater).exists():
         return False
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
@@ -293,52 +294,77 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     if flag:
         cases.count(assignment.project, assignment.project.type, [item_id])
     if replaces:
-        is_stuck = _is_out_of_reach(row.item_id, rater.project_id)
-        # A row that nobody can take must not lie in everybody's way; who joins later finds it in the queue.
         Assignment.objects.create(
             project_id=row.project_id,
             item_id=item_id,
             position=row.position,
             reason=Assignment.Reason.REPLACES_SKIP,
-            returned=not is_stuck,
+            returned=True,
         )
-        if is_stuck:
-            Item.objects.filter(pk=item_id, state=Item.State.ACTIVE).update(state=Item.State.STUCK)
+    reach.check([item_id])
     return True
 
 
-def _is_out_of_reach(item_id: int, project_id: int) -> bool:
-    """Whether every active annotator of the project has a row of the item already."""
-    own_row = Assignment.objects.filter(item=item_id, rater__user=OuterRef("user"))
-    own_answer = Annotation.objects.filter(item=item_id, rater__user=OuterRef("user"))
-    return not Membership.objects.filter(
-        ~Exists(own_row),
-        ~Exists(own_answer),
-        project=project_id,
-        role=Membership.Role.ANNOTATOR,
-        is_active=True,
-        user__is_active=True,
-    ).exists()
+def open_place(item_id: int, wanted: int | None = None) -> Assignment | None:
+    """An open row of the item, locked: the one wanted, or else one that replaces a skip. The item is locked."""
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
+    found = list(rows.filter(item=item_id, state=Assignment.State.OPEN).order_by("pk"))
+    found.sort(key=lambda row: (row.pk != wanted, row.reason != Assignment.Reason.REPLACES_SKIP))
+    return found[0] if found else None
 
 
-def settle_stuck(item: Item) -> None:
-    """After an answer to a stuck item: it is one no longer when no place is left open."""
-    if not Assignment.objects.filter(item=item, state=Assignment.State.OPEN).exists():
-        Item.objects.filter(pk=item.pk, state=Item.State.STUCK).update(state=Item.State.ACTIVE)
+def give_way(place: Assignment, to: Assignment) -> None:
+    """The skipped row counts again, in place of an open one. `to` is to be stored by the caller."""
+    Assignment.objects.filter(pk=place.pk).update(state=Assignment.State.CANCELLED, returned=False)
+    to.skip_reason, to.is_flagged = "", False
+
+
+def take_back_skip(assignment: Assignment, user) -> Assignment:
+    """The person's own row of the item, leased to them again in place of an open one. Repeating it changes nothing.
+
+    Raises AssigningError where they have not skipped it, where no place is left, or where no work is given out.
+    """
+    project, item_id = assignment.project, assignment.item_id
+    with transaction.atomic():
+        rater = _locked_rater(project, user)
+        cases.lock(project.pk, item_id)
+        row = Assignment.objects.select_for_update(no_key=True, of=("self",)).filter(item=item_id, rater=rater).first()
+        if row is not None and row.state in (Assignment.State.LEASED, Assignment.State.DONE):
+            return row
+        if row is None:
+            raise AssigningError("You have not skipped this item")
+        if project.state != Project.State.OPEN:
+            raise AssigningError(f"The project is {project.state}: no items are assigned")
+        place = open_place(item_id)
+        if place is None:
+            raise AssigningError("Others have taken this item meanwhile: it has all its judgements, or soon will")
+        was_flagged, now = row.is_flagged, timezone.now()
+        give_way(place, row)
+        row.state, row.done_at, row.leased_at, row.shown_at = Assignment.State.LEASED, None, now, now
+        row.lease_expires_at = now + timedelta(minutes=project.lease_minutes)
+        row.save()
+        if was_flagged:
+            cases.count(project, project.type, [item_id])
+        reach.check([item_id])
+    return row
 
 
 def ask_for_one_more(item: Item, note: str, by) -> Assignment:
     """One judgement more than planned, by somebody who has not judged the item yet."""
     if item.state == Item.State.RETIRED or item.unit_count == 0:
         raise AssigningError("This item no longer has anything to judge")
-    return Assignment.objects.create(
-        project_id=item.project_id,
-        item=item,
-        position=item.position,
-        reason=Assignment.Reason.EXTRA,
-        note=f"{by}: {note}" if note else str(by),
-        returned=True,
-    )
+    with transaction.atomic():
+        cases.lock(item.project_id, item.pk)
+        place = Assignment.objects.create(
+            project_id=item.project_id,
+            item=item,
+            position=item.position,
+            reason=Assignment.Reason.EXTRA,
+            note=f"{by}: {note}" if note else str(by),
+            returned=True,
+        )
+        reach.check([item.pk])
+    return place
 
 
 def set_priority(project: Project, items: Iterable[Item], priority: int) -> None:

@@ -10,6 +10,7 @@ from annotation.projects.queries import projects as queries
 from annotation.task_types import task_type
 from annotation.work import assigning
 from tests import factories
+from tests.work.browser import Annotator
 from tests.world import client_of, label_one
 
 pytestmark = pytest.mark.django_db
@@ -102,11 +103,23 @@ def test_who_leaves_gets_nothing_more_and_keeps_their_labels(researcher, dataset
     annotator = factories.make_user("anna")
     project = factories.make_project(dataset, annotators=[annotator])
     label_one(project, annotator)
-    client_of(researcher).post(f"/projects/{project.slug}/members/{annotator.uuid}/", {"roles": []})
+    held = Annotator(annotator, project).next()["payload"]
+    members = f"/projects/{project.slug}/members/"
+    assert (
+        "go to others at once. An answer that they send afterwards is not accepted"
+        in client_of(researcher).get(members).content.decode()
+    )
+    client_of(researcher).post(f"{members}{annotator.uuid}/", {"roles": []})
+    assert project.assignments.get(uuid=held["assignment"]).state == "open"
+    late = Annotator(annotator, project)
+    assert late.submit(held).status_code == 403
+    assert project.items.filter(annotations__rater__user=annotator).count() == 1
     told = client_of(annotator).get(f"/projects/{project.slug}/work/")
     assert told.status_code == 403 and "You no longer label in this project" in told.content.decode()
     [row] = [row for row in queries.member_rows(project) if row.user == annotator]
     assert row.done == 1 and row.roles == [] and row.former_roles == ["annotator"]
+    client_of(researcher).post(f"{members}{annotator.uuid}/", {"roles": ["annotator"]})
+    assert late.submit(held).json()["surplus"] is False
 
 
 def test_states_follow_their_order(researcher, dataset):

@@ -235,6 +235,8 @@ def test_a_late_answer_whose_place_is_taken_is_kept_as_surplus(project, ann, bob
     from annotation.work import assigning
 
     payload = ann.next()["payload"]
+    others = Assignment.objects.filter(item__assignments__uuid=payload["assignment"], state="open")
+    others.update(state="cancelled")  # no place is left besides the one that was taken
     lose_lease(payload)
     assigning.return_expired_leases()
     taken = bob.next()["payload"]
@@ -253,11 +255,19 @@ def test_a_late_answer_whose_place_is_taken_is_kept_as_surplus(project, ann, bob
     assert ann.next()["state"] == "empty"
 
 
-def test_an_answer_after_a_skip_is_kept_as_surplus(ann):
+def test_an_answer_after_a_skip_fills_the_place_that_the_skip_opened_and_is_surplus_once_that_is_taken(ann, bob):
+    payload = ann.next()["payload"]
+    ann.skip(payload, "unclear", flag=True)
+    response = ann.submit(payload)
+    assert (response.status_code, response.json()["surplus"]) == (200, False)
+    row = Assignment.objects.get(uuid=payload["assignment"])
+    assert (row.state, row.skip_reason, row.is_flagged) == ("done", "", False)
+    assert Assignment.objects.filter(item=row.item).exclude(state="cancelled").count() == 2
+
     payload = ann.next()["payload"]
     ann.skip(payload)
-    response = ann.submit(payload)
-    assert (response.status_code, response.json()["surplus"]) == (200, True)
+    Assignment.objects.filter(item__assignments__uuid=payload["assignment"], state="open").update(state="cancelled")
+    assert ann.submit(payload).json()["surplus"] is True
     assert Assignment.objects.get(uuid=payload["assignment"]).state == "skipped"
 
 

@@ -72,7 +72,7 @@ WAYS = {
     "work": lambda ann, bob: ann.submit(ann.next()["payload"]),
     "waiting": waiting,
     "done": done,
-    "done because of skips": skipped_by_all,
+    "skipped by all": skipped_by_all,
     "finished": finished,
     "nothing": nothing,
     "preparing": move("preparing"),

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Case, Exists, OuterRef, Value, When
 
 from annotation.access import Removed
-from annotation.models import Annotation, Assignment, Membership, Project, Rater, User
+from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater, User
 
 LOOK_AGAIN = 60
 
@@ -32,7 +32,7 @@ class Outlook:
             return "Continue labelling" if done else "Start labelling"
         if self.name == "waiting":
             return "Open the labelling page"
-        return "Review your answers" if done and self.name != "removed" else ""
+        return "Review your answers" if (done or self.name == "skipped") and self.name != "removed" else ""
 
 
 OUTLOOKS = {
@@ -50,6 +50,12 @@ OUTLOOKS = {
             "done",
             "Your part is done",
             "You have judged or skipped every item available to you; the rest need other annotators. Thank you.",
+        ),
+        Outlook(
+            "skipped",
+            "Only items that you skipped are left",
+            "No other annotator is left for them. If you can answer one after all, take the skip back under Your "
+            "answers.",
         ),
         Outlook("finished", "All done", "Every item of this project has all its judgements. Thank you."),
         Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
@@ -111,10 +117,15 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
         ~Exists(Assignment.objects.filter(item=OuterRef("item"), rater__in=own)),
         ~Exists(Annotation.objects.filter(item=OuterRef("item"), rater__in=own)),
     )
+    # Items that this person skipped are few beside those that wait.
+    skipped = Assignment.objects.filter(
+        project=OuterRef("pk"), rater__in=own, state=Assignment.State.SKIPPED, item__state=Item.State.STUCK
+    )
     name = Case(
         When(Exists(left.filter(rater__in=own)), then=Value("work")),
         When(Exists(for_them.filter(state=Assignment.State.OPEN)), then=Value("work")),
         When(Exists(for_them), then=Value("waiting")),
+        When(Exists(skipped), then=Value("skipped")),
         When(Exists(left), then=Value("done")),
         When(Exists(rows.filter(state=Assignment.State.DONE)), then=Value("finished")),
         default=Value("finished" if besides else "nothing"),

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Item, Project, Rater
+from annotation.work.queries import unit_words
 
 # A count may take this share of the time between two counts, so that a big project does not count all day.
 COUNTING_SHARE = 0.005
@@ -140,3 +141,16 @@ def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tu
     place = Coalesce("assignment__uuid", Subquery(of_item))
     places = list(own.order_by("-pk").annotate(place=place).values_list("place", flat=True)[: count + 1])
     return [str(uuid) for uuid in reversed(places[:count])], len(places) > count
+
+
+def own_rows(rater: Rater):
+    """What this person answered or skipped, newest first; `has_place` of a skip: whether the item still has one."""
+    states = [Assignment.State.DONE, Assignment.State.SKIPPED]
+    place = Assignment.objects.filter(item=OuterRef("item"), state=Assignment.State.OPEN)
+    rows = Assignment.objects.filter(rater=rater, state__in=states).select_related("item")
+    return rows.annotate(has_place=Exists(place)).order_by("-done_at", "-pk")
+
+
+def with_titles(project: Project, rows: list[Assignment]) -> list[tuple[Assignment, str]]:
+    words = unit_words.words_of(project.type.anchor_kind, [row.item.anchor_id for row in rows])
+    return [(row, words[row.item.anchor_id][0]) for row in rows]

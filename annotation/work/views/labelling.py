@@ -30,7 +30,7 @@ def offer(
     """What the browser is given next: an item with its payload, or the reason why there is none. `besides` is the
     assignment that is on the screen."""
     if assignment is None:
-        return nothing(outlook.outlook(rater.user, project, besides), work.progress(project, rater))
+        return nothing(outlook.outlook(rater.user, project, besides), work.progress(project, rater), project)
     return {"state": "item", **item_parts(assignment, rater, guideline_version)}
 
 
@@ -75,11 +75,13 @@ def decided(page: pages.LabellingPage, project: Project, rater: Rater) -> list[d
     return found
 
 
-def nothing(outlook_now: outlook.Outlook, progress: dict | None = None) -> dict:
+def nothing(outlook_now: outlook.Outlook, progress: dict | None = None, project: Project | None = None) -> dict:
     """`state`, the words for the page, when it may look again, and whether this ends what it still has before it."""
     if outlook_now.name == "work":
         outlook_now = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
-    html = render_to_string("annotation/work/empty.html", {"outlook": outlook_now, "progress": progress})
+    html = render_to_string(
+        "annotation/work/empty.html", {"outlook": outlook_now, "progress": progress, "project": project}
+    )
     return {
         "state": "empty",
         "outlook": outlook_now.name,
