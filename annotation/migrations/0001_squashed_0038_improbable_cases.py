@@ -1,4 +1,5 @@
-"""All tables as 0001 to 0038 leave them, in one step, for a new database. Older ones go their way."""
+"""All tables as version 0.1.0 leaves them, in one step. `migrate` refuses databases that have only some of what this
+replaces (config/database.py)."""
 
 import annotation.models.people
 import annotation.models.projects

@@ -2,10 +2,8 @@
 
 import json
 import uuid
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 
 from analysis.releases.files import zipped
@@ -132,15 +130,6 @@ def test_no_figure_counts_words_and_nobody_disagrees_in_them():
     assert "Not counted here: Why, Better, answered by numbers or in words." in " ".join(told.notes)
     alone = task_type_of(WORDS | {"questions": [BETTER]})
     assert all(kind.fits(alone) for kind in REPORTS.values())
-
-
-@pytest.mark.django_db
-def test_no_older_database_cuts_them():
-    way_back = import_module("annotation.migrations.0017_answers_are_texts").refuse_to_cut
-    way_back(apps, None)
-    labelled()
-    with pytest.raises(ValueError, match="Judgement: answers of more than 80 characters"):
-        way_back(apps, None)
 
 
 @pytest.mark.django_db(transaction=True)

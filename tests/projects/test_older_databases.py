@@ -1,4 +1,4 @@
-"""Rows of earlier versions outlive the upgrade: decisions with their people as raters, and claims, which get units."""
+"""A database of version 0.1.0 goes on as it is, one from before is refused with what to do."""
 
 import json
 import os
@@ -9,12 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
+from annotation.models import Dataset
+from tests.factories import make_dataset
 from tests.journeys.test_documented_commands import database_of
 
 ROOT = Path(__file__).resolve().parents[2]
-# Their rows as they were stored then, then what the code of now reads of them.
+# Rows as 0.1.0 stored them, then what the code of now reads of them.
 UPGRADE = """
 import json
 import django
@@ -22,38 +26,29 @@ django.setup()
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-before = [("annotation", "0011_what_a_job_waits_for")]
+from django.db.migrations.recorder import MigrationRecorder
+before = [("annotation", "0001_squashed_0038_improbable_cases"), ("analysis", "0001_squashed_0004_releases")]
 executor = MigrationExecutor(connection)
-executor.loader.replace_migrations = False  # the way of a database from then
-executor.loader.build_graph()
 executor.migrate(before)
+MigrationRecorder(connection).record_unapplied(*before[1])  # 0.1.0 had four of analysis
 apps = executor.loader.project_state(before).apps
 def make(model, /, **fields):
     return apps.get_model("annotation", model).objects.create(**fields)
-judge, other = (make("User", username=name, email=name + "@example.org", name=name) for name in ("judge", "other"))
+judge = make("User", username="judge", email="judge@example.org", name="judge")
 dataset = make("Dataset", slug="d", title="D", owner=judge)
 batch = make("ContentBatch", dataset=dataset, state="published")
 claim = make("Claim", dataset=dataset, batch=batch, key="c", text="c")
 project = make("Project", slug="p", title="P", dataset=dataset, task_type="claim-evidence/six-way/1", created_by=judge)
-make("Rater", project=project, user=other, kind="member", name="other", pseudonym="r-other")
-units = []
-for key in ("1", "2"):
-    evidence = make("Evidence", dataset=dataset, batch=batch, key=key, text=key, claim=claim)
-    units.append(make("Unit", dataset=dataset, batch=batch, kind="evidence", key=key, evidence=evidence))
-for unit, person, method in ((0, judge, "adjudicated"), (1, other, "adjudicated"), (0, None, "imported")):
-    make("Decision", project=project, unit=units[unit], dimension="stance", label="supports", method=method,
-         note="n", decided_by=person)
+rater = make("Rater", project=project, user=judge, kind="member", name="judge", pseudonym="r-judge")
+evidence = make("Evidence", dataset=dataset, batch=batch, key="1", text="1", claim=claim)
+unit = make("Unit", dataset=dataset, batch=batch, kind="evidence", key="1", evidence=evidence)
+make("Decision", project=project, unit=unit, dimension="stance", label="supports", method="adjudicated", number=1,
+     is_latest=True, note="n", decided_by=rater)
 call_command("migrate", verbosity=0)
-from annotation.models import Decision, Unit
-rows = Decision.objects.order_by("pk")
-print(json.dumps([
-    [row.unit.key, row.method, row.label, row.note, row.number, row.is_latest, row.is_withdrawn, row.seen,
-     row.decided_by and [row.decided_by.name, row.decided_by.kind, row.decided_by.project.slug],
-     row.decided_at == row.created_at if row.decided_at else None]
-    for row in rows
-]))
-print(rows[1].decided_by.pseudonym)
-print(json.dumps([[unit.key, unit.claim.text, unit.batch.state] for unit in Unit.objects.filter(kind="claim")]))
+from annotation.models import Decision
+row = Decision.objects.get()
+print(json.dumps([row.unit.evidence.claim.text, row.label, row.note, row.decided_by.pseudonym]))
+print(json.dumps(sorted(name for app, name in MigrationRecorder(connection).applied_migrations() if app == "analysis")))
 """
 
 
@@ -81,7 +76,7 @@ def tables(database) -> dict[str, tuple]:
 @pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_path):
+def test_a_database_of_version_0_1_0_goes_on_as_it_is(kind, tmp_path):
     variables = {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
@@ -92,15 +87,24 @@ def test_decisions_outlive_the_upgrade_with_their_people_and_times(kind, tmp_pat
         command = [sys.executable, "-c", UPGRADE]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    rows, pseudonym, claims = done.stdout.splitlines()
-    assert json.loads(claims) == [["c", "c", "published"]]
-    said = ["supports", "n", 1, True, False, None]  # what anybody had been shown is not known
-    assert json.loads(rows) == [
-        ["1", "adjudicated", *said, ["judge", "member", "p"], True],
-        ["2", "adjudicated", *said, ["other", "member", "p"], True],
-        ["1", "imported", *said, None, None],
-    ]
-    assert pseudonym == "r-other"  # the rater that they were already
+    row, recorded = map(json.loads, done.stdout.splitlines())
+    assert row == ["c", "supports", "n", "r-judge"]
+    assert "0001_squashed_0004_releases" in recorded
     if kind == connection.vendor == "sqlite":  # a new database has the tables of one that came here step by step
         connection.ensure_connection()
         assert tables(sqlite3.connect(tmp_path / "old.sqlite3")) == tables(connection.connection)
+
+
+@pytest.mark.django_db
+def test_an_older_one_is_refused_and_nothing_changes():
+    make_dataset(slug="kept")
+    recorder = MigrationRecorder(connection)
+    for app, name in list(recorder.applied_migrations()):
+        if app == "annotation" and name > "0037":
+            recorder.record_unapplied(app, name)
+    before = recorder.applied_migrations().keys()
+    with pytest.raises(
+        CommandError, match=r"before version 0\.1\.0: .* 0036_decisions_by_set\. Run `manage.py migrate`"
+    ):
+        call_command("migrate", verbosity=0)
+    assert recorder.applied_migrations().keys() == before and Dataset.objects.get().slug == "kept"
