@@ -56,7 +56,7 @@ class UploadForm(forms.Form):
     encoding = forms.ChoiceField(
         required=False,
         choices=[("", "UTF-8, or as guessed from the file"), *((slug, one.title) for slug, one in ENCODINGS.items())],
-        label="Encoding of files that are not UTF-8",
+        label="Encoding, if not UTF-8",
     )
     setting = forms.CharField(
         required=False,

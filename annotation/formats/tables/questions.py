@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, shown
 from annotation.formats.records import FormatError
-from annotation.task_types.base import NONE_CHOSEN, number_text
+from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
+
+if TYPE_CHECKING:
+    from annotation.formats.tables.ratings import RatingRows
 
 MOST_LABELS = 40
+# A question about highlights alone is answered whether there are any; they have labels of their own.
+HIGHLIGHTS, MARKED, NOTHING = "highlights", "marked", "none"
+FIELD_OF_PAGE = {"claim": "claim", "pair": "hypothesis", "response": "response"}
 
 
 def range_in(text: str, question: str) -> tuple[float, float]:
@@ -84,3 +91,55 @@ def question_of(
     level = level_of(values) if are_numbers else "nominal"
     several = {"answer": "labels"} if takes_several else {}
     return {"slug": slug, "title": title, "level": level, "labels": labels} | several
+
+
+# --- of the rows of a table of ratings -------------------------------------------------------------------------------
+
+
+def made_of(rows: RatingRows, name: str) -> dict:
+    """The description of the label set; {} where the rows have no labels."""
+    values: dict[str, dict[str, None]] = {}
+    own: dict[str, dict[str, None]] = {}  # question -> labels of its highlights
+    for revisions in rows.labels.values():
+        for answer in revisions:
+            for question, label in answer.labels.items():
+                values.setdefault(question, {}).update(dict.fromkeys(_values_of(rows, question, label)))
+            for question, spans in answer.spans.items():
+                own.setdefault(question, {}).update((span.label, None) for span in spans)
+    for (_, question), (label, _) in rows.decided.items():
+        values.setdefault(question, {}).update(dict.fromkeys(_values_of(rows, question, label)))
+    if not values:
+        return {}
+    for (_, _, question), (label, _) in rows.predictions.items():
+        values.setdefault(question, {}).update(dict.fromkeys(_values_of(rows, question, label)))
+    for (_, _, question), spans in rows.predicted_spans.items():
+        own.setdefault(question, {}).update((span.label, None) for span in spans)
+    questions = [_question(rows, question, list(found), own) for question, found in values.items()]
+    return {"name": name[:150], "version": 1, "page": rows.page, "summary": "", "questions": questions}
+
+
+def _values_of(rows: RatingRows, question: str, answer: str) -> Iterable[str]:
+    return chosen_of(answer) if question in rows.several else (answer,)
+
+
+def _question(rows: RatingRows, slug: str, values: list[str], own: dict[str, dict[str, None]]) -> dict:
+    is_marked = slug not in rows.labelled and set(values) <= {MARKED, NOTHING} and rows.has_spans
+    if is_marked:
+        labels = [{"value": MARKED, "title": "Highlights"}, {"value": NOTHING, "title": "None"}]
+        found = {"slug": slug, "title": title_of(slug, rows.titles), "level": "nominal", "labels": labels}
+    else:
+        found = question_of(slug, values, rows.titles, rows.ranges.get(slug), slug in rows.several)
+    if not is_marked and slug not in own:
+        return found
+    spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[rows.page]], "required": is_marked}
+    spans |= {"labels": [MARKED]} if is_marked else {}
+    if names := sorted(own.get(slug, {}).keys() - {""}):
+        if "" in own[slug]:
+            raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
+        spans["own_labels"] = [{"value": one, "title": rows.titles.get(one, one)} for one in names]
+    return found | {"spans": spans}
+
+
+def chosen_of(answer: str) -> list[str]:
+    """The labels of an answer of several."""
+    return [] if answer == NONE_CHOSEN else answer.split(SEPARATOR)

@@ -10,7 +10,7 @@ decisions where every text has one. Empty cells are missing labels. Numbers are 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -32,7 +32,6 @@ from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
     DecisionRecord,
-    FormatError,
     JudgementRecord,
     LostRecord,
     OddRecord,
@@ -65,7 +64,16 @@ from annotation.formats.tables.oddities import (
     check_treatment,
 )
 from annotation.formats.tables.opening import Opening
-from annotation.formats.tables.questions import parts_of, question_of, range_in, title_of
+from annotation.formats.tables.questions import (
+    FIELD_OF_PAGE,
+    HIGHLIGHTS,
+    MARKED,
+    NOTHING,
+    chosen_of,
+    made_of,
+    parts_of,
+    range_in,
+)
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
 from annotation.formats.tables.times import Times
@@ -73,9 +81,6 @@ from annotation.formats.tools.offsets import MarkedPlaces
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
 MISSING_NUMBERS = ("nan", "na", "none", "null")
-# A question about highlights alone is answered whether there are any; they have labels of their own.
-HIGHLIGHTS, MARKED, NOTHING = "highlights", "marked", "none"
-FIELD_OF_PAGE = {"claim": "claim", "pair": "hypothesis", "response": "response"}
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -89,7 +94,7 @@ def read_whole(sources: list[SourceFile], options: Options, name: str) -> tuple[
     """What `read` and `label_set_of` give, in one pass."""
     rows = RatingRows(options)
     content = list(_content(sources, options, rows))
-    return [*content, *rows.said()], rows.label_set(name)
+    return [*content, *rows.said()], made_of(rows, name)
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
@@ -102,7 +107,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     rows = RatingRows(options)
     for _ in _content(sources, options, rows):
         pass
-    return rows.label_set(name)
+    return made_of(rows, name)
 
 
 def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> Iterator[Record]:
@@ -503,7 +508,7 @@ class RatingRows:
                 said = earlier.labels | said
             for question in self.several & said.keys() & answer.labels.keys() if answer.at == newest.at else ():
                 # A row for each label of one answer.
-                labels = {*_chosen(said[question]), *_chosen(answer.labels[question])}
+                labels = {*chosen_of(said[question]), *chosen_of(answer.labels[question])}
                 newest.labels[question] = answer.labels[question] = self._together(question, labels)
                 said = said | newest.labels
             if _contradict(said, answer.labels):
@@ -637,51 +642,6 @@ class RatingRows:
             if len(written) > 1 and number_in(label) is None:
                 spelt = ", ".join(f"{text} ({number:,})" for text, number in written.most_common(10))
                 yield OddRecord(SPELLINGS, f"{question}: {spelt}", sum(written.values()), "")
-
-    def label_set(self, name: str) -> dict:
-        """As `label_set_of` gives it, of the rows so far."""
-        values: dict[str, dict[str, None]] = {}
-        own: dict[str, dict[str, None]] = {}  # question -> labels of its highlights
-        for revisions in self.labels.values():
-            for answer in revisions:
-                for question, label in answer.labels.items():
-                    values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
-                for question, spans in answer.spans.items():
-                    own.setdefault(question, {}).update((span.label, None) for span in spans)
-        for (_, question), (label, _) in self.decided.items():
-            values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
-        if not values:
-            return {}
-        for (_, _, question), (label, _) in self.predictions.items():
-            values.setdefault(question, {}).update(dict.fromkeys(self._values_of(question, label)))
-        for (_, _, question), spans in self.predicted_spans.items():
-            own.setdefault(question, {}).update((span.label, None) for span in spans)
-        questions = [self._question(question, list(found), own) for question, found in values.items()]
-        return {"name": name[:150], "version": 1, "page": self.page, "summary": "", "questions": questions}
-
-    def _values_of(self, question: str, answer: str) -> Iterable[str]:
-        return _chosen(answer) if question in self.several else (answer,)
-
-    def _question(self, slug: str, values: list[str], own: dict[str, dict[str, None]]) -> dict:
-        is_marked = slug not in self.labelled and set(values) <= {MARKED, NOTHING} and self.has_spans
-        if is_marked:
-            labels = [{"value": MARKED, "title": "Highlights"}, {"value": NOTHING, "title": "None"}]
-            found = {"slug": slug, "title": title_of(slug, self.titles), "level": "nominal", "labels": labels}
-        else:
-            found = question_of(slug, values, self.titles, self.ranges.get(slug), slug in self.several)
-        if not is_marked and slug not in own:
-            return found
-        spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[self.page]], "required": is_marked}
-        spans |= {"labels": [MARKED]} if is_marked else {}
-        if names := sorted(own.get(slug, {}).keys() - {""}):
-            if "" in own[slug]:
-                raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
-            spans["own_labels"] = [{"value": one, "title": self.titles.get(one, one)} for one in names]
-        return found | {"spans": spans}
-
-
-def _chosen(answer: str) -> list[str]:
-    return [] if answer == NONE_CHOSEN else answer.split(SEPARATOR)
 
 
 def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:
