@@ -88,6 +88,10 @@ class BadCell(Exception):
         self.column, self.value, self.reason = column, value, reason
 
 
+class LeftOut(BadCell):
+    """Nothing is wrong with the row: it is of a kind that is to be left out."""
+
+
 def number_in(text: str) -> float | None:
     """The finite number that a text is; None where it is none. `1_2` is a name, though Python reads it as 12."""
     if "_" in text:

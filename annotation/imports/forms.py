@@ -11,7 +11,17 @@ from annotation.formats import FORMATS, FormatError
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
-from annotation.formats.tables.oddities import CHARACTERS, LEAVE_OUT, ODDITIES, REPLACE, UNMAPPED
+from annotation.formats.tables.oddities import (
+    BASE,
+    CHARACTERS,
+    DATES,
+    ENCODING,
+    LEAVE_OUT,
+    ODDITIES,
+    OFFSETS,
+    UNMAPPED,
+    ZONE,
+)
 from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
 from annotation.imports.importing import FileChoices, ProjectWish
@@ -25,6 +35,7 @@ from annotation.task_types import TaskType, task_type
 
 GUESS = ""
 MOST_RADIOS = 6
+OF_READING = (ENCODING, CHARACTERS, OFFSETS, BASE, DATES, ZONE)  # what is wrong with a row depends on these
 VALUES_MOST = 30  # different labels in the first rows that are offered one by one
 AN_ERROR, NO_LABEL = "!", "-"
 VALUE_CHOICES = ((AN_ERROR, "unknown: list such rows as errors"), (NO_LABEL, "no label"))
@@ -355,8 +366,10 @@ class ImportNowForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
-        is_mended = cleaned.get(f"treat_{CHARACTERS}") == REPLACE  # the import says what else is wrong
-        if "leave_out" in self.fields and not (cleaned.get("leave_out") or is_mended):
+        # Read otherwise than by the dry run, other rows may be bad, of which the import tells.
+        treated = {kind: cleaned.get(f"treat_{kind}") for kind in OF_READING if kind in self.odd}
+        is_other = any(said != self.fields[f"treat_{kind}"].initial for kind, said in treated.items())
+        if "leave_out" in self.fields and not (cleaned.get("leave_out") or is_other):
             self.add_error("leave_out", "Nothing can be imported with bad rows: leave them out, or correct the file")
         if cleaned.get("with_project"):
             for name, what in (("project_title", "a title"), ("task_type", "a task")):

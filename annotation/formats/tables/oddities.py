@@ -16,6 +16,7 @@ from annotation.formats.records import FormatError, OddRecord
 IDENTICAL, REVISIONS, PLACES, SPELLINGS, UNMAPPED = "identical", "revisions", "places", "spellings", "unmapped"
 MERGED, UNNAMED, OFFSETS = "merged", "unnamed", "offsets"
 ENCODING, CHARACTERS, DATES, ZONE = "encoding", "characters", "dates", "zone"
+BASE, NO_HIGHLIGHT = "base", "nothing"
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 LEAVE_OUT, AS_GUESSED, REPLACE = "leave-out", "guess", "replace"
 
@@ -102,6 +103,22 @@ ODDITIES: dict[str, Oddity] = {
             "bytes": "Bytes of UTF-8",
         },
         "words",
+    ),
+    BASE: Oddity(
+        "Highlights by their places, which may count from 0 or 1",
+        {
+            "words": "As the highlighted words show",
+            "zero": "From 0, to before the end",
+            "one": "From 1, to before the end",
+            "one-last": "From 1, to the last character",
+            "zero-last": "From 0, to the last character",
+        },
+        "words",
+    ),
+    NO_HIGHLIGHT: Oddity(
+        "Words in place of a highlight",
+        {"none": "Nothing is marked there", LEAVE_OUT: "Leave these rows out"},
+        suggested="none",
     ),
     DATES: Oddity(
         "Dates such as 03/04/2026",

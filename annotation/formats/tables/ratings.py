@@ -18,6 +18,7 @@ from functools import cached_property
 
 from annotation.formats.cells import (
     BadCell,
+    LeftOut,
     guess_label,
     number_in,
     required_text,
@@ -45,7 +46,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tables.highlights import spans_in_cell, spans_of_marks, spans_of_row, unmarked
+from annotation.formats.tables.highlights import TablePlaces, spans_in_cell, spans_of_marks, spans_of_row, unmarked
 from annotation.formats.tables.keys import TextKeys
 from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
@@ -54,7 +55,6 @@ from annotation.formats.tables.oddities import (
     LEAVE_OUT,
     MERGED,
     ODDITIES,
-    OFFSETS,
     PLACES,
     REVISIONS,
     SPELLINGS,
@@ -77,7 +77,6 @@ from annotation.formats.tables.questions import (
 from annotation.formats.tables.roles import check_roles, name_of
 from annotation.formats.tables.rows import hashed, plain
 from annotation.formats.tables.times import Times
-from annotation.formats.tools.offsets import MarkedPlaces
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
 MISSING_NUMBERS = ("nan", "na", "none", "null")
@@ -124,13 +123,9 @@ def _content(sources: list[SourceFile], options: Options, rows: RatingRows) -> I
             yield from rows.records_of(file, line, row.cells, row.place)
         except BadCell as problem:
             error = row_error(file, line, problem)
-            yield replace(error, cells=row.cells, is_chosen=isinstance(problem, _LeftOut))
+            yield replace(error, cells=row.cells, is_chosen=isinstance(problem, LeftOut))
     for name, (number, first) in opening.without.items():
         yield LostRecord(f"Rows whose list of texts is empty: {name[:-2]}", number, first)
-
-
-class _LeftOut(BadCell):
-    """Nothing is wrong with the row: it is of a kind that is to be left out."""
 
 
 @dataclass(slots=True)
@@ -189,7 +184,8 @@ class RatingRows:
         self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
         self.of_rater = of("about")
         self.slots: set[str] = set()  # raters that are places in a list
-        self.places = MarkedPlaces(options.treat.get(OFFSETS, ""))
+        nothing = {value for values in self.meant.values() for value, label in values.items() if label == ""}
+        self.places = TablePlaces(options.treat, nothing)
         self.keys = TextKeys("id" in self.mapping, "document" in self.mapping)
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
         self.has_spans = self.has_row_spans or bool(self.of_spans) or self.is_marked
@@ -377,7 +373,7 @@ class RatingRows:
             meant = guess_label(text, question, accepted)
             if meant is None:
                 if self.treat[UNMAPPED] == LEAVE_OUT:
-                    raise _LeftOut(column, text, "is not a label of the question")
+                    raise LeftOut(column, text, "is not a label of the question")
                 self._note(UNMAPPED, f"{question}: {text}", file, line)
                 return None
         if scale is not None:
@@ -390,7 +386,7 @@ class RatingRows:
                 raise BadCell(column, text, f"is outside the scale from {number_text(least)} to {number_text(most)}")
         written = self.written.setdefault((question, label), Counter())
         if text not in written and written and self.treat[SPELLINGS] == LEAVE_OUT and number_in(text) is None:
-            raise _LeftOut(column, text, f"is spelt differently from {next(iter(written))!r}")
+            raise LeftOut(column, text, f"is spelt differently from {next(iter(written))!r}")
         written[text] += 1
         if meant is not None:
             return meant
@@ -416,19 +412,21 @@ class RatingRows:
         raw = cells.get(self.mapping["text"])
         raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
         field = FIELD_OF_PAGE[self.page]
-        marked = {(): list(spans_of_row(self.mapping, cells, raw, field, self.places))} if self.has_row_spans else {}
+        marked, none = {}, set()  # by the names of the column; those that say that nothing is marked
+        if self.has_row_spans:
+            marked[()] = list(spans_of_row(self.mapping, cells, raw, field, self.places))
+            none |= {()} if self.places.takes_none() else set()
         if self.is_marked:
             if not is_checker:
                 found.setdefault(rater, _Answer({}))
             if marks["text"] or not marks.get("context"):
                 marked[()] = list(spans_of_marks(marks["text"], self.mapping, cells, raw, field))
-        marked |= {
-            tuple(names): list(spans_in_cell(cells.get(column), column, raw, field, self.places))
-            for names, column in self.of_spans
-        }
+        for names, column in self.of_spans:
+            marked[tuple(names)] = list(spans_in_cell(cells.get(column), column, raw, field, self.places))
+            none |= {tuple(names)} if self.places.takes_none() else set()
         for names, spans in marked.items():
             question = names[0] if names else HIGHLIGHTS
-            if not spans and (is_checker or rater not in found):
+            if not spans and (is_checker or (rater not in found and names not in none)):
                 continue
             answer = found.setdefault(rater, _Answer({}))
             if question not in self.labelled:
@@ -457,7 +455,7 @@ class RatingRows:
                 with suppress(BadCell):
                     self.times.see(row.cells.get(column), column, file, line)
             text = row.cells.get(self.mapping["text"]) if self.is_counted else None
-            if isinstance(text, str) and not text.isascii():
+            if isinstance(text, str):
                 self.places.at(file, line)
                 with suppress(BadCell):
                     self._highlight({}, "", row.cells, {"text": [], "context": []}, is_checker=True)
@@ -476,7 +474,7 @@ class RatingRows:
         if "" not in answers or self.cell(cells, "checker"):
             self._note(MERGED, "", file, line)
         elif self.treat[IDENTICAL] == LEAVE_OUT:
-            raise _LeftOut("", "", f"is the same row as on line {first:,}")
+            raise LeftOut("", "", f"is the same row as on line {first:,}")
         else:
             self._note(IDENTICAL, "", file, line)
 
@@ -484,7 +482,7 @@ class RatingRows:
         for who, answer in answers.items():
             if not who and "rater" in self.mapping:  # others are named
                 if self.treat[UNNAMED] == LEAVE_OUT:
-                    raise _LeftOut(self.mapping["rater"], "", "is empty, and says who gave the labels")
+                    raise LeftOut(self.mapping["rater"], "", "is empty, and says who gave the labels")
                 self._note(UNNAMED, "", file, line)
                 if self.treat[UNNAMED] == "decisions":
                     self._decide(key, answer)
@@ -493,7 +491,7 @@ class RatingRows:
                 first = self.first_unnamed.setdefault(key, answer.labels)
                 if first is not answer.labels and _contradict(first, answer.labels):
                     if self.treat[PLACES] == LEAVE_OUT:
-                        raise _LeftOut("", key, "has other labels than an earlier row for the same text")
+                        raise LeftOut("", key, "has other labels than an earlier row for the same text")
                     self._note(PLACES, "", file, line)
                 self.n_unnamed[key] += 1
                 self.labels[key, f"\0{self.n_unnamed[key]}"] = [answer]
@@ -513,11 +511,12 @@ class RatingRows:
                 said = said | newest.labels
             if _contradict(said, answer.labels):
                 if self.treat[REVISIONS] == LEAVE_OUT:
-                    raise _LeftOut("", who, "has other labels than an earlier row by the same rater")
+                    raise LeftOut("", who, "has other labels than an earlier row by the same rater")
                 self._note(REVISIONS, "", file, line)
                 revisions.append(answer)
                 continue
-            newest.labels |= answer.labels | {one: MARKED for one in answer.spans if one not in self.labelled}
+            spans = {one: MARKED for one in (*newest.spans, *answer.spans) if one not in self.labelled}
+            newest.labels |= answer.labels | spans
             newest.about = newest.about | answer.about
             newest.comment, newest.at = answer.comment or newest.comment, answer.at or newest.at
             for question, spans in answer.spans.items():

@@ -155,7 +155,7 @@ class MarkedPlaces:
             return
         text = raw.replace("\r\n", "\n")
         fitting = {
-            name for name, one in found.items() if one is not None and (quote is not None or _is_of_words(text, *one))
+            name for name, one in found.items() if one is not None and (quote is not None or is_of_words(text, *one))
         }
         evidence = self.files.setdefault(self.here, _Evidence())
         differs = found["utf-16"] != found["code-points"]
@@ -180,7 +180,7 @@ class MarkedPlaces:
             yield OddRecord(OFFSETS, what, evidence.n_undecided, evidence.first, is_open=is_open)
 
 
-def _is_of_words(text: str, start: int, end: int) -> bool:
+def is_of_words(text: str, start: int, end: int) -> bool:
     """Whether a stretch begins and ends with a word or a mark, and cuts no word and no emoji."""
     is_plain = start < end and not (text[start].isspace() or text[end - 1].isspace())
     return is_plain and not any(_cuts(text, at) for at in (start, end))
