@@ -13,7 +13,9 @@ from django.db.models.functions import Coalesce
 from analysis.models import Release
 from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
 from analysis.releases.kept import archive_path
+from analysis.reports.common import FINAL
 from annotation import models
+from annotation.decisions.moments import decision_sets, sets_in_order
 from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, Span
 
 
@@ -99,12 +101,18 @@ def _exposed_before(origin: dict) -> tuple:
 
 
 def current_decisions(project: Project, method: str, unit_ids: Iterable[int]) -> dict[str, dict[str, str]]:
-    """Unit's key -> dimension -> label."""
+    """Unit's key -> dimension -> label; by the method `final` of the set that stands."""
     decisions: dict[str, dict[str, str]] = {}
-    rows = Decision.objects.in_force().filter(project=project, unit__in=list(unit_ids)).of_set(method)
-    for unit, dimension, label in rows.values_list("unit__key", "dimension", "label"):
-        decisions.setdefault(unit, {})[dimension] = label
+    rows = Decision.objects.in_force().filter(project=project, unit__in=list(unit_ids))
+    for name in _sets(method, decision_sets(project)):
+        for unit, dimension, label in rows.of_set(name).values_list("unit__key", "dimension", "label"):
+            decisions.setdefault(unit, {})[dimension] = label
     return decisions
+
+
+def _sets(method: str, known: Iterable[str]) -> list[str]:
+    """Those of one name, or all for `final`, the one that stands last."""
+    return sets_in_order(list(known))[::-1] if method == FINAL else [method]
 
 
 class Frozen:
@@ -128,16 +136,20 @@ class Frozen:
         return [_revision(line, answers, known) for line in lines]
 
     def decided(self, method: str, units: set[str]) -> dict[str, dict[str, str]]:
-        decisions: dict[str, dict[str, str]] = {}
+        by_set: dict[str, dict[tuple[str, str], str]] = {}
         name = DECISIONS if DECISIONS in self.files else "frames/decisions.jsonl"
         for row in self.files.rows(name, _lines_with("unit", units)):
-            if row["method"] != method or "unit_kind" in row or row["unit"] not in units:
+            if "unit_kind" in row or row["unit"] not in units:
                 continue
-            of_unit = decisions.setdefault(row["unit"], {})
-            of_unit.pop(row["dimension"], None)  # the newest comes last, and may be that it was withdrawn
+            place, of_set = (row["unit"], row["dimension"]), by_set.setdefault(row["method"], {})
+            of_set.pop(place, None)  # the newest comes last, and may be that it was withdrawn
             if row.get("label"):
-                of_unit[row["dimension"]] = row["label"]
-        return {unit: labels for unit, labels in decisions.items() if labels}
+                of_set[place] = row["label"]
+        decisions: dict[str, dict[str, str]] = {}
+        for set_name in _sets(method, by_set):
+            for (unit, dimension), label in by_set.get(set_name, {}).items():
+                decisions.setdefault(unit, {})[dimension] = label
+        return decisions
 
 
 def _lines_with(name: str, values: set[str]) -> re.Pattern[str]:

@@ -32,11 +32,19 @@ REFERENCES = SetTitles(
         Decision.Method.ADJUDICATED.value: "Adjudicated decisions",
     }
 )
-DAWID_SKENE = "dawid-skene"
-# A comparison can be compared with a model of the people, too: who errs how is estimated, not counted.
+DAWID_SKENE, FINAL = "dawid-skene", "final"
+# A comparison can be with final labels, as exports have them, and with a model of the people, too: who errs how is
+# estimated, not counted.
 WITH_MODEL = SetTitles(
-    {"majority": REFERENCES["majority"], DAWID_SKENE: "Most probable label by Dawid-Skene"} | REFERENCES
+    {
+        FINAL: "Final label: decision, else majority",
+        "majority": REFERENCES["majority"],
+        DAWID_SKENE: "Most probable label by Dawid-Skene",
+    }
+    | REFERENCES
 )
+# Those that are made of people's labels, at least in part.
+OF_PEOPLE = ("majority", DAWID_SKENE, FINAL)
 NUMERIC = ("interval", "ratio")  # levels
 # What of people's labels a score is correlated with, and how a sentence names it.
 PLACE, MEAN, MEDIAN = "label", "mean", "median"

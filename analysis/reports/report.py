@@ -17,6 +17,7 @@ from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
 from analysis.reports.options import AND, Option
 from analysis.reports.tabular import Grid, with_note
+from analysis.reports.words.changes import notes_on_changes
 from analysis.reports.words.decisions import DECISIONS_ALONE, decisions_alone
 from analysis.reports.words.numbers import left_out
 from analysis.reports.words.sentences import note_on_labels_seen
@@ -113,6 +114,7 @@ class Report:
         """The report as plain data, with its items as they are stored under `behind`; of a project, from the database.
         Unknown options and wrong values raise ValueError. With `quick`, without intervals and what is drawn at random.
         """
+        from analysis.reports.labels.changed import changes_in
         from analysis.sources.scoped import as_source
 
         source = as_source(source)
@@ -127,7 +129,10 @@ class Report:
             report=self.name,
             project=source.slug,
             task_type=source.task_type,
-            made_from=source.described() | self._left_out(source) | self._decisions_alone(source, options),
+            made_from=source.described()
+            | self._left_out(source)
+            | self._decisions_alone(source, options)
+            | ({} if quick or not self.reads_people else changes_in(source)),
         )
         return to_json(result) | {"behind": items.to_json()}
 
@@ -149,7 +154,8 @@ class Report:
         levels = result.get("made_from", {}).get("assumed_levels", {})
         assumed = " ".join(f"{title}: {words}." for title, words in levels.items())
         rows = left_out(result.get("made_from", {}).get("rows_left_out", 0), "bad rows of the file")
-        page = page.with_note(" ".join(filter(None, (assumed, pieces, rows, note, note_on_labels_seen(result)))))
+        notes = assumed, pieces, rows, note, note_on_labels_seen(result), *notes_on_changes(result)
+        page = page.with_note(" ".join(filter(None, notes)))
         if alone := decisions_alone(result):
             begins = alone.begins(self.title, self.needs_raters)
             page = page.beginning_with(begins, is_all=bool(self.needs_raters))

@@ -81,6 +81,11 @@ class Source(Outline):
         """ANSWER_COLUMNS, a row per annotation that is not surplus. Times are of its latest revision; `seconds` are
         active ones, nan where unknown; `arm` is None for answers of files and late ones."""
 
+    def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
+        """Annotation -> the version of the project's options that its latest revision was asked under, of those that
+        name one, and the task as each version asks it, 0 without options. Empty where the project never had any."""
+        return {}, {}
+
     @abstractmethod
     def exposure_frame(self) -> pd.DataFrame:
         """EXPOSURE_COLUMNS: whose answer could see which run's suggestions, and when first (NaT: never shown).

@@ -42,7 +42,9 @@ from annotation.models import (
     answered_at,
     opened_at,
 )
+from annotation.projects.options import OPTIONS_VERSION, named_version
 from annotation.projects.preparing import refuse_preparing
+from annotation.task_types import TaskType, configured, task_type
 
 # The arm of an answer: its assignment's, or what the release said that brought it.
 ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharField())
@@ -140,6 +142,15 @@ class DatabaseSource(ProjectOutline, Source):
         frame["rater"] = self._pseudonyms(frame["rater"])
         frame = frame.sort_values(["item_key", "rater"], ignore_index=True)
         return frame[list(base.ANSWER_COLUMNS)]
+
+    def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
+        if not self.project.options_version:
+            return {}, {}
+        plain, versions = task_type(self.task_type), self.project.options_versions.values_list("version", "options")
+        rows = Revision.objects.filter(is_latest=True, annotation__item__project=self.project)
+        rows = rows.filter(metadata__has_key=OPTIONS_VERSION).values_list("annotation_id", "metadata")
+        named = {annotation: named_version(metadata) for annotation, metadata in rows.iterator(chunk_size=AT_ONCE)}
+        return named, {0: plain} | {version: configured(plain, options) for version, options in versions}
 
     def labels_seen(self) -> set[int]:
         marked = Revision.objects.filter(labels_seen=True, annotation__item__project=self.project)

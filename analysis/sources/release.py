@@ -20,7 +20,8 @@ from analysis.sources.base import Source
 from analysis.sources.content_rows import NUMBERS, content_columns
 from analysis.sources.outline import GeneratorRun, Run, groups_in
 from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
-from annotation.task_types import LabelSetError, configured, learn, task_type
+from annotation.projects.options import named_version
+from annotation.task_types import LabelSetError, TaskType, configured, learn, task_type
 
 # Columns that stay whole numbers though some rows have none.
 WHOLE = ("guideline_version", "rank", *NUMBERS)
@@ -40,6 +41,7 @@ class _Stored:
     revisions: pd.DataFrame
     annotators: set[str]
     groups: dict[str, str]  # of annotators who have one
+    options_versions: dict[int, int]  # annotation -> the version of the options that its newest revision names
 
 
 class ReleaseSource(Source):
@@ -59,7 +61,7 @@ class ReleaseSource(Source):
         self.slug, self.title, self.task_type = manifest["project"], release["title"], manifest["task_type"]
         try:
             kind = learn(manifest["label_set"]) if "label_set" in manifest else task_type(self.task_type)
-            self.type = configured(kind, manifest.get("options", {}))
+            self._plain, self.type = kind, configured(kind, manifest.get("options", {}))
         except LabelSetError as error:
             raise ReleaseError(f"{path}: label_set: {error}") from None
         except KeyError:
@@ -118,6 +120,7 @@ class ReleaseSource(Source):
         lines = _columns("annotation number shown_at submitted_at", "seconds guideline_version suggestion_shown")
         spans = _columns("annotation number unit start end", "rater dimension label field own_label")
         places: dict[tuple[int, str], int] = {}
+        named: dict[int, tuple[int, int]] = {}  # annotation -> its newest revision, and the options that it names
         for line in self.files.rows(ANNOTATIONS):
             annotators.add(line["annotator"])
             if "annotator_group" in line:
@@ -133,6 +136,8 @@ class ReleaseSource(Source):
             lines["submitted_at"].append(_microseconds(line["submitted_at"]))
             lines["seconds"].append(None if seconds is None else seconds / 1000)
             lines["guideline_version"].append(line["guideline_version"])
+            if revision >= named.get(place, (0, 0))[0]:
+                named[place] = revision, named_version(line)
             lines["suggestion_shown"].append(shown)
             for judgement in line["judgements"]:
                 unit, dimension, label = (
@@ -166,7 +171,15 @@ class ReleaseSource(Source):
             pd.DataFrame(every | {"submitted_at": _moments(lines["submitted_at"])}),
             annotators,
             groups,
+            {place: version for place, (_, version) in named.items() if version},
         )
+
+    def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
+        versions = self.files.manifest.get("options_versions", {})
+        if not versions:
+            return {}, {}
+        kinds = {int(version): configured(self._plain, options) for version, options in versions.items()}
+        return self._stored.options_versions, {0: self._plain} | kinds
 
     def _answers_of(self, lines: dict, latest: np.ndarray, places: list[tuple[int, str]]) -> pd.DataFrame:
         """By item and rater; `latest` are the lines of the latest revisions."""
@@ -267,17 +280,24 @@ class ReleaseSource(Source):
         return decisions[["unit", "dimension", "label"]].reset_index(drop=True)
 
     def unanswered_frame(self, method: str) -> pd.DataFrame:
-        newest: dict[tuple[int, str], bool] = {}
+        places = self._without_label.get(method, ())
+        return frame_of(({"unit": unit, "dimension": name} for unit, name in places), ("unit", "dimension"))
+
+    @cached_property
+    def _without_label(self) -> dict[str, list[tuple[int, str]]]:
+        """Places by the set that says that they have no label."""
+        newest: dict[tuple[str, int, str], bool] = {}
         for row in self.files.rows(DECISIONS) if DECISIONS in self.files else ():
-            if row["method"] == method and "unit_kind" not in row:
-                newest[self._unit_numbers[row["unit"]], row["dimension"]] = "outcome" in row
-        return frame_of(
-            ({"unit": unit, "dimension": name} for (unit, name), is_open in newest.items() if is_open),
-            ("unit", "dimension"),
-        )
+            if "unit_kind" not in row:
+                newest[row["method"], self._unit_numbers[row["unit"]], row["dimension"]] = "outcome" in row
+        found: dict[str, list[tuple[int, str]]] = {}
+        for (method, *place), is_open in newest.items():
+            if is_open:
+                found.setdefault(method, []).append(tuple(place))
+        return found
 
     def decision_methods(self) -> list[str]:
-        return sorted(self._standing["method"].unique().tolist())
+        return sorted({*self._standing["method"].tolist(), *self._without_label})
 
     def runs(self) -> list[Run]:
         return list(self._runs)

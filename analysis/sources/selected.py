@@ -41,6 +41,7 @@ class SelectedSource(Source):
         self.slug, self.title, self.task_type = inner.slug, inner.title, inner.task_type
         self.type, self.piece_set = per_label(inner.type), inner.piece_set
         self.overlap, self.multiple_share, self.prefill = inner.overlap, inner.multiple_share, inner.prefill
+        self.decisions = inner.decisions
         selection.check(
             self.type,
             lambda: {*inner.everybody()["rater"], *groups_named(inner.rater_groups())},
@@ -280,6 +281,9 @@ class SelectedSource(Source):
 
     def decision_history(self) -> pd.DataFrame:
         return self._about_units(rows_per_label(self.inner.type, self.inner.decision_history()))
+
+    def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
+        return self.inner.asked_under()
 
     def decision_methods(self) -> list[str]:
         return self.inner.decision_methods()

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotation import incoming
 from annotation.decisions import adjudicating
+from annotation.decisions.revised import revised_answers
 from annotation.formats.content.assay import cells_of_span
 from annotation.jobs.lifecycle import create_job
 from annotation.models import (
@@ -226,8 +227,11 @@ def parts(project: Project, user: User, item: Item) -> dict:
     if any(revision.annotation.rater.user_id != user.pk for _, revision in said):
         showing.showed(project, user, [item], [], labels=False, more=[Shown.UNNAMED_LABELS])
     places = _differing(page, said)
-    decided = Decision.objects.in_force().filter(project=project, unit__in=ids, method=adjudicating.ADJUDICATED)
+    in_force = list(Decision.objects.in_force().filter(project=project, unit__in=ids))
+    decided = [one for one in in_force if one.method == adjudicating.ADJUDICATED]
     asked = {dimension.slug for dimension in page.type.asked_dimensions}
+    letter_of = {revision.annotation_id: letter for letter, revision in said}
+    revised = revised_answers(item.pk, in_force)
     outcomes = [one.get_outcome_display() for one in decided if one.outcome != LABEL]
     improbable = Case.objects.filter(pk=item.pk, is_improbable=True).values_list("posterior", flat=True).first()
     must = {unit for unit, _ in places} | {*(page.unit_ids.values() if improbable and len(ids) == 1 else ())}
@@ -248,6 +252,11 @@ def parts(project: Project, user: User, item: Item) -> dict:
             {"unit": ids[one.unit_id], "dimension": one.dimension, "label": one.label, "spans": one.spans}
             for one in decided
             if one.dimension in asked and one.label
+        ],
+        # Answers that were others when the item was decided.
+        "revised": [
+            {"letter": letter_of[one.annotation], "unit": ids[one.unit], "dimension": one.dimension, "label": one.then}
+            for one in revised
         ],
         "outcome": outcomes[0] if outcomes else "",
         "improbable": improbable,

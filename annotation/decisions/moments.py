@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
@@ -58,6 +59,12 @@ def decision_sets(project: Project) -> list[str]:
         *(name for name, is_there in plain.items() if is_there),
         *(set_name(Decision.Method.RULE.value, name) for name in rules),
     ]
+
+
+def sets_in_order(names: Iterable[str]) -> list[str]:
+    """Sets of decisions by their names; the first is the one that stands where several decided."""
+    place = {str(method): index for index, method in enumerate(DECISION_ORDER)}
+    return sorted(names, key=lambda name: (place[name.partition(":")[0]], name))
 
 
 def set_title(name: str) -> str:

@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.functional import cached_property
 
+from annotation.decisions.revised import revised_answers
 from annotation.models import (
     Annotation,
     Assignment,
@@ -130,6 +131,9 @@ def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
     return list(rows.values())
 
 
+NOT_ASKED = "not asked"
+
+
 @dataclass
 class Highlight:
     where: str  # the text's title, empty where only one text of the page can be marked
@@ -146,6 +150,7 @@ class ShownAnswer:
     spans: list[Highlight] = field(default_factory=list)
     probability: float | None = None
     explanation: str = ""  # a checker's
+    at_decision: str | None = None  # what it was when the unit was decided, in words, where it is something else now
 
 
 @dataclass
@@ -188,6 +193,7 @@ class ItemView:
     runs: list
     questions: list[ItemQuestion]
     assignments: list[Assignment]
+    n_revised: int = 0  # answers that changed after a decision
 
 
 def item_view(project: Project, item: Item) -> ItemView:
@@ -218,6 +224,8 @@ def item_view(project: Project, item: Item) -> ItemView:
     decisions = defaultdict(list)
     for decision in Decision.objects.in_force().filter(project=project, unit__in=units).select_related("decided_by"):
         decisions[decision.unit_id, decision.dimension].append(decision)
+    revised = revised_answers(item.pk, [one for of_unit in decisions.values() for one in of_unit])
+    then = {(one.annotation, one.unit, one.dimension): one.then for one in revised}
     # What the project hides is shown where somebody said or decided something about it.
     known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}
     dimensions = [one for one in kind.dimensions if not one.is_hidden or one.slug in known]
@@ -226,6 +234,10 @@ def item_view(project: Project, item: Item) -> ItemView:
         for dimension in dimensions:
             place = (unit.pk, dimension.slug)
             answers = [_answer(dimension, by_field, said.get((revision.pk, *place))) for revision in revisions]
+            for number, revision in enumerate(revisions):
+                if (before := then.get((revision.annotation_id, *place))) is not None:
+                    answers[number] = answers[number] or ShownAnswer(title=NOT_ASKED)
+                    answers[number].at_decision = dimension.title_of(before) if before else NOT_ASKED
             counted = {
                 cases.judgement_as_compared(judgement, judgement.spans.all(), marking)
                 for revision in revisions
@@ -260,6 +272,7 @@ def item_view(project: Project, item: Item) -> ItemView:
         runs=[runs[run] for run in sorted(runs)],
         questions=questions,
         assignments=list(item.assignments.select_related("rater").order_by("pk")),
+        n_revised=len(revised),
     )
 
 

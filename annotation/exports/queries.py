@@ -10,6 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from django.db import connection
 from django.db.models import Q
@@ -71,6 +72,8 @@ class ExportedItem:
     votes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     # (unit key, dimension) -> the decision's label and method
     decisions: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    # When they were made, where that is known.
+    decided_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     # Questions that only decisions settle; on others the majority counts where nobody decided.
     only_decided: frozenset[str] = frozenset()
 
@@ -292,7 +295,10 @@ def _add_decisions(
         chosen = next((one for one in of_place if dimension not in only or one.set_name in wanted), None)
         if chosen is not None:
             entry = item_of_unit[unit]
-            entry.decisions[entry.unit_keys[unit], dimension] = chosen.label, chosen.set_name
+            place = entry.unit_keys[unit], dimension
+            entry.decisions[place] = chosen.label, chosen.set_name
+            if chosen.decided_at is not None:
+                entry.decided_at[place] = chosen.decided_at
 
 
 def _record(

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from annotation.decisions.moments import Moment
+from annotation.decisions.revised import standing_at
 from annotation.exports.queries import ExportedItem, exported_items
 from annotation.exports.texts import ItemTexts, judged_field
 from annotation.formats.content.assay import instant_text
@@ -76,7 +77,7 @@ class _Tables:
         before |= {"document": bool(self.document), "system": bool(self.system)}
         of_unit = {name: "text" for name, is_there in before.items() if is_there}
         of_rater = dict.fromkeys(("rater", "group"), "text")
-        said = {"time": "text", "seconds": "number", "surplus": "boolean", "comment": "text"}
+        said = {"time": "text", "seconds": "number", "surplus": "boolean", "at_decision": "text", "comment": "text"}
         said |= {"free_text": "text"} if kind.free_text else {}
         self.questions = {flat_tables.column_of(one.slug): one for one in kind.dimensions}
         answers = {name: self._type(one) for name, one in self.questions.items()}
@@ -113,11 +114,13 @@ class _Tables:
             content = self._content(items)
             for item in items:
                 latest = {annotation.rater: annotation for annotation in item.annotations}
+                revised = _revised(item)
                 for unit, key in item.unit_keys.items():
                     for annotation in latest.values():
                         said = {one.dimension: one for one in annotation.judgements if one.unit == key}
                         if said or annotation.comment or annotation.metadata:
-                            yield self._unit_row(content, item, unit, key) | self._said(annotation, said)
+                            row = self._unit_row(content, item, unit, key) | self._said(annotation, said)
+                            yield row | {"at_decision": revised.get((annotation.rater, key))}
 
     def _content(self, items: list[ExportedItem]) -> ItemTexts:
         return ItemTexts(self.kind, items, (*self.document, *self.system))
@@ -151,3 +154,24 @@ class _Tables:
             row[f"{name}{HIGHLIGHTS}"] = flat_tables.highlights_cell(here)
             row[f"{name}{ELSEWHERE}"] = flat_tables.highlights_cell([span for span in spans if span not in here])
         return row
+
+
+def _revised(item: ExportedItem) -> dict[tuple[str, str], str]:
+    """Rater and unit -> what they had said when the unit was decided, where it is something else now."""
+    found: dict[tuple[str, str], list[str]] = {}
+    said: dict[str, dict[int, AnnotationRecord]] = {}
+    for annotation in item.annotations if item.decided_at else ():
+        if not annotation.surplus:
+            said.setdefault(annotation.rater, {})[annotation.revision] = annotation
+    for rater, revisions in said.items():
+        history = [(number, one.submitted_at) for number, one in revisions.items()]
+        labels = {
+            number: {(one.unit, one.dimension): one.label for one in revision.judgements}
+            for number, revision in revisions.items()
+        }
+        now = labels[max(labels)]
+        for place, decided_at in item.decided_at.items():
+            before = labels.get(standing_at(decided_at, history))
+            if before is not None and before.get(place) != now.get(place):
+                found.setdefault((rater, place[0]), []).append(f"{place[1]}: {before.get(place, 'not answered')}")
+    return {place: "; ".join(parts) for place, parts in found.items()}

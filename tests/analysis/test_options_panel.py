@@ -44,7 +44,7 @@ def test_the_folded_panel_says_what_was_chosen_and_is_open_where_it_was_refused(
         return bool(panel[1]), re.search("<summary>(.*?)</summary>", panel[2])[1]
 
     assert summary() == (False, "Options")
-    assert summary(run=newest, reference="majority", margin="0.05") == (False, "Options")  # the form's own defaults
+    assert summary(run=newest, reference="final", margin="0.05") == (False, "Options")  # the form's own defaults
     assert summary(source="nowhere") == (False, "Options")  # one of the filters
     assert summary(touched="1", margin="0.1") == (
         False,

@@ -11,7 +11,7 @@ from operator import itemgetter
 from analysis.releases.writing import rows_of
 from analysis.sources.base import ADJUDICATED
 from analysis.sources.release import ReleaseSource
-from annotation.decisions.moments import DECISION_ORDER
+from annotation.decisions.moments import sets_in_order
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem
 from annotation.task_types import TaskType
 
@@ -34,8 +34,7 @@ def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
     next_unit, said = next(of_units, (None, ()))
     decided: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
     # Of rules with names, the first by name stands, as in an export.
-    place = {str(method): index for index, method in enumerate(DECISION_ORDER)}
-    sets = sorted(source.decision_methods(), key=lambda name: (place[name.partition(":")[0]], name))
+    sets = sets_in_order(source.decision_methods())
     chosen, only = source.decisions, _dimensions_of(source, source.decisions)
     wanted = {chosen} | ({ADJUDICATED} if chosen.startswith(RULES) else set())
     for method in reversed([] if chosen == MAJORITY else sets):  # the first of the order comes last and stays

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.results import DecisionsLeftOut
-from analysis.reports.common import DAWID_SKENE, WITH_MODEL
+from analysis.reports.common import DAWID_SKENE, FINAL, WITH_MODEL
 from analysis.reports.estimates import coded_labels
+from analysis.reports.labels.derived import derived_slug
 from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.words.numbers import either, n_of
 from analysis.sources.base import Source
+from analysis.sources.final import FinalDecisions, final_decisions
 from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import untouched_decisions
 from analysis.stats import LatentTruth, dawid_skene, encode, majority
@@ -34,6 +36,7 @@ class Reference:
     tied: np.ndarray
     single: np.ndarray  # decided by one label alone
     not_asked: np.ndarray
+    by_decision: np.ndarray | None = None  # whether a decision stands, also that there is no label; None: nobody looked
 
     def counts(self) -> dict[str, int]:
         decided, tied, not_asked = (int(mask.sum()) for mask in (self.code >= 0, self.tied, self.not_asked))
@@ -66,18 +69,24 @@ def references(
     units: pd.DataFrame,
     labels: pd.DataFrame,
     against: Sequence[Run] = (),
+    final: FinalDecisions | None = None,
 ) -> dict[str, Reference]:
     """By dimension of `kind`, the reference called `name` (a key of WITH_MODEL; anything else raises ValueError).
 
     `labels` are the human labels that count, derived ones among them where `kind` has derived dimensions. Decisions are
     left out whose people had been shown what the checkers of the runs `against` say. A dimension that is asked under a
     condition has no reference where the reference of the condition is another label, or is itself tied.
+
+    FINAL is what exports have: the decision that stands, also that a unit has no label, and where nobody decided the
+    majority of `labels`. `final` are these decisions where the caller has them.
     """
     if name not in WITH_MODEL:
         raise ValueError(f"reference is one of {', '.join(WITH_MODEL)}, not {name!r}")
     by_people = {"majority": _majority, DAWID_SKENE: _most_probable}
     decide, rows = by_people.get(name, _decided), labels
-    if name not in by_people:
+    if name == FINAL:
+        decide = _Final(kind, final or final_decisions(source, against))
+    elif name not in by_people:
         rows = with_derived_labels(kind, untouched_decisions(source, name, against))
     by_dimension: dict[str, Reference] = {}
     for dimension in kind.dimensions:
@@ -86,17 +95,47 @@ def references(
     return by_dimension
 
 
+class _Final:
+    """Decides as exports do."""
+
+    def __init__(self, kind: TaskType, final: FinalDecisions):
+        decided = final.frame[final.frame["label"] != ""]
+        self.decided = with_derived_labels(kind, decided[["unit", "dimension", "label"]])
+        self.final = final
+        # What follows from a question is open where that is.
+        self.source_of = {
+            derived_slug(one.slug, each.slug): one.slug for one in kind.dimensions for each in one.derived
+        }
+
+    def __call__(self, dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame) -> Reference:
+        question = self.source_of.get(dimension.slug, dimension.slug)
+        frame, vote = self.final.frame, _majority(dimension, units, labels)
+        here = frame.loc[frame["dimension"] == question, "unit"]
+        is_decided = units["unit"].isin(here).to_numpy()
+        if question in self.final.only:
+            is_decided[:] = True
+        code = np.where(is_decided, codes_of(dimension, units, self.decided), vote.code)
+        return replace(
+            vote, code=code, tied=vote.tied & ~is_decided, single=vote.single & ~is_decided, by_decision=is_decided
+        )
+
+
 def decisions_left_out(
     source: Source, name: str, units: pd.DataFrame, against: Sequence[Run]
 ) -> DecisionsLeftOut | None:
     """How many of the decisions about these units do not count against these runs, and why in a sentence; None where
     all do, or the reference is no decisions."""
-    if not against or name not in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED):
+    if not against or name not in (Decision.Method.IMPORTED, Decision.Method.ADJUDICATED, FINAL):
         return None
-    n_all, n_left = (
-        int(decisions["unit"].isin(units["unit"]).sum())
-        for decisions in (source.decision_frame(name), untouched_decisions(source, name, against))
-    )
+    if name == FINAL:
+        frame = final_decisions(source, against).frame
+        frame = frame[frame["unit"].isin(units["unit"]) & (frame["is_touched"] | (frame["label"] != ""))]
+        n_all, n_left = len(frame), int((~frame["is_touched"]).sum())
+    else:
+        n_all, n_left = (
+            int(decisions["unit"].isin(units["unit"]).sum())
+            for decisions in (source.decision_frame(name), untouched_decisions(source, name, against))
+        )
     n, checkers = n_all - n_left, " or ".join(dict.fromkeys(run.checker for run in against))
     words = (
         f"{n:,} of {n_of(n_all, 'decisions')} {either(n, 'is', 'are')} left out: whoever made "
@@ -175,7 +214,12 @@ def _where_asked(
         return plain
     condition = by_dimension[dimension.asked_when.dimension]
     not_asked = asks_otherwise(kind, dimension, condition.code) | condition.not_asked
-    known = ~not_asked & ~condition.tied
+    tied = condition.tied if plain.by_decision is None else condition.tied & ~plain.by_decision
+    known = ~not_asked & ~tied
     return Reference(
-        np.where(known, plain.code, -1), (plain.tied & known) | condition.tied, plain.single & known, not_asked
+        np.where(known, plain.code, -1),
+        (plain.tied & known) | tied,
+        plain.single & known,
+        not_asked,
+        plain.by_decision,
     )

@@ -17,7 +17,7 @@ from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
 
 # Of a unit and its texts, before its labels.
 OF_UNIT = ("id", "item", "text", "context", "passages", "answers", "document", "system")
-OF_RATER = ("rater", "group", "time", "seconds", "surplus", "comment", "free_text")
+OF_RATER = ("rater", "group", "time", "seconds", "surplus", "at_decision", "comment", "free_text")
 UNDECIDED, METADATA = "undecided", "metadata"
 KNOWN = frozenset({*OF_UNIT, *OF_RATER, UNDECIDED, METADATA})
 BY, HIGHLIGHTS, ELSEWHERE = ".by", ".highlights", ".other_highlights"
@@ -102,6 +102,6 @@ def _of_rows(
             yield f"spans/{question}", marked
         if f"{question}{ELSEWHERE}" in columns:
             yield f"row/{question}{ELSEWHERE}", f"{question}{ELSEWHERE}"
-    for name in ("seconds", "surplus", "free_text"):
+    for name in ("seconds", "surplus", "at_decision", "free_text"):
         if name in columns and any(row.get(name) not in (None, "") for row in rows):
             yield f"row/{name}", name

@@ -31,10 +31,12 @@ export function showSaid(made) {
     const line = make("ul", { className: "said" });
     payload.said.forEach(({ letter, judgements, is_late: isLate }, index) => {
       const judgement = judgements.find(({ unit, dimension }) => unit === group.unit && dimension === group.dimension.slug);
-      if (!judgement) return;
-      const entry = make("li", {}, make("b", { textContent: nameOf(made, letter) }), " ", made.titleOf(group, judgement.label));
+      const before = payload.revised.find((other) => other.letter === letter && other.unit === group.unit && other.dimension === group.dimension.slug);
+      if (!judgement && !before) return;
+      const entry = make("li", {}, make("b", { textContent: nameOf(made, letter) }), " ", judgement ? made.titleOf(group, judgement.label) : "not asked");
       colour(entry, index);
-      if (judgement.spans.length) entry.append(" ", make("span", { className: "muted", textContent: `${judgement.spans.length} highlight${judgement.spans.length > 1 ? "s" : ""}` }));
+      if (before) entry.append(" ", make("span", { className: "muted", textContent: `at the decision: ${before.label ? made.titleOf(group, before.label) : "not asked"}` }));
+      if (judgement?.spans.length) entry.append(" ", make("span", { className: "muted", textContent: `${judgement.spans.length} highlight${judgement.spans.length > 1 ? "s" : ""}` }));
       if (isLate) entry.append(" ", make("span", { className: "badge", textContent: "late" }));
       line.append(entry);
     });
@@ -51,6 +53,7 @@ export function showSaid(made) {
   for (const { letter, comment, words } of payload.said) {
     for (const text of [words, comment]) if (text) all.append(make("p", {}, make("b", { textContent: nameOf(made, letter) }), ": ", make("span", { textContent: text, dir: "auto" })));
   }
+  if (payload.revised.length) all.append(make("p", {}, `${payload.revised.length} answer${payload.revised.length > 1 ? "s" : ""} changed after the decision.`));
   if (payload.outcome) all.append(make("p", {}, "Decided: ", make("b", { textContent: payload.outcome })));
   if (payload.improbable !== null) all.append(make("p", {}, make("b", { textContent: "Improbable" }), `: a model of the annotators gives the least certain label a posterior of ${payload.improbable}`));
   for (const { reason, is_flag: isFlag } of payload.skips) all.append(make("p", {}, make("b", { textContent: isFlag ? "Flagged" : "Skipped" }), reason ? ": " : "", make("span", { textContent: reason, dir: "auto" })));

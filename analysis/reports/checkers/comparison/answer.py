@@ -17,7 +17,7 @@ from analysis.reports.checkers.comparison.result import (
     is_of_people,
     others_of,
 )
-from analysis.reports.common import PEOPLE_AS
+from analysis.reports.common import FINAL, PEOPLE_AS
 from analysis.reports.words.numbers import either, n_of, p_words
 from analysis.reports.words.sentences import checker_name
 
@@ -213,6 +213,8 @@ def _on_shared(about: About) -> str:
 
 def _than(about: About, better: bool) -> str:
     """Decisions may be made of a person's own labels, so no more is said than how often these are equal."""
+    if about.result.reference == FINAL:
+        return "closer to the final labels than" if better else "further from the final labels than"
     if is_of_people(about.result):
         return "better than" if better else "worse than"
     return "closer to these decisions than" if better else "further from these decisions than"

@@ -27,7 +27,7 @@ from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
 from analysis.reports.checkers.comparison.significance import adjust, significance
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
-from analysis.reports.common import DAWID_SKENE, REFERENCES, WITH_MODEL
+from analysis.reports.common import DAWID_SKENE, FINAL, REFERENCES, WITH_MODEL
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
 from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
@@ -35,6 +35,7 @@ from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import Reference, as_answered, checker_codes, decisions_left_out, references
 from analysis.reports.labels.scales import rated_by, values_of_people
 from analysis.sources.base import Source, dimensions_to_show, unanswered
+from analysis.sources.final import final_decisions
 from analysis.sources.outline import Run
 from analysis.sources.several import of_numbers
 from analysis.sources.touched import latest, untouched, untouched_by_all
@@ -105,6 +106,10 @@ def compute(
     answered = everything
     if reference in source.decision_methods():
         answered = with_derived_labels(kind, source.decision_frame(reference))
+    elif reference == FINAL:
+        decided = final_decisions(source).frame
+        decided = with_derived_labels(kind, decided.loc[decided["label"] != "", ["unit", "dimension", "label"]])
+        answered = pd.concat([everything, decided], ignore_index=True)
     by_numbers = [one for one in source.asked.dimensions if one.takes_number] if checker_run.gives == "scores" else []
     if reference != DAWID_SKENE:  # scores go with numbers, where labels do not
         numbers = [of_numbers(one, labels, answered) for one in by_numbers]
@@ -120,7 +125,7 @@ def compute(
         for dimension in kind.dimensions
         if dimension in shown or people[dimension.slug].counts()["decided"]
     ]
-    by_decisions = reference if reference in REFERENCES and reference != "majority" else ""
+    by_decisions = reference if reference == FINAL or (reference in REFERENCES and reference != "majority") else ""
     items = new_items(units, runs=[checker_run.uuid], scores=[score, other_score], decisions=by_decisions)
     judged = {}
     for side in sides:
@@ -148,12 +153,14 @@ def compute(
         newest = [checker_run, *(one for one in source.newest_labelling_runs() if one.checker != checker_run.checker)]
         by_all = everything if touched else untouched_by_all(source, labels, newest)
         judged |= {} if touched else {BY_ALL: by_all}
-        of_all = references(kind, source, reference, units, by_all, () if touched else newest)
+        seen = () if touched else newest
+        final = final_decisions(source, seen) if reference == FINAL else None
+        of_all = references(kind, source, reference, units, by_all, seen, final)
         codes_of_all = codes_of_runs(source, kind, units, newest)
         dimensions = [side.dimension for side in sides]
         compared = codes_of_all if own_units else on_same_units(codes_of_all, dimensions)
         of_everybody = labellers(
-            items, source, kind, units, by_all, reference, of_all, compared, dimensions, judged=BY_ALL
+            items, source, kind, units, by_all, reference, of_all, compared, dimensions, BY_ALL, final
         )
         for side in sides:
             parts[side.dimension.slug]["baseline"] = _baseline(side, units)

@@ -11,12 +11,13 @@ from analysis.figures.items import Items
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.result import Labeller, Labellers, PosteriorAccuracy, WithPerson
 from analysis.reports.checkers.comparison.significance import significance
-from analysis.reports.common import DAWID_SKENE
+from analysis.reports.common import DAWID_SKENE, OF_PEOPLE
 from analysis.reports.estimates import cluster_codes, to_figure
 from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.raters import people_of
 from analysis.reports.labels.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
 from analysis.sources.base import Source
+from analysis.sources.final import FinalDecisions
 from analysis.sources.outline import SLOT, Run
 from analysis.stats import Estimate, classification, expected_accuracy, paired_accuracy
 from annotation.task_types import Dimension, TaskType
@@ -38,6 +39,7 @@ def labellers(
     codes: Mapping[Run, Codes],
     dimensions: list[Dimension],
     judged: str,
+    final: FinalDecisions | None = None,
 ) -> dict[str, Labellers]:
     """By dimension, how close every checker and every person is to the reference, to the posterior of Dawid-Skene, and
     every checker to every person.
@@ -45,7 +47,8 @@ def labellers(
     `counted` are the people's labels that count, the table `judged` of the items; `from_everybody` is the reference
     made of them, `codes` what each run says, first the one that is compared. A reference made of people's labels is
     made of those of the others for a person, since their own label is part of it otherwise; and so that the two can
-    be compared, the first run is held against the same others on the person's units.
+    be compared, the first run is held against the same others on the person's units. `final` are the decisions that
+    count where the reference is final labels.
     """
     of_people = counted[counted["rater_kind"] != SLOT]
     who = people_of(source)
@@ -59,10 +62,11 @@ def labellers(
         mine = of_people[of_people["rater"] == rater]
         labels[rater] = {dimension.slug: codes_of(dimension, units, mine) for dimension in dimensions}
         compared_with[rater] = from_everybody
-        if reference in ("majority", DAWID_SKENE):
+        if reference in OF_PEOPLE:
             # The model takes no slots, which have no errors of their own.
-            others = counted if reference == "majority" else of_people
-            compared_with[rater] = references(kind, source, reference, units, others[others["rater"] != rater])
+            others = of_people if reference == DAWID_SKENE else counted
+            others = others[others["rater"] != rater]
+            compared_with[rater] = references(kind, source, reference, units, others, final=final)
     rows = {}
     for dimension in dimensions:
         slug = dimension.slug

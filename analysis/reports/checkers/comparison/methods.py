@@ -12,7 +12,7 @@ from analysis.reports.checkers.comparison.result import (
     is_of_people,
     others_of,
 )
-from analysis.reports.common import PEOPLE_AS, PLACE
+from analysis.reports.common import FINAL, PEOPLE_AS, PLACE
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import (
     checker_name,
@@ -64,7 +64,7 @@ def named_reference(result: Comparison) -> str:
     means = {one.rated_by for one in result.dimensions if not counts_places(result, one)}
     if len(means) == 1 and not any(counts_places(result, one) for one in result.dimensions):
         return PEOPLE_AS[means.pop()]
-    return result.reference_title.lower()
+    return "decision, else majority" if result.reference == FINAL else result.reference_title.lower()
 
 
 def _labels(result: Comparison) -> str:

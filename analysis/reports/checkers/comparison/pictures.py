@@ -21,7 +21,7 @@ from analysis.reports.words.sentences import checker_name
 
 
 def _against(result: Comparison) -> str:
-    untouched = not result.touched and result.reference in ("majority", "dawid-skene")
+    untouched = not result.touched and is_of_people(result)
     labels = ", untouched labels" if untouched else ""
     return f"{checker_name(result)} against people ({result.reference_title.lower()}{labels})"
 

@@ -13,6 +13,7 @@ from analysis.figures.results import (
     ReportedQuestion,
     RunAgainstReference,
 )
+from analysis.reports.common import FINAL, OF_PEOPLE
 
 # Kinds of tests of correlations: p values are adjusted within each, since another null is another question.
 PLAIN, WITHIN, OF_MODELS = "permutation", "permutation within strata", "permutation of models"
@@ -300,11 +301,13 @@ class Comparison(RunAgainstReference):
 
 def is_of_people(result: Comparison) -> bool:
     """Whether the reference is made of people's labels, so that a person's own must be kept out of it."""
-    return result.reference in ("majority", "dawid-skene")
+    return result.reference in OF_PEOPLE
 
 
 def others_of(result: Comparison) -> str:
     """What the checker and a person are both held against, for a sentence."""
     if result.reference == "majority":
         return "the majority of the others"
+    if result.reference == FINAL:
+        return "the decision, else the majority of the others"
     return "the most probable label by the others" if is_of_people(result) else result.reference_title.lower()

@@ -10,7 +10,7 @@ from analysis.reports.checkers.comparison import correlation_tables, filters, pi
 from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import counts_places, methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
-from analysis.reports.common import ANY_RUN, DAWID_SKENE, NUMERIC, RATINGS, TOUCHED, WITH_MODEL, references_here
+from analysis.reports.common import ANY_RUN, DAWID_SKENE, FINAL, NUMERIC, RATINGS, TOUCHED, WITH_MODEL, references_here
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
@@ -33,7 +33,7 @@ def page(result: Comparison) -> Page:
 
 def _notes(result: Comparison) -> list[str]:
     notes = [result.decisions_left_out.words] if result.decisions_left_out else []
-    if result.reference == "majority" and not result.touched:
+    if result.reference in ("majority", FINAL) and not result.touched:
         notes.append("Only labels that the checker did not touch count.")
     if result.reference == "majority" and not any(one.n_labels_all for one in result.dimensions):
         notes.append("No rater's labels are here; choose decisions as the reference where there are any.")
@@ -119,10 +119,13 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
 
 
 def references_with_model(source: Outline) -> dict[str, str]:
-    """A model of the people can be learned where somebody who labelled has a name."""
+    """Final labels come first where there are decisions beside labels. A model of the people can be learned where
+    somebody who labelled has a name."""
     here = list(references_here(source))
     if source.has_people():
         here.insert(1, DAWID_SKENE)
+    if here[0] == "majority" and source.decision_methods():
+        here.insert(0, FINAL)
     return {name: WITH_MODEL[name] for name in here}
 
 
@@ -190,7 +193,7 @@ OPTIONS = (
         "Reference",
         choices=references_with_model,
         known=WITH_MODEL,
-        help="labels to compare with: majority, dawid-skene, ...",
+        help="labels to compare with: final, majority, dawid-skene, ...",
         group=LABELS,
     ),
     TOUCHED,

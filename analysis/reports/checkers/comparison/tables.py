@@ -20,6 +20,7 @@ from analysis.reports.checkers.comparison.result import (
     is_of_people,
     others_of,
 )
+from analysis.reports.common import FINAL
 from analysis.reports.labels.raters import rater_cell
 from analysis.reports.words.sentences import checker_name, clusters_of, sentences
 
@@ -275,8 +276,8 @@ def versus(result: Comparison, dimension: ComparedDimension, figures: Versus) ->
 
 
 def _untouched(result: Comparison) -> str:
-    is_majority = result.reference == "majority" and not result.touched
-    return "; only labels that neither of them touched count" if is_majority else ""
+    is_counted = result.reference in ("majority", FINAL) and not result.touched
+    return "; only labels that neither of them touched count" if is_counted else ""
 
 
 def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
