@@ -206,6 +206,51 @@ def test_skipping_and_flagging_keep_the_reason(label, project, ann, is_flag):
     assert not Annotation.objects.exists()
 
 
+def test_by_keyboard_alone_a_reason_is_picked_and_the_next_item_has_the_focus(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    focused = "document.querySelector('#stage').contains(document.activeElement)"
+    first = page.assignment
+    page.press("s", "2", "Enter")
+    page.gone(first)
+    assert page.page.evaluate(focused)
+    page.has_ahead()
+    flagged = page.assignment
+    page.press("f", "Enter")  # without a reason
+    expect(page.page.get_by_role("dialog", name="Flag this item")).to_be_visible()
+    expect(page.page.get_by_label("Details")).to_be_focused()
+    page.at(flagged)
+    page.page.keyboard.type("1 of 2 pages")  # digits are words there
+    page.press("Control+Enter")
+    page.gone(flagged)
+    assert page.page.evaluate(focused)
+    page.is_saved()
+    reasons = [Assignment.objects.get(uuid=one).skip_reason for one in (first, flagged)]
+    assert reasons == ["Cannot be judged without more context", "1 of 2 pages"]
+
+
+def test_an_item_says_its_number_and_its_claim_and_the_caret_where_it_stands(label, project, ann):
+    page = label(project, ann)
+    said = page.page.locator("[data-announce]")
+    claim, word = page.text("claim"), page.text("evidence").split()[0]
+    expect(said).to_have_text(f"New. Item 1. Claim: {claim}")
+    page.press("1", "h")
+    caret = page.page.get_by_role("application", name="Evidence: caret for highlights")
+    expect(caret).to_be_focused()
+    expect(said).to_have_text(f"Evidence: {word}")
+    page.press("Enter", "ArrowRight", "ArrowLeft")
+    expect(said).to_have_text(f"{word}, highlighted")
+    page.press("Escape")
+    expect(caret).to_have_count(0)
+    page.press("ArrowUp", "2")
+    page.answer()
+    expect(said).to_have_text(f"New. Item 2. Claim: {page.text('claim')}")
+    page.is_saved()
+    page.open().press("ArrowLeft")
+    expect(said).to_have_text(f"Item 1. Claim: {claim}")
+    expect(page.page.get_by_role("article", name="Item 1")).to_be_visible()
+
+
 def test_the_minimum_time_is_kept(label, project, ann):
     project.minimum_seconds = 60
     project.save()

@@ -175,13 +175,31 @@ def test_what_somebody_said_is_never_stored_as_somebody_elses_who_signed_in_besi
     sign_in(page.page.context, bob, live_server.url)
     page.page.context.unroute(API)
     state(page, "blocked")
-    expect(page.page.locator("[data-notices]")).to_contain_text("You are signed out. One answer is not sent yet.")
+    expect(page.page.locator("[data-notices]")).to_contain_text(f"{bob} is signed in with this browser now, not you.")
+    expect(page.page.locator("[data-notices]")).to_contain_text("sign out there and sign in as yourself")
+    expect(page.page.locator("[data-notices]")).not_to_contain_text("You are signed out")
     assert not Revision.objects.exists() and not GuidelineAcknowledgement.objects.exists()
     sign_in(page.page.context, ann, live_server.url)
     page.page.get_by_role("button", name="Try again").click()
     page.is_saved()
     assert stored(first, ann) == {"relevance": "not_relevant"}
     assert GuidelineAcknowledgement.objects.get().rater.user == ann
+
+
+def test_a_second_device_says_that_it_changes_an_earlier_answer(open_context, project, ann):
+    one, other = (LabellingPage(open_context(ann).new_page(), project).open() for _ in range(2))
+    first = one.assignment
+    assert other.assignment == first
+    one.answer("2")
+    one.is_saved()
+    other.answer("1", "6")
+    other.is_saved()
+    notices = other.page.locator("[data-notices]")
+    expect(notices).to_contain_text("You had answered this item before, on another device")
+    assert one.page.locator("[data-notices] .message").count() == 0
+    notices.get_by_role("button", name="Open the item").click()
+    other.at(first)
+    assert other.chosen() == ["relevant", "supports"]
 
 
 def test_an_answer_that_the_server_refuses_is_kept_and_can_be_opened_again(label, project, ann):

@@ -143,6 +143,39 @@ def test_after_does_not_hold_anybody_up_while_the_server_is_away(label, make, an
     assert stored(first, ann) == {"relevance": "not_relevant"}
 
 
+@pytest.mark.parametrize("suggested", [False, True], ids=["none comes", "one comes"])
+def test_keys_typed_while_an_answer_waits_for_suggestions_are_kept(label, make, ann, suggested):
+    """They act on what is there with the reply: the next item, or the same one with its suggestion. An Enter pressed twice
+    answers no item that nobody has seen."""
+    project = make("after")
+    page = label(project, ann)
+    page.has_ahead()
+    before = page.assignment
+    page.press("1", "6", "Enter")  # with its reply the page knows that suggestions may follow
+    expect(page.page.locator("[data-status]")).to_contain_text("Saved. Keep your answer")
+    page.press("Enter")
+    page.gone(before)
+    page.is_saved()
+    if not suggested:
+        project.prefill_run.suggestions.all().delete()
+    held = []
+    page.page.context.route("**/submit", lambda route: route.continue_() if held else held.append(route))
+    first = page.assignment
+    page.press("1", "6", "Enter", "Enter", "2", "Enter", "Enter")
+    eventually(page.page, lambda: len(held), 1)
+    page.at(first)
+    held[0].continue_()
+    page.gone(first)
+    page.is_saved()
+    expect(page.page.locator("[data-status]")).to_have_text("Choose: Relevance")
+    page.is_saved()
+    assert Revision.objects.count() == 3  # also where an Enter kept the answer in view of the suggestion
+    assert stored(first, ann) == {"relevance": "relevant", "stance": "supports"}
+    page.press("ArrowLeft")
+    expect(page.page.locator("[data-submit-text]")).to_have_text("Go on")
+    assert stored(page.assignment, ann) == {"relevance": "not_relevant"}
+
+
 def test_suggestions_for_triplets_stand_at_their_triplet(label, ann):
     dataset = make_dataset()
     make_responses_with_triplets(dataset, 1, triplets=3)

@@ -102,7 +102,7 @@ function show(next) {
     next.isReported = true;
     setTimeout(() => server.shown(next.payload.assignment, { at: next.shownAt }), 0); // after the paint
   }
-  announce(`${isFirst ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
+  announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
   typeAhead.press(true);
 }
 
@@ -201,6 +201,7 @@ function submit() {
   const waits = prefill === "after" && isOpen && !isAgain && navigator.onLine;
   const body = bodyOf(answered, isOpen);
   answered.settle();
+  trail.add(answered.payload.assignment); // the next one has the next number
   answered.revision += 1;
   answered.stage = waits ? "waiting" : "sent";
   if (prefill === "") {

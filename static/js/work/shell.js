@@ -15,8 +15,7 @@ const READ = 200; // characters of a text that are read out
 export function introduce({ node, texts }, number) {
   node.setAttribute("aria-label", `Item ${number}`);
   const [first] = texts.values();
-  const title = first && one("h2", first.element.closest(".sheet") ?? first.element)?.textContent.trim();
-  return `Item ${number}.${first ? ` ${title ? `${title}: ` : ""}${first.text.slice(0, READ).trim()}` : ""}`;
+  return first ? `Item ${number}. ${first.title}: ${first.text.slice(0, READ).trim()}` : `Item ${number}`;
 }
 
 export const STAYS = Symbol("the message stays");

@@ -251,7 +251,10 @@ export function createHighlighter(stage, itemNow, page) {
   }
 
   function drop() {
-    caret?.text.element.classList.remove("has-caret");
+    if (caret) {
+      caret.text.element.classList.remove("has-caret");
+      for (const name of ["role", "aria-label"]) caret.text.element.removeAttribute(name);
+    }
     caret = null;
     itemNow()?.setCaret(null);
   }
@@ -270,7 +273,9 @@ export function createHighlighter(stage, itemNow, page) {
     const show = (span) => {
       item.setCaret({ field, ...span });
       text.marks(span.start, span.end).at(-1)?.scrollIntoView({ block: "nearest", behavior: "instant" });
-      page.announce(text.text.slice(span.start, Math.min(span.end, span.start + READ)));
+      const isMarked = item.groups.some((group) => item.spansOf(group).some((one) => one.field === field && one.start < span.end && one.end > span.start && !item.isWhole(group, one)));
+      const place = element.getAttribute("role") ? "" : `${text.title}: `; // it goes into the text just now
+      page.announce(`${place}${text.text.slice(span.start, Math.min(span.end, span.start + READ))}${isMarked ? ", highlighted" : ""}`);
     };
     const made = createCaret(text, from, {
       add: (span) => add(text, span),
@@ -298,10 +303,13 @@ export function createHighlighter(stage, itemNow, page) {
     if (!made) return false;
     drop();
     caret = made;
+    show(caret.span);
+    // Its keys are its own, and what it stands on is announced: a reader's own cursor would not move with it.
+    element.setAttribute("role", "application");
+    element.setAttribute("aria-label", `${text.title}: caret for highlights`);
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     element.classList.add("has-caret");
-    show(caret.span);
     page.tell(`${text.title ? `${text.title}: ` : ""}arrows move, Shift extends, Enter adds, Delete removes, Esc leaves`);
     return true;
   }

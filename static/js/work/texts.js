@@ -246,7 +246,7 @@ export function createText(element) {
   return {
     element, text, ...counter,
     isEmpty: !text.trim(),
-    title: element.dataset.title ?? "",
+    title: element.dataset.title ?? element.closest(".sheet")?.querySelector("h2")?.textContent.trim() ?? "",
     nextWord: segments.next,
     previousWord: segments.previous,
 
