@@ -27,6 +27,11 @@ SIZES = {
     "zoomed to 200 %": {"width": 640, "height": 400},  # what 1280 x 800 leaves
     "phone": {"width": 360, "height": 740},
 }
+# Whether a person sees the element, rather than what lies over it.
+IS_UNCOVERED = """mark => {
+  const { left, top, width, height } = mark.getBoundingClientRect();
+  return mark.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
 
 
 def make(task, ann):
@@ -82,6 +87,17 @@ def test_everything_is_within_reach_at_any_size(label, task, size):
     page = label(make(task, ann), ann, viewport=SIZES[size])
     picture(page.page, f"work-{task}-{size.split()[0]}")
     assert not scrolls_sideways(page.page)
+    # Submit and what it refuses are in sight, and so is the text that is read for the answer.
+    submit = page.page.get_by_role("button", name="Submit")
+    expect(submit).to_be_in_viewport(ratio=1)
+    page.press("Enter")
+    expect(page.page.locator("[data-status][data-kind=missing]")).to_be_in_viewport(ratio=1)
+    page.press("h")
+    for key in ("End", "Home"):
+        page.press(key)
+        assert page.page.locator("mark.caret").evaluate(IS_UNCOVERED)
+        expect(submit).to_be_in_viewport(ratio=1)
+    page.press("Escape")
     for name in ("Submit", "Skip", "Flag"):
         button = page.page.locator("#stage").get_by_role("button", name=name)
         button.scroll_into_view_if_needed()
@@ -121,8 +137,7 @@ def test_twenty_aspects_stay_within_reach_beside_a_long_answer(label, size):
     assert not scrolls_sideways(page.page)
     assert grave_problems(page.page) == []
     page.page.evaluate("window.scrollTo(0, document.body.scrollHeight / 2)")
-    if SIZES[size]["height"] > 480:  # lower than that there is no room for both
-        expect(page.page.get_by_role("button", name="Submit")).to_be_in_viewport()
+    expect(page.page.get_by_role("button", name="Submit")).to_be_in_viewport(ratio=1)
     page.press("5")
     expect(page.page.locator("[data-unit-row]").nth(4).locator(".choice").first).to_be_in_viewport()
 

@@ -145,8 +145,8 @@ def test_after_does_not_hold_anybody_up_while_the_server_is_away(label, make, an
 
 @pytest.mark.parametrize("suggested", [False, True], ids=["none comes", "one comes"])
 def test_keys_typed_while_an_answer_waits_for_suggestions_are_kept(label, make, ann, suggested):
-    """They act on what is there with the reply: the next item, or the same one with its suggestion. An Enter pressed twice
-    answers no item that nobody has seen."""
+    """They act on what is there with the reply: the next item, or the same one with its suggestion. An Enter pressed
+    twice answers no item that nobody has seen."""
     project = make("after")
     page = label(project, ann)
     page.has_ahead()
