@@ -20,6 +20,7 @@ ROOMS_UP_TO = {room: [f"annotation.{one}" for one in ROOMS[: index + 1]] for ind
 BELOW_ROOMS = (
     "annotation.access",
     "annotation.bulk",
+    "annotation.editing",
     "annotation.formats",
     "annotation.incoming",
     "annotation.markdown",
@@ -70,6 +71,7 @@ ALLOWED = {
     **{f"annotation.{room}": (*BELOW_ROOMS, *ROOMS_UP_TO[room], *RUNTIME_OF_ROOMS) for room in ROOMS},
     "annotation.access": ("annotation.models",),
     "annotation.bulk": (),
+    "annotation.editing": ("annotation.models",),
     "annotation.markdown": (),
     "annotation.models": ("annotation.task_types",),
     "annotation.formats": ("annotation.incoming", "annotation.task_types.base"),

@@ -6,8 +6,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from analysis.rules.running import run_rule
+from annotation.datasets.managing import update_dataset
 from annotation.models import Job, Membership
-from annotation.projects import guidelines, invitations, label_sets, tokens
+from annotation.projects import guidelines, invitations, label_sets, managing, tokens
 
 from . import factories
 from .retrieval.harbour import ranked
@@ -31,6 +32,8 @@ PAGES = (
     "/projects/ports/members/",
     "/projects/ports/guidelines/",
     "/projects/ports/settings/",
+    "/projects/ports/settings/history/",
+    "/datasets/harbour/settings/",
     "/projects/ports/runs/",
     "/projects/ports/prompts/",
     "/projects/ports/retrieval/",
@@ -90,6 +93,8 @@ def grow(world) -> None:
         guidelines.publish(project, admin, f"Version {number}")
         tokens.make_token(admin, f"Token {number}", ["read"], 30)
         label_sets.save_label_set(admin, factories.LABEL_SET | {"name": f"Tone {number}"})
+        managing.update_project(project, admin, lease_minutes=70 + number)
+        update_dataset(world.dataset, admin, title=f"Harbour {number}")
         invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
         factories.make_suggestions(project, checker=f"fake-{number}")
         ranked(project)
@@ -110,6 +115,8 @@ def test_queries_do_not_grow_with_rows(settings):
     world = make_world()
     client = client_of(world.people["admin"])
     tokens.make_token(world.people["admin"], "First", ["read"], 30)
+    managing.update_project(world.project, world.people["admin"], lease_minutes=59)
+    update_dataset(world.dataset, world.people["admin"], title="The harbour")
     places = {
         "retrieval": world.retrieval.uuid,
         "item": world.item.uuid,

@@ -7,9 +7,10 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
-from annotation.api.routes import Listing, QueryFilter, Route
+from annotation.api.routes import Editing, Listing, QueryFilter, Route
 from annotation.datasets.forms import DatasetForm
 from annotation.datasets.kinds import KIND_NAMED, PIECE_SET, to_json
+from annotation.datasets.managing import update_dataset
 from annotation.datasets.queries import set_counts
 from annotation.models import Dataset
 
@@ -48,19 +49,36 @@ class DatasetsRoute(Listing):
         return Response(shown, status=201, headers={"Location": f"{request.path}{dataset.slug}/"})
 
 
-class DatasetDetailRoute(Route):
-    """One data set, with how much of each kind of content it has."""
+class DatasetDetailRoute(Editing, Route):
+    """One data set, with how much of each kind of content it has. POST changes its title or description; the slug
+    stays."""
 
-    shape = shapes.DatasetDetailShape
+    shape, takes = shapes.DatasetDetailShape, shapes.DatasetSettings
+
+    def version_of(self, dataset):
+        return [dataset.title, dataset.description, dataset.content, dataset.sets]
 
     def get(self, request, slug):
-        dataset = access.dataset_for(request.user, slug)
+        return self._shown(request, access.dataset_for(request.user, slug))
+
+    def post(self, request, slug):
+        dataset, named = access.dataset_for(request.user, slug, edit=True), self.taken(request)
+        self._count(dataset)
+        with self.edited(dataset):
+            update_dataset(dataset, request.user, **named)
+        return self._shown(request, dataset)
+
+    def _count(self, dataset: Dataset) -> None:
         counts = {
             name: kind.model.objects.published().filter(dataset=dataset).count() for name, kind in KIND_NAMED.items()
         }
         dataset.content = {name: number for name, number in counts.items() if number}
         dataset.sets = {name: sets for name, sets in set_counts(dataset).items() if any(sets)}
-        return Response(self.shape(dataset, context={"editable": _editable(request.user, [dataset])}).data)
+
+    def _shown(self, request, dataset: Dataset) -> Response:
+        self._count(dataset)
+        shown = self.shape(dataset, context={"editable": _editable(request.user, [dataset])}).data
+        return self.tagged(Response(shown), dataset)
 
 
 GOLD = ("is_gold", "verdict", "answers")  # columns that tell who labels what is right

@@ -4,12 +4,13 @@ from allauth.core.internal.ratelimit import consume
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
-from annotation.api.routes import TRUTH, Listing, QueryFilter, Route
+from annotation.api.routes import TRUTH, Editing, Listing, QueryFilter, Route
 from annotation.models import Invitation, Membership, User
 from annotation.projects import invitations, managing
 from annotation.projects.forms.accounts import ProjectInvitationForm
@@ -25,17 +26,30 @@ class MembersRoute(Listing):
         return access.project_for(request.user, slug, RESEARCHER).memberships.select_related("user")
 
 
-class MemberRolesRoute(Route):
-    """Make these the roles of somebody who is or was in the project; without any they leave it. Labels stay."""
+class MemberRolesRoute(Editing, Route):
+    """The roles of somebody who is or was in the project. POST makes these their roles; without any they leave it.
+    Labels stay."""
 
-    takes, gives = shapes.RolesShape, shapes.RolesShape
+    shape = takes = shapes.RolesShape
+
+    def version_of(self, project, user):
+        return managing.active_roles(project, user)
+
+    def get(self, request, slug, uuid):
+        project, user = self._member(request, slug, uuid)
+        shown = self.shape({"roles": managing.active_roles(project, user)}).data
+        return self.tagged(Response(shown), project, user=user)
 
     def post(self, request, slug, uuid):
+        project, user = self._member(request, slug, uuid)
+        roles = self.taken(request)["roles"]
+        with self.edited(project, user=user):
+            managing.set_roles(project, user, roles, request.user)
+            return self.tagged(self.given({"roles": managing.active_roles(project, user)}), project, user=user)
+
+    def _member(self, request, slug, uuid):
         project = access.project_for(request.user, slug, RESEARCHER)
-        user = get_object_or_404(User.objects.filter(memberships__project=project).distinct(), uuid=uuid)
-        managing.set_roles(project, user, self.taken(request)["roles"])
-        roles = project.memberships.filter(user=user, is_active=True).values_list("role", flat=True)
-        return self.given({"roles": sorted(roles)})
+        return project, get_object_or_404(User.objects.filter(memberships__project=project).distinct(), uuid=uuid)
 
 
 class InvitationsRoute(Listing):

@@ -23,7 +23,7 @@ HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 KEPT = timedelta(days=7)
 KEY_CHARS = StoredAnswer._meta.get_field("key").max_length
-KEPT_HEADERS = ("Location", "X-Job")
+KEPT_HEADERS = ("ETag", "Location", "X-Job")
 
 
 def repeatable(post: Callable) -> Callable:

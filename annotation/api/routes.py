@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils.decorators import method_decorator
+from django.utils.http import parse_etags
 from django.views.decorators.http import conditional_page
 from rest_framework.exceptions import NotFound, ParseError
 from rest_framework.pagination import CursorPagination
@@ -17,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from annotation import incoming
+from annotation import editing, incoming
 from annotation.api.problems import Problem
 from annotation.api.repeating import repeatable
 from annotation.api.schema import RouteSchema
@@ -134,6 +136,35 @@ class Route(APIView):
         """The answer to a POST."""
         shape = self.gives or self.shape
         return Response(shape(found, context={"request": self.request}).data, status=self.status, headers=headers)
+
+
+class Editing:
+    """Of a route whose POST edits what is stored under its address: its answers carry the version as `ETag`, and a POST
+    whose `If-Match` names another one is refused with 412 and changes nothing. Without `If-Match`, a POST changes what
+    it names."""
+
+    def version_of(self, row: Model, **place: str) -> object:
+        """What tells one version from another, as JSON can hold it."""
+        raise NotImplementedError
+
+    def tagged(self, response: Response, row: Model, **place: str) -> Response:
+        response["ETag"] = self._tag(row, place)
+        return response
+
+    @contextmanager
+    def edited(self, row: Model, **place: str) -> Iterator[None]:
+        """Nobody else edits the row while the request does."""
+        with editing.locked(row):
+            asked = self.request.headers.get("If-Match")
+            tags = {tag.removeprefix("W/") for tag in parse_etags(asked)} if asked else {"*"}
+            if not tags & {"*", now := self._tag(row, place)}:
+                raise Problem(
+                    412, "This has been changed since you read it; get it again, and decide what to keep", etag=now
+                )
+            yield
+
+    def _tag(self, row: Model, place: Mapping[str, str]) -> str:
+        return f'"{editing.digest_of([type(self).__name__, row.pk, self.version_of(row, **place)])}"'
 
 
 class Pages(CursorPagination):

@@ -1,12 +1,13 @@
 """How a project asks, and when: its settings, its state, what it changes about its task, its guidelines."""
 
+from django.db.models import Max
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
-from annotation.api.routes import Listing, Route
+from annotation.api.routes import Editing, Listing, Route
 from annotation.projects import guidelines, managing
 from annotation.projects.forms.projects import ProjectSettingsForm
 from annotation.projects.item_job import start_item_job
@@ -16,27 +17,32 @@ from annotation.task_types import OptionsError
 MOVES = {"open": managing.open_project, "pause": managing.pause_project, "close": managing.close_project}
 
 
-class SettingsRoute(Route):
+class SettingsRoute(Editing, Route):
     """What may still change once a project has items. POST changes what it names and leaves the rest."""
 
     shape, takes = shapes.SettingsShape, shapes.NewSettings
+
+    def version_of(self, project):
+        return self.shape(project).data
 
     def get(self, request, slug):
         return self._shown(access.project_for(request.user, slug, RESEARCHER))
 
     def post(self, request, slug):
-        project = access.project_for(request.user, slug, RESEARCHER)
-        run = project.prefill_run
-        said = {name: getattr(project, name) for name in managing.CHANGEABLE} | {"prefill_run": run and run.uuid}
-        form = ProjectSettingsForm(said | self.taken(request), instance=project)
-        form.fields["prefill_run"].to_field_name = "uuid"
-        if not form.is_valid():
-            raise invalid_form(form)
-        managing.update_project(project, **form.cleaned_data)
+        project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
+        with self.edited(project):
+            run = project.prefill_run
+            said = {name: getattr(project, name) for name in managing.CHANGEABLE} | {"prefill_run": run and run.uuid}
+            form = ProjectSettingsForm(said | named, instance=project)
+            form.fields["prefill_run"].to_field_name = "uuid"
+            if not form.is_valid():
+                raise invalid_form(form)
+            changes = {name: form.cleaned_data[name] for name in named}
+            managing.update_project(project, request.user, **changes)
         return self._shown(project)
 
     def _shown(self, project) -> Response:
-        return Response(self.shape(project).data)
+        return self.tagged(Response(self.shape(project).data), project)
 
 
 class StateRoute(Route):
@@ -46,7 +52,7 @@ class StateRoute(Route):
 
     def post(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
-        return self.given(MOVES[self.taken(request)["move"]](project))
+        return self.given(MOVES[self.taken(request)["move"]](project, request.user))
 
 
 class MakeItemsRoute(Route):
@@ -59,33 +65,46 @@ class MakeItemsRoute(Route):
         return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
-class OptionsRoute(Route):
+class OptionsRoute(Editing, Route):
     """What the project changes about its task, as an export has it under `options`; `version` 0: nothing, so far."""
 
     shape, takes = shapes.OptionsShape, shapes.NewOptions
 
+    def version_of(self, project):
+        return project.options_version
+
     def get(self, request, slug):
-        return Response(self.shape(access.project_for(request.user, slug, RESEARCHER)).data)
+        project = access.project_for(request.user, slug, RESEARCHER)
+        return self.tagged(Response(self.shape(project).data), project)
 
     def post(self, request, slug):
         """Ask this way from everybody's next item on. The same again stays the version that it is."""
-        project = access.project_for(request.user, slug, RESEARCHER)
+        project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
         try:
-            return self.given(set_options(project, request.user, self.taken(request)["options"]))
+            with self.edited(project):
+                return self.tagged(self.given(set_options(project, request.user, named["options"])), project)
         except OptionsError as wrong:
             errors = [{"field": f"options.{place}".rstrip("."), "message": said} for place, said in wrong.problems]
             raise Problem(422, str(wrong), errors=errors) from None
 
 
-class GuidelinesRoute(Listing):
+class GuidelinesRoute(Editing, Listing):
     """All versions of the guidelines, in Markdown; the last one is in force."""
 
     shape, takes, status = shapes.GuidelineShape, shapes.NewGuideline, 201
 
+    def version_of(self, project):
+        return project.guidelines.aggregate(newest=Max("version"))["newest"]
+
     def rows(self, request, slug):
-        return access.project_for(request.user, slug).guidelines.all()
+        self.project = access.project_for(request.user, slug)
+        return self.project.guidelines.all()
+
+    def get(self, request, slug):
+        return self.tagged(super().get(request, slug=slug), self.project)
 
     def post(self, request, slug):
         """Put a text in force as a new version. The same again stays the version that it is."""
-        project = access.project_for(request.user, slug, RESEARCHER)
-        return self.given(guidelines.publish(project, request.user, self.taken(request)["markdown"]))
+        project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
+        with self.edited(project):
+            return self.tagged(self.given(guidelines.publish(project, request.user, named["markdown"])), project)

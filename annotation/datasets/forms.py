@@ -1,7 +1,8 @@
-"""Making a data set."""
+"""Making a data set, and renaming it."""
 
 from django import forms
 
+from annotation.editing import SharedForm
 from annotation.models import Dataset
 
 
@@ -21,3 +22,12 @@ class DatasetForm(forms.ModelForm):
         if slug == "new":
             raise forms.ValidationError("This address is reserved")
         return slug
+
+
+class DatasetSettingsForm(SharedForm, forms.ModelForm):
+    """The short name stays: URLs, commands and files hold it."""
+
+    class Meta:
+        model = Dataset
+        fields = ("title", "description")
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}

@@ -1,5 +1,6 @@
 """Every table: content, work, judgements, suggestions, jobs. What each holds is said in its own module."""
 
+from .changes import SettingsChange
 from .claims import ClaimCollection, CollectedClaim
 from .content import (
     EVIDENCE_PARENTS,
@@ -109,6 +110,7 @@ __all__ = [
     "RunFailure",
     "RunSample",
     "Score",
+    "SettingsChange",
     "Shown",
     "Span",
     "StagedChange",

@@ -6,8 +6,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from annotation import editing
 from annotation.markdown import render
-from annotation.models import Guideline, GuidelineAcknowledgement, Project
+from annotation.models import Guideline, GuidelineAcknowledgement, Project, SettingsChange
 from annotation.projects.raters import rater_of
 
 __all__ = ["NoSuchVersion", "acknowledge", "publish", "render"]
@@ -27,6 +28,9 @@ def publish(project: Project, user, markdown: str) -> Guideline:
         if newest is not None and newest.markdown == markdown:
             return newest
         number = (project.guidelines.aggregate(number=Max("version"))["number"] or 0) + 1
+        if newest is not None:
+            versions = ({"version": version} for version in (newest.version, number))
+            editing.record(user, project, SettingsChange.What.GUIDELINES, *versions)
         return Guideline.objects.create(project=project, version=number, markdown=markdown, created_by=user)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from annotation.models import PIECE_LINKS, Assignment, Dataset, Membership, Project, User
+from annotation import editing
+from annotation.models import PIECE_LINKS, Assignment, Dataset, Membership, Project, SettingsChange, User
 from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
@@ -27,7 +28,7 @@ TRANSITIONS = {
     Project.State.CLOSED: (Project.State.OPEN, Project.State.PAUSED),
 }
 
-
+What = SettingsChange.What
 SLUG_ATTEMPTS = 8
 
 
@@ -113,8 +114,8 @@ def free_slug(title: str) -> str:
     return next(f"{stem}-{number}" for number in range(2, len(taken) + 3) if f"{stem}-{number}" not in taken)
 
 
-def update_project(project: Project, **changes) -> Project:
-    """Store changed settings, those in CHANGEABLE only."""
+def update_project(project: Project, by: User | None = None, **changes) -> Project:
+    """Store changed settings, those in CHANGEABLE only, and none besides."""
     unknown = set(changes) - set(CHANGEABLE)
     if unknown:
         raise TypeError(f"These cannot be changed: {', '.join(sorted(unknown))}")
@@ -123,35 +124,48 @@ def update_project(project: Project, **changes) -> Project:
         raise ProjectError("That checker run belongs to another project")
     if run is not None and run.checker in scorers():
         raise ProjectError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
-    for name, value in changes.items():
-        setattr(project, name, value)
-    project.save(update_fields=list(changes))
+    with editing.locked(project):
+        before = _settings_of(project, changes)
+        for name, value in changes.items():
+            setattr(project, name, value)
+        project.save(update_fields=list(changes))
+        editing.record(by, project, What.SETTINGS, before, _settings_of(project, changes))
     return project
 
 
-def set_card(project: Project, card: dict[str, str]) -> None:
+def _settings_of(project: Project, names: Iterable[str]) -> dict:
+    values = {name: getattr(project, name) for name in names}
+    run = values.get("prefill_run")
+    return values | ({"prefill_run": f"{run.checker} {run.version}, {run.uuid}"} if run else {})
+
+
+def set_card(project: Project, card: dict[str, str], by: User | None = None) -> None:
     """Store what people say of the data, as `annotation.projects.cards.card_of` gives it."""
-    project.card = card
-    project.save(update_fields=["card"])
+    with editing.locked(project):
+        before, project.card = project.card, card
+        project.save(update_fields=["card"])
+        editing.record(by, project, What.CARD, before, dict.fromkeys(before, "") | card)
 
 
-def open_project(project: Project) -> Project:
-    return _move(project, Project.State.OPEN)
+def open_project(project: Project, by: User | None = None) -> Project:
+    return _move(project, Project.State.OPEN, by)
 
 
-def pause_project(project: Project) -> Project:
-    return _move(project, Project.State.PAUSED)
+def pause_project(project: Project, by: User | None = None) -> Project:
+    return _move(project, Project.State.PAUSED, by)
 
 
-def close_project(project: Project) -> Project:
-    return _move(project, Project.State.CLOSED)
+def close_project(project: Project, by: User | None = None) -> Project:
+    return _move(project, Project.State.CLOSED, by)
 
 
-def _move(project: Project, state: str) -> Project:
+def _move(project: Project, state: str, by: User | None) -> Project:
     with transaction.atomic():
+        before = Project.objects.select_for_update(no_key=True).values_list("state", flat=True).get(pk=project.pk)
         changed = Project.objects.filter(pk=project.pk, state__in=TRANSITIONS[state]).update(state=state)
         project.refresh_from_db(fields=["state"])
         if changed:
+            editing.record(by, project, What.STATE, {"state": before}, {"state": str(state)})
             events.project_moved(project)
     if not changed and project.state != state:
         raise ProjectError(f"The project is {project.state} and cannot become {state}")
@@ -187,13 +201,20 @@ def remove_member(project: Project, user: User, role: str) -> None:
             reach.check_project(project.pk)
 
 
-def set_roles(project: Project, user: User, roles: Iterable[str]) -> None:
+def active_roles(project: Project, user: User) -> list[str]:
+    roles = project.memberships.filter(user=user, is_active=True)
+    return list(roles.order_by("role").values_list("role", flat=True))
+
+
+def set_roles(project: Project, user: User, roles: Iterable[str], by: User | None = None) -> None:
     """Make these the person's roles in the project, no others."""
     wanted = set(roles)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        before = active_roles(project, user)
         for role in sorted(wanted):
             add_member(project, user, role)
         for role in sorted(set(Membership.Role.values) - wanted):
             if project.memberships.filter(user=user, role=role, is_active=True).exists():
                 remove_member(project, user, role)
+        editing.record(by, project, What.ROLES, {"roles": before}, {"roles": active_roles(project, user)}, str(user))

@@ -4,7 +4,8 @@ asked under (`options_version` in its metadata, which goes into the export; 0 an
 from django.db import transaction
 from django.db.models import F, Max
 
-from annotation.models import Assignment, Project, ProjectOptions, User
+from annotation import editing
+from annotation.models import Assignment, Project, ProjectOptions, SettingsChange, User
 from annotation.projects import cases
 from annotation.task_types import TaskType, configured, options_of, task_type
 
@@ -27,6 +28,8 @@ def set_options(project: Project, user: User, options: dict) -> Project:
             Project.objects.filter(pk=project.pk).update(
                 options=kept, options_version=newest + 1, label_version=F("label_version") + 1
             )
+            versions = ({"version": number} for number in (stored.options_version, newest + 1))
+            editing.record(user, stored, SettingsChange.What.QUESTIONS, *versions)
             stored.refresh_from_db()
             cases.recount(stored)  # what a hidden dimension said waits for nobody
     project.refresh_from_db(fields=["options", "options_version", "label_version"])

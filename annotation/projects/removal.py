@@ -35,6 +35,7 @@ from annotation.models import (
     RuleRun,
     RunFailure,
     Score,
+    SettingsChange,
     Shown,
     Span,
     Suggestion,
@@ -73,6 +74,7 @@ TABLES = (
     (LabelAccess, "project"),
     (Guideline, "project"),
     (ProjectOptions, "project"),
+    (SettingsChange, "project"),
     (Membership, "project"),
 )
 

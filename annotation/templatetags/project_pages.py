@@ -35,6 +35,15 @@ def as_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
+@register.filter
+def as_list(value: object) -> list:
+    """What the history of settings has as a value: several, one in words, or nothing."""
+    if isinstance(value, list):
+        return value
+    words = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+    return [] if words in (None, "") else [words]
+
+
 @register.simple_tag(takes_context=True)
 def draft_overview(context, project) -> Overview | None:
     """What the project's overview says of drafts, to whoever may review them."""

@@ -10,6 +10,7 @@ from django import forms
 from django.forms.boundfield import BoundField
 from django.http import QueryDict
 
+from annotation.editing import SharedForm
 from annotation.models import Project
 from annotation.task_types import Dimension, OptionsError, TaskType, configured, options_of, task_type
 from annotation.task_types.options import CAPTION_CHARS, HINT_CHARS
@@ -46,7 +47,7 @@ def _text(label: str, initial: str, limit: int = CAPTION_CHARS, help_text: str =
     return forms.CharField(label=label, initial=initial, required=False, help_text=help_text, widget=widget)
 
 
-class OptionsForm(forms.Form):
+class OptionsForm(SharedForm, forms.Form):
     def __init__(self, data: QueryDict | None = None, *, project: Project):
         super().__init__(data)
         self.own: TaskType = task_type(project.task_type)
@@ -125,6 +126,13 @@ class OptionsForm(forms.Form):
                 for value in order
             ],
         )
+
+    def shared_label(self, name: str) -> str:
+        """Many fields are called alike: with the question, and the label, that they are about."""
+        _, *about = name.split(".")
+        about = [one for one in about if one not in ("title", "question", "hint", "spans", "labels", "required")]
+        label = self.fields[name].label or "Order of the labels"
+        return f"{', '.join(about)}: {label}" if about else f"Free-text question: {label}"
 
     def clean(self) -> dict:
         cleaned = super().clean()

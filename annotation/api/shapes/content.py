@@ -42,6 +42,11 @@ class NewDataset(Shape):
     description = s.CharField(max_length=20_000, allow_blank=True, default="")
 
 
+class DatasetSettings(Shape):
+    title = s.CharField(max_length=200, required=False)
+    description = s.CharField(max_length=20_000, allow_blank=True, required=False)
+
+
 class ContentShape(Shape):
     """A row of content: the columns of its kind, and the keys of what it hangs below. Of pieces, the column `piece_set`
     names their set."""

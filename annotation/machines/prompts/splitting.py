@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from annotation import editing
 from annotation.machines.retrieval.publishing import context_key
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.suggesting import run_units
 from annotation.machines.runs.workers import CALIBRATION
 from annotation.machines.training.queries.labels import GROUPS
-from annotation.models import Decision, HeldOutPart, Judgement, Project, User
+from annotation.models import Decision, HeldOutPart, Judgement, Project, SettingsChange, User
 
 TUNE, TEST = PARTS = ("tune", "test")
 TITLES = {TUNE: "tuning part", TEST: "held-out part"}
@@ -38,10 +39,12 @@ def part_of(held_out: HeldOutPart, group: str) -> str:
 def hold_out(project: Project, user: User, percent: int) -> HeldOutPart:
     """Set the share of the held-out part. RunError where prompts have been run on the parts that there are."""
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.checker_runs.filter(job__parameters__has_key=CALIBRATION).exists():
             raise RunError("Prompts have been run on these parts, so the parts cannot be changed")
         values = {"percent": percent, "seed": random.SystemRandom().randrange(2**31), "created_by": user}
+        before = HeldOutPart.objects.filter(project=project).values("percent").first() or {}
+        editing.record(user, project, SettingsChange.What.HELD_OUT, before, {"percent": percent})
         return HeldOutPart.objects.update_or_create(project=project, defaults=values)[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation import editing
 from annotation.machines.prompts import splitting
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import label_spaces, why_not
@@ -16,7 +17,7 @@ from annotation.machines.runs.queries import costs
 from annotation.machines.runs.queries.costs import RunEstimate
 from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.workers import CALIBRATION
-from annotation.models import CheckerRun, Project, PromptVersion, User
+from annotation.models import CheckerRun, Project, PromptVersion, SettingsChange, User
 from models_runtime import registry
 
 CHECKER = "llm"
@@ -41,11 +42,13 @@ def add_version(project: Project, user: User, text: str, role: str = ALL, note: 
     registry.complete_parameters(registry.get_info(CHECKER), {"prompt": text, "prompt_for": role})
     text = text.replace("\r\n", "\n").strip()
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         newest = PromptVersion.objects.filter(project=project).order_by("-number").first()
         if newest and (newest.text, newest.role) == (text, role):
             return newest
         number = newest.number + 1 if newest else 1
+        if newest:
+            editing.record(user, project, SettingsChange.What.PROMPT, {"version": newest.number}, {"version": number})
         return PromptVersion.objects.create(
             project=project, number=number, role=role, text=text, note=note.strip(), created_by=user
         )

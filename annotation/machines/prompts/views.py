@@ -9,12 +9,13 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, has_open_work, project_for
+from annotation.editing import SharedForm, last_change, locked
 from annotation.jobs.queues import look_up_waits
 from annotation.machines.prompts import splitting, versions
 from annotation.machines.runs.forms import limit_fields, limits_of, parameter_field
 from annotation.machines.runs.starting import TEXT_LENGTH, RunError, SameRun
 from annotation.machines.runs.views.shared import to_run
-from annotation.models import HeldOutPart, Project, PromptVersion
+from annotation.models import HeldOutPart, Project, PromptVersion, SettingsChange
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
 
@@ -22,7 +23,7 @@ from models_runtime.contracts import ParameterError
 CHOSEN = ("endpoint", "reasoning", "reasoning_tokens", "passages")
 
 
-class VersionForm(forms.Form):
+class VersionForm(SharedForm, forms.Form):
     text = forms.CharField(
         label="Instructions",
         strip=False,
@@ -38,7 +39,7 @@ class VersionForm(forms.Form):
         self.fields["role"] = forms.ChoiceField(label="For questions about", choices=[(one, one) for one in roles])
 
 
-class HeldOutForm(forms.Form):
+class HeldOutForm(SharedForm, forms.Form):
     percent = forms.IntegerField(
         label="Held out (percent of the claims or questions)", min_value=10, max_value=90, initial=50
     )
@@ -65,6 +66,7 @@ class TryForm(forms.Form):
 
 # What a form of the page says that it does. Each has a place of its own in the address, where the page opens again.
 FORMS = ("version", "held-out", "try")
+SHARED = ("version", "held-out")
 
 
 @login_required
@@ -76,10 +78,13 @@ def project_prompts(request, slug):
         raise Http404("No prompts here")
     if request.method == "POST" and request.POST.get("do") not in FORMS:
         return HttpResponseBadRequest(f"do is one of {', '.join(FORMS)}")
-    newest = project.prompts.order_by("-number").first()
-    added, held_out, tried = _forms(request, project, newest)
-    if request.method == "POST" and (answer := _done(request, project, added, held_out, tried)):
-        return answer
+    with locked(project, request.POST.get("do") in SHARED):
+        newest = project.prompts.order_by("-number").first()
+        added, held_out, tried = _forms(request, project, newest)
+        if request.method == "POST" and (answer := _done(request, project, added, held_out, tried)):
+            return answer
+    for form, what in ((added, SettingsChange.What.PROMPT), (held_out, SettingsChange.What.HELD_OUT)):
+        form.last_change = last_change(project, what) if form.has_conflict else None
     # How much people labelled is no label, but would tell those who still label here what others have done.
     is_blind = has_open_work(request.user, project)
     runs = {} if why_none else versions.runs_of(project)
@@ -96,7 +101,8 @@ def project_prompts(request, slug):
         "forms": {"version": added, "held_out": held_out, "try": tried},
         "is_blind": is_blind,
     }
-    return render(request, "annotation/prompts/list.html", context)
+    status = 409 if added.has_conflict or held_out.has_conflict else 200
+    return render(request, "annotation/prompts/list.html", context, status=status)
 
 
 def _forms(request, project: Project, newest: PromptVersion | None) -> tuple[forms.Form, ...]:
@@ -104,9 +110,10 @@ def _forms(request, project: Project, newest: PromptVersion | None) -> tuple[for
         return request.POST if request.POST.get("do") == name else None
 
     now = {"text": newest.text, "role": newest.role} if newest else {}
+    held_out = HeldOutPart.objects.filter(project=project).first()
     return (
         VersionForm(project, data("version"), initial=now),
-        HeldOutForm(data("held-out")),
+        HeldOutForm(data("held-out"), initial={"percent": held_out.percent} if held_out else {}),
         TryForm(project, data("try")),
     )
 

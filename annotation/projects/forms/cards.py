@@ -2,10 +2,11 @@
 
 from django import forms
 
+from annotation.editing import SharedForm
 from annotation.projects.cards import MAX_CHARS, PARTS, CardError, card_of
 
 
-class CardForm(forms.Form):
+class CardForm(SharedForm, forms.Form):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         for part in PARTS:

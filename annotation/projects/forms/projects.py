@@ -4,7 +4,8 @@ from django import forms
 
 from annotation import incoming
 from annotation.datasets.queries import set_counts
-from annotation.models import PIECE_LINKS, Dataset, Project, Unit, User
+from annotation.editing import SharedForm
+from annotation.models import PIECE_LINKS, Dataset, Membership, Project, Unit, User
 from annotation.projects.draft_kinds import drafted_for, sources_in
 from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
@@ -136,7 +137,7 @@ def _can_be_drafted(dataset: Dataset, identifier: str) -> bool:
     return drafted_for(kind) is not None and sources_in(dataset, kind).exists()
 
 
-class ProjectSettingsForm(forms.ModelForm):
+class ProjectSettingsForm(SharedForm, forms.ModelForm):
     prefill = forms.ChoiceField(
         label="Suggestions of checkers", choices=Project.Prefill.choices, widget=PlainRadio, help_text=PREFILL_HELP
     )
@@ -185,7 +186,11 @@ class ProjectSettingsForm(forms.ModelForm):
         return cleaned
 
 
-class GuidelinesForm(forms.Form):
+class RolesForm(SharedForm, forms.Form):
+    roles = forms.MultipleChoiceField(choices=Membership.Role.choices, required=False)
+
+
+class GuidelinesForm(SharedForm, forms.Form):
     markdown = forms.CharField(
         label="Guidelines in Markdown", required=False, max_length=200_000, widget=forms.Textarea(attrs={"rows": 16})
     )

@@ -1,5 +1,7 @@
 """The list of projects, and the pages of one: overview, members, guidelines and settings."""
 
+from copy import copy
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -20,19 +22,23 @@ from annotation.access import (
     visible_datasets,
     visible_projects,
 )
+from annotation.editing import SharedForm, last_change, locked
 from annotation.markdown import render as render_markdown
-from annotation.models import Invitation, Job, Membership, Project, User
+from annotation.models import Invitation, Job, Membership, Project, SettingsChange, User
 from annotation.projects import cases, invitations, item_making
 from annotation.projects import guidelines as guideline_service
 from annotation.projects import managing as service
+from annotation.projects.cards import PART_NAMED
 from annotation.projects.forms.accounts import ProjectInvitationForm
 from annotation.projects.forms.cards import CardForm
-from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm
+from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm, RolesForm
 from annotation.projects.item_job import start_item_job
 from annotation.projects.queries import guidelines
 from annotation.projects.queries import projects as queries
 from annotation.projects.queries.outlook import REMOVED, former_projects
 from annotation.projects.views.accounts import announce, limit_invitations, link_of
+
+What = SettingsChange.What
 
 # Steps a researcher can take -> the state they lead to, and what takes it.
 MOVES = {
@@ -114,7 +120,7 @@ def project_state(request, slug):
     if move is None:
         return HttpResponse("There is no such step", status=400, content_type="text/plain")
     try:
-        move(project)
+        move(project, request.user)
         messages.success(request, f"The project is {project.state} now")
     except service.ProjectError as error:
         messages.error(request, error)
@@ -133,18 +139,46 @@ def project_make_items(request, slug):
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_settings(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    form = ProjectSettingsForm(request.POST or None, instance=project)
-    if request.method == "POST" and form.is_valid():
-        service.update_project(project, **form.cleaned_data)
-        messages.success(request, "Saved")
-        return redirect("project_settings", slug)
+    with locked(project, request.method == "POST"):
+        form = ProjectSettingsForm(request.POST or None, instance=copy(project))  # the page tells what is stored
+        if request.method == "POST" and form.is_valid():
+            service.update_project(project, request.user, **form.cleaned_data)
+            messages.success(request, "Saved")
+            return redirect("project_settings", slug)
+    status = _conflict(form, project, What.SETTINGS)
     context = {
         "project": project,
         "form": form,
         "type": project.type,
         "missing": item_making.count_anchors(project) - project.items.filter(anchor__superseded_at=None).count(),
     }
-    return render(request, "annotation/projects/settings.html", context)
+    return render(request, "annotation/projects/settings.html", context, status=status)
+
+
+def _conflict(form: SharedForm, row: Project, what: str, about: str = "") -> int:
+    """The status of a page with this form, which is told whose change it meets."""
+    if not form.has_conflict:
+        return 200
+    form.last_change = last_change(row, what, about)
+    return 409
+
+
+@login_required
+@require_safe
+def settings_history(request, slug):
+    """Who changed what of the project's settings, and when."""
+    project = project_for(request.user, slug, RESEARCHER)
+    changes = project.settings_changes.select_related("user").order_by("-pk")
+    page = Paginator(changes, 50).get_page(request.GET.get("page"))
+    titles = {
+        What.SETTINGS: {name: field.label for name, field in ProjectSettingsForm(instance=project).fields.items()},
+        What.CARD: {name: part.title for name, part in PART_NAMED.items()},
+    }
+    rows = [
+        (one, [(titles.get(one.what, {}).get(name, name.capitalize()), *said) for name, said in one.changes.items()])
+        for one in page.object_list
+    ]
+    return render(request, "annotation/projects/history.html", {"project": project, "page": page, "rows": rows})
 
 
 @login_required
@@ -152,12 +186,14 @@ def project_settings(request, slug):
 def project_card(request, slug):
     """What its researchers say of the data in the card of the next release."""
     project = project_for(request.user, slug, RESEARCHER)
-    form = CardForm(request.POST if request.method == "POST" else None, initial=project.card)
-    if request.method == "POST" and form.is_valid():
-        service.set_card(project, form.cleaned_data)
-        messages.success(request, "Saved for the next release")
-        return redirect("project_card", slug)
-    return render(request, "annotation/projects/card.html", {"project": project, "form": form})
+    with locked(project, request.method == "POST"):
+        form = CardForm(request.POST if request.method == "POST" else None, initial=project.card)
+        if request.method == "POST" and form.is_valid():
+            service.set_card(project, form.cleaned_data, request.user)
+            messages.success(request, "Saved for the next release")
+            return redirect("project_card", slug)
+    status = _conflict(form, project, What.CARD)
+    return render(request, "annotation/projects/card.html", {"project": project, "form": form}, status=status)
 
 
 @login_required
@@ -169,16 +205,19 @@ def project_members(request, slug):
     if request.method == "POST" and form.is_valid():
         announce(request, invitations.invite(request.user, project=project, **form.cleaned_data))
         return redirect("project_members", slug)
+    return _members_page(request, project, form)
+
+
+def _members_page(request, project: Project, form: ProjectInvitationForm, refused: dict | None = None):
+    """`refused`: a form of roles that met somebody else's change, by its member."""
     pending = Invitation.objects.filter(project=project, accepted_at=None).select_related("project", "invited_by")
     pending = [(one, link_of(request, one)) for one in pending.order_by("-pk") if not invitations.obstacle(one)]
-    context = {
-        "project": project,
-        "form": form,
-        "members": queries.member_rows(project),
-        "roles": Membership.Role.choices,
-        "pending": pending,
-    }
-    return render(request, "annotation/projects/members.html", context)
+    members = [
+        (one, (refused or {}).get(one.user) or RolesForm(initial={"roles": sorted(one.roles)}))
+        for one in queries.member_rows(project)
+    ]
+    context = {"project": project, "form": form, "members": members, "pending": pending}
+    return render(request, "annotation/projects/members.html", context, status=409 if refused else 200)
 
 
 @login_required
@@ -187,10 +226,17 @@ def member_roles(request, slug, uuid):
     project = project_for(request.user, slug, RESEARCHER)
     user = get_object_or_404(User.objects.filter(memberships__project=project).distinct(), uuid=uuid)
     try:
-        service.set_roles(project, user, request.POST.getlist("roles"))
-        messages.success(request, f"The roles of {user} were saved")
+        with locked(project):
+            form = RolesForm(request.POST, initial={"roles": service.active_roles(project, user)})
+            if form.is_valid():
+                service.set_roles(project, user, form.cleaned_data["roles"], request.user)
+                messages.success(request, f"The roles of {user} were saved")
     except service.ProjectError as error:
         messages.error(request, error)
+    if _conflict(form, project, What.ROLES, str(user)) == 409:
+        return _members_page(request, project, ProjectInvitationForm(), {user: form})
+    if not form.is_valid():
+        messages.error(request, "There is no such role")
     return redirect("project_members", slug)
 
 
@@ -198,12 +244,14 @@ def member_roles(request, slug, uuid):
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_guidelines(request, slug):
     project = project_for(request.user, slug, *([RESEARCHER] if request.method == "POST" else []))
-    current = guidelines.current_guideline(project)
-    form = GuidelinesForm(request.POST or None, initial={"markdown": current.markdown if current else ""})
-    if request.method == "POST" and form.is_valid():
-        guideline = guideline_service.publish(project, request.user, form.cleaned_data["markdown"])
-        messages.success(request, f"Version {guideline.version} is now in force")
-        return redirect("project_guidelines", slug)
+    with locked(project, request.method == "POST"):
+        current = guidelines.current_guideline(project)
+        form = GuidelinesForm(request.POST or None, initial={"markdown": current.markdown if current else ""})
+        if request.method == "POST" and form.is_valid():
+            guideline = guideline_service.publish(project, request.user, form.cleaned_data["markdown"])
+            messages.success(request, f"Version {guideline.version} is now in force")
+            return redirect("project_guidelines", slug)
+    status = _conflict(form, project, What.GUIDELINES)
     page = Paginator(project.guidelines.select_related("created_by").order_by("-version"), 10).get_page(
         request.GET.get("page")
     )
@@ -216,7 +264,7 @@ def project_guidelines(request, slug):
         "page": page,
         "versions": guidelines.guideline_versions(project, page.object_list),
     }
-    return render(request, "annotation/projects/guidelines.html", context)
+    return render(request, "annotation/projects/guidelines.html", context, status=status)
 
 
 @login_required
@@ -234,6 +282,7 @@ urlpatterns = [
     path("projects/<slug:slug>/state/", project_state, name="project_state"),
     path("projects/<slug:slug>/make-items/", project_make_items, name="project_make_items"),
     path("projects/<slug:slug>/settings/", project_settings, name="project_settings"),
+    path("projects/<slug:slug>/settings/history/", settings_history, name="settings_history"),
     path("projects/<slug:slug>/card/", project_card, name="project_card"),
     path("projects/<slug:slug>/members/", project_members, name="project_members"),
     path("projects/<slug:slug>/members/<uuid:uuid>/", member_roles, name="member_roles"),

@@ -7,7 +7,8 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import RESEARCHER, project_for
-from annotation.models import Project
+from annotation.editing import last_change, locked
+from annotation.models import Project, SettingsChange
 from annotation.projects.options import set_options
 from annotation.work.forms import OptionsForm, with_label_moved
 from annotation.work.queries import pages
@@ -19,13 +20,15 @@ VERSIONS = 10
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_options(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
-    if "reset" in request.POST:
-        return _store(request, project, {})
     is_draft = "move" in request.POST or "preview" in request.POST
     data = with_label_moved(request.POST) if "move" in request.POST else request.POST or None
-    form = OptionsForm(data, project=project)
-    if request.method == "POST" and form.is_valid() and not is_draft:
-        return _store(request, project, form.options)
+    with locked(project, request.method == "POST" and not is_draft):
+        form = OptionsForm(data, project=project)
+        is_good = request.method == "POST" and (form.is_valid() or "reset" in request.POST and not form.has_conflict)
+        if is_good and not is_draft:
+            return _store(request, project, {} if "reset" in request.POST else form.options)
+    if form.has_conflict:
+        form.last_change = last_change(project, SettingsChange.What.QUESTIONS)
     context = {
         "project": project,
         "form": form,
@@ -35,7 +38,7 @@ def project_options(request, slug):
         "versions": project.options_versions.select_related("created_by").order_by("-version")[:VERSIONS],
         **_preview(project, form),
     }
-    return render(request, "annotation/projects/options.html", context)
+    return render(request, "annotation/projects/options.html", context, status=409 if form.has_conflict else 200)
 
 
 def _store(request, project: Project, options: dict):
