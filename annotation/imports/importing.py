@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+from django.db import transaction
+
 from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_format
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
@@ -383,16 +385,43 @@ def _has_spans(request: ImportRequest) -> bool:
 def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: bool, wake_workers: bool = True) -> Job:
     """Store the job. ImportProblem where it cannot be done, or another import into the data set is under way."""
     check(request, dataset)
-    if not is_dry_run and not request.waits:
-        refuse_second(dataset)
-    return lifecycle.create_job(
-        Job.Kind.IMPORT,
-        user,
-        chunks=[({}, 0)],
-        dataset=dataset,
-        parameters=request.as_json() | {"is_dry_run": is_dry_run},
-        wake_workers=wake_workers,
-    )
+    with transaction.atomic():
+        if not is_dry_run and not request.waits:
+            # Of two at once the second sees the first.
+            Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            refuse_second(dataset)
+            _refuse_same(dataset, request)
+        return lifecycle.create_job(
+            Job.Kind.IMPORT,
+            user,
+            chunks=[({}, 0)],
+            dataset=dataset,
+            parameters=request.as_json() | {"is_dry_run": is_dry_run},
+            wake_workers=wake_workers,
+        )
+
+
+def _refuse_same(dataset: Dataset, request: ImportRequest) -> None:
+    """ImportUnderWay where the same files, uploaded another time, wait to be imported into the data set. A repeated
+    request about one upload is the same job."""
+    digests = _digests(request.files)
+    waiting = Job.objects.filter(dataset=dataset, kind=Job.Kind.IMPORT, state__in=lifecycle.UNFINISHED)
+    for job in waiting.filter(cancel_requested=False).select_related("created_by") if digests else ():
+        files = job.parameters["files"]
+        is_other = not job.parameters["is_dry_run"] and list(files) != list(request.files)
+        if is_other and _digests(files) == digests:
+            raise ImportUnderWay(
+                f"The same file is already being imported into {dataset.title}, started by {job.created_by} at "
+                f"{job.created_at:%Y-%m-%d %H:%M} UTC. Wait for that import, or cancel it."
+            )
+
+
+def _digests(files: Iterable[dict]) -> list[str]:
+    """Of uploaded files, in order; none where one of them is not uploaded."""
+    named = [one.get("upload") for one in files]
+    found = Upload.objects.filter(uuid__in=[one for one in named if one]).values_list("uuid", "sha256")
+    known = {str(uuid): sha256 for uuid, sha256 in found}
+    return [known[one] for one in named] if all(one in known for one in named) else []
 
 
 def interrupted(dataset: Dataset, request: ImportRequest) -> Job | None:

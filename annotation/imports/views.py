@@ -29,7 +29,7 @@ from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm
-from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
+from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import progress_of
 from annotation.models import Job, Upload
@@ -377,7 +377,7 @@ def import_start(request, uuid):
     dataset = dataset_for(request.user, job.dataset.slug, edit=True)
     result = import_result(job)
     context = _detail_context(request, job, result, request.POST)
-    form = context["form"]
+    form, status = context["form"], 422
     if form is None:
         messages.error(request, "There is nothing to import here; choose a file first")
         return redirect("import_detail", uuid=uuid)
@@ -393,8 +393,9 @@ def import_start(request, uuid):
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:
             form.add_error(None, str(error))
+            status = 409 if isinstance(error, ImportUnderWay) else status
     context["errors"] = Paginator(result.errors, 50).get_page(1)
-    return render(request, "annotation/imports/detail.html", context, status=422)
+    return render(request, "annotation/imports/detail.html", context, status=status)
 
 
 @login_required

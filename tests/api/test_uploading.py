@@ -318,6 +318,18 @@ def test_labels_made_elsewhere_come_in(project, program):
     problem_of(post(Program(stranger), "projects/frost/labels/", lines([row])), 404)
 
 
+def test_the_same_file_twice_at_once_is_imported_once(project, program):
+    trace = json.dumps({"claim": "new", "text": "A new claim."}).encode()
+    address = f"datasets/{project.dataset.slug}/imports/?format=content"
+    first = post(program, address, trace, LINES)
+    assert first.status_code == 202
+    assert "already being imported" in problem_of(post(program, address, trace, LINES), 409)["detail"]
+    assert post(program, address, trace.replace(b"new", b"other"), LINES).status_code == 202
+    assert post(program, f"{address}&dry_run=true", trace, LINES).status_code == 202
+    Job.objects.update(state="done")
+    assert post(program, address, trace, LINES).status_code == 202
+
+
 def test_a_table_of_ratings_becomes_a_project_in_one_request(program):
     program.send("datasets/", {"title": "Summaries", "slug": "summaries"})
     roles = {"text": "summary", "context": "article", "system": "model", "document": "doc_id", "score/r": "rouge_l"}
