@@ -120,6 +120,22 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     assert {row.seen["names"] for row in Decision.objects.in_force().order_by("pk")[2:]} == {True}
 
 
+def test_an_answer_that_changed_after_the_decision_is_shown_with_what_it_was(open_context, world):
+    project, judge = world
+    item = project.items.order_by("position").first()
+    adjudicating.decide(project, judge, item.anchor, "stance", "supports")
+    ben = next(
+        one.rater.user for one in item.assignments.select_related("rater__user") if "ben" in one.rater.user.email
+    )
+    answer(project, ben, item.assignments.get(rater__user=ben), "supports", 4, 11)
+    page = open_context(judge).new_page()
+    page.goto(f"/projects/{project.slug}/adjudication/?item={item.uuid}")
+    changed = page.locator("ul.said li", has_text="at the decision: Refutes")
+    expect(changed).to_have_count(1)
+    expect(changed).to_contain_text("Supports")
+    expect(page.locator("[data-said-all]")).to_contain_text("1 answer changed after the decision.")
+
+
 def test_what_came_meanwhile_is_said_and_the_choice_is_kept(open_context, world):
     """Ben answers again while the item is open, and another adjudicator opens the same item."""
     project, judge = world
