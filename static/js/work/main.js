@@ -1,4 +1,4 @@
-// The labelling page: which item is on the screen, what happens when one is answered, and the way back and forth.
+// The labelling page: which item is on the screen, and what happens when one is answered.
 // The next item is fetched ahead, so an answer swaps the page at once and travels in the background.
 
 import { createAhead } from "./ahead.js";
@@ -12,6 +12,7 @@ import { createHighlighter } from "./spans.js";
 import { createInquirer } from "./suggesting.js";
 import { createTrail } from "./trail.js";
 import { createTypeAhead } from "./typeahead.js";
+import { createWalk } from "./walking.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
@@ -65,14 +66,9 @@ function refresh() {
 /** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
 function showWays() {
   for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
-  one('[data-do="back"]').disabled = position() <= 0 && !trail.hasOlder();
-  one('[data-do="forward"]').disabled = item === open || (!open && position() >= trail.length() - 1 && !ahead.isKnown());
+  one('[data-do="back"]').disabled = walk.position() <= 0 && !trail.hasOlder();
+  one('[data-do="forward"]').disabled = item === open || (!open && walk.position() >= trail.length() - 1 && !ahead.isKnown());
 }
-
-const position = () => {
-  const index = item ? trail.indexOf(item.payload.assignment) : -1;
-  return index < 0 || item === open ? trail.length() : index;
-};
 
 /** Whether an item has to wait until its reader has acknowledged newer guidelines: one that they have not begun. */
 const waitsForGuidelines = (next) => guidelines.isPending() && next === open && next.stage === "open" && !next.isBegun();
@@ -188,7 +184,7 @@ function submit() {
   const answered = item;
   const isOpen = answered === open;
   const isAgain = isSeen(answered);
-  if (isAgain && !answered.isChanged()) return isOpen ? finish(answered) : forward();
+  if (isAgain && !answered.isChanged()) return isOpen ? finish(answered) : walk.forward();
   const missing = answered.missing();
   if (missing) {
     tell(missing.message, "missing");
@@ -210,7 +206,7 @@ function submit() {
   }
   if (waits) waitTimer = setTimeout(() => finish(answered), SUGGESTION_WAIT_MS);
   else if (isOpen) finish(answered);
-  else forward();
+  else walk.forward();
   refresh();
   // After the page has changed: writing to the store takes time that the person would see.
   queue(answered, body);
@@ -275,7 +271,7 @@ const unsentName = (assignment) => `unsent:${assignment}`;
 /** A change that an earlier visit left, as it was not complete. */
 function offerUnsent(assignment) {
   notice(unsentName(assignment), "warning", "You changed an answer here and the change was not sent. The answer is stored as it was before.", [
-    ["Open the item", async () => (await openAnswered(assignment)) || offerUnsent(assignment)],
+    ["Open the item", async () => (await walk.open(assignment)) || offerUnsent(assignment)],
     ["Discard the change", () => {
       drafts.remove(assignment);
       notice(unsentName(assignment));
@@ -356,7 +352,7 @@ function answered(entry, reply) {
 /** What was taken for a first answer, or for the next change, came after one that this page does not know. */
 function tellEarlier(assignment) {
   const text = "You had answered this item before, on another device or in another browser. This answer has replaced that one, which stays in the item's history.";
-  notice(`earlier:${assignment}`, "warning", text, [["Open the item", () => openAnswered(assignment)], ["Dismiss", () => {}]]);
+  notice(`earlier:${assignment}`, "warning", text, [["Open the item", () => walk.open(assignment)], ["Dismiss", () => {}]]);
 }
 
 /** The item of an answer that waits for the person counts as shown: so the server gives another one to go on with. */
@@ -395,12 +391,12 @@ async function discard(entry) {
   trail.drop(entry.assignment);
   const shown = item;
   if (shown?.payload.assignment !== entry.assignment || shown === open || isUnsent(shown)) return;
-  const found = await look(entry.assignment);
+  const found = await walk.look(entry.assignment);
   if (found && item === shown && !isUnsent(shown)) show(found);
 }
 
 async function reopen(entry) {
-  const found = await look(entry.assignment);
+  const found = await walk.look(entry.assignment);
   if (!found) return refused(entry, entry.refusal?.message ?? "the item cannot be opened now.");
   if (item?.stage === "waiting") return refused(entry, entry.refusal.message);
   leave(() => {
@@ -435,62 +431,10 @@ function askSkip(isFlagged) {
   return askReason(isFlagged, (reason) => skip(reason, isFlagged));
 }
 
-// ---- back and forth ----
-
-/** An item that was answered before: as it stands on this page, or from the server. */
-async function look(assignment) {
-  if (open?.payload.assignment === assignment) return open;
-  if (trail.page(assignment)) return trail.page(assignment);
-  try {
-    const { html, payload } = await server.item(assignment);
-    const found = maker.build(html, payload);
-    trail.keep(assignment, found);
-    return found;
-  } catch (error) {
-    if (["404", "410"].includes(error.message)) trail.forget(assignment);
-    tell(error.reply?.message ?? "That item cannot be opened now", "missing");
-    return null;
-  }
-}
-
-async function openAnswered(assignment) {
-  const found = await look(assignment);
-  if (found) leave(() => show(found));
-  return found !== null;
-}
-
-async function back() {
-  const from = item;
-  if (position() === 0 && trail.hasOlder()) {
-    try {
-      await trail.fetchOlder();
-    } catch (error) {
-      return tell(error.reply?.message ?? "Earlier items cannot be fetched now", "missing");
-    }
-    if (item !== from) return undefined;
-  }
-  const index = position() - 1;
-  if (index < 0) {
-    if (item) showWays();
-    return tell("This is the first item that you answered");
-  }
-  const found = await look(trail.at(index));
-  return found && item === from ? leave(() => show(found)) : undefined;
-}
-
-async function forward() {
-  if (item && item === open) return tell(open.missing()?.message ?? "Press Enter to submit this item first", "missing");
-  const index = position() + 1;
-  if (index >= trail.length()) return leave(() => (open ? show(open) : advance()));
-  const from = item;
-  const found = await look(trail.at(index));
-  return found && item === from ? leave(() => show(found)) : undefined;
-}
-
 function undo() {
   if (item?.stage === "waiting") return undefined;
   const group = item?.undo();
-  if (!group) return back();
+  if (!group) return walk.back();
   chooser.focus(group);
   return announce("Undone");
 }
@@ -505,6 +449,7 @@ const maker = createMaker(drafts, {
     outbox.painted(assignment, server.shownUrl(assignment), item.suggestionsShownAt);
   },
 });
+const walk = createWalk(trail, server, maker.build, { item: () => item, open: () => open, show, advance, leave, tell, changed: showWays });
 const ahead = createAhead(server, maker.build, {
   open: () => open,
   isIdle: () => !item && !open,
@@ -530,7 +475,9 @@ const highlighter = createHighlighter(stage, () => item, { announce, tell, focus
 const chooser = createChooser(stage, () => item, { announce, tell, refresh }, highlighter);
 
 const actions = {
-  submit, back, forward, undo,
+  submit, undo,
+  back: walk.back,
+  forward: walk.forward,
   accept: chooser.accept,
   pick: chooser.pick,
   whole: chooser.whole,

@@ -1,0 +1,65 @@
+// Walking between items: back through what this person answered, and forth to the one that is open.
+
+/**
+ * `page` has item() on the screen, open() that is not answered yet, show(item), advance() to the next one, leave(go),
+ * tell(text, kind) and changed() (the ways out of the item).
+ */
+export function createWalk(trail, server, build, page) {
+  /** Whether the person has gone nowhere else since they were at `from`. */
+  const isStillAt = (from) => page.item() === from;
+  const goTo = (found, from) => (found && isStillAt(from) ? page.leave(() => page.show(found)) : undefined);
+
+  const walk = {
+    /** The place of the item on the screen among those on the trail; after them for the open one. */
+    position() {
+      const item = page.item();
+      const index = item ? trail.indexOf(item.payload.assignment) : -1;
+      return index < 0 || item === page.open() ? trail.length() : index;
+    },
+    /** An item that was answered before: as it stands on this page, or from the server; null where it cannot be had. */
+    async look(assignment) {
+      if (page.open()?.payload.assignment === assignment) return page.open();
+      if (trail.page(assignment)) return trail.page(assignment);
+      try {
+        const { html, payload } = await server.item(assignment);
+        const found = build(html, payload);
+        trail.keep(assignment, found);
+        return found;
+      } catch (error) {
+        if (["404", "410"].includes(error.message)) trail.forget(assignment);
+        page.tell(error.reply?.message ?? "That item cannot be opened now", "missing");
+        return null;
+      }
+    },
+    async open(assignment) {
+      const found = await walk.look(assignment);
+      if (found) page.leave(() => page.show(found));
+      return found !== null;
+    },
+    async back() {
+      const from = page.item();
+      if (walk.position() === 0 && trail.hasOlder()) {
+        try {
+          await trail.fetchOlder();
+        } catch (error) {
+          return page.tell(error.reply?.message ?? "Earlier items cannot be fetched now", "missing");
+        }
+        if (!isStillAt(from)) return undefined;
+      }
+      const index = walk.position() - 1;
+      if (index < 0) {
+        if (from) page.changed();
+        return page.tell("This is the first item that you answered");
+      }
+      return goTo(await walk.look(trail.at(index)), from);
+    },
+    async forward() {
+      const from = page.item();
+      if (from && from === page.open()) return page.tell(from.missing()?.message ?? "Press Enter to submit this item first", "missing");
+      const index = walk.position() + 1;
+      if (index >= trail.length()) return page.leave(() => (page.open() ? page.show(page.open()) : page.advance()));
+      return goTo(await walk.look(trail.at(index)), from);
+    },
+  };
+  return walk;
+}
