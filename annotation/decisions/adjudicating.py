@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Item, ItemUnit, Project, Shown, Unit, User
+from annotation.models import Assignment, Decision, Item, ItemUnit, Project, Rater, Shown, Unit, User
 from annotation.projects import cases
 from annotation.projects.raters import rater_of
 
@@ -25,16 +25,19 @@ def decide(
     note: str = "",
     *,
     item: Item | None = None,
+    by: tuple[Rater, dict] | None = None,
     **more,
 ) -> Decision:
     """Store the decision. The label is one of the dimension's; the caller has checked. The same again, by the same
     person who was shown nothing else since, adds nothing. `more` has a reason, spans, whether guidelines need it, and
-    another outcome than a label, which is empty then. Whoever names the item has locked it and counts its case."""
+    another outcome than a label, which is empty then. Whoever names the item has locked it and counts its case; who
+    decides much at once says `by` whom and what they have seen, and has called `changed`."""
     more = {"outcome": Decision.Outcome.LABEL.value, "reason": "", "spans": [], "for_guidelines": False} | more
     with transaction.atomic():
-        changed(project)
+        if by is None:
+            changed(project)
         newest = _newest(project, unit, dimension)
-        rater, seen = rater_of(project, user), seen_by(project, user, unit)
+        rater, seen = by or (rater_of(project, user), seen_by(project, user, unit))
         said = {"label": label, "note": note, "decided_by_id": rater.pk, "seen": seen} | more
         if newest is not None and all(getattr(newest, name) == value for name, value in said.items()):
             return newest

@@ -372,17 +372,22 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
         if case is not None and (case.undecided or case.is_improbable) and not (judgements or outcome):
             raise InvalidSubmission([FieldError("Choose a label before you decide", field="judgements")])
         done = []
+        rater, seen = rater_of(project, user), {}
+
+        def by(unit: str) -> tuple:
+            if unit not in seen:
+                seen[unit] = adjudicating.seen_by(project, user, rows[unit])
+            return rater, seen[unit]
+
         for one in judgements:
             spans = [cells_of_span(span) for span in one.spans]
-            row = adjudicating.decide(
-                project, user, rows[one.unit], one.dimension, one.label, note, item=item, spans=spans, **more
-            )
+            of_one = more | {"item": item, "spans": spans, "by": by(one.unit)}
+            row = adjudicating.decide(project, user, rows[one.unit], one.dimension, one.label, note, **of_one)
             done.append({"unit": one.unit, "dimension": one.dimension, "number": row.number})
         said = {(one.unit, one.dimension) for one in judgements}
         for unit, dimension in _without_label(page, item, units, outcome):
-            row = adjudicating.decide(
-                project, user, rows[unit], dimension, "", note, item=item, outcome=outcome, **more
-            )
+            of_one = more | {"item": item, "outcome": outcome, "by": by(unit)}
+            row = adjudicating.decide(project, user, rows[unit], dimension, "", note, **of_one)
             done.append({"unit": unit, "dimension": dimension, "number": row.number})
             said.add((unit, dimension))
         for old in Decision.objects.in_force().filter(
