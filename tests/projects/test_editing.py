@@ -267,3 +267,17 @@ def test_requests_at_once_change_what_they_name_and_nothing_else():
         assert statuses == [200] * len(bodies)
         project.refresh_from_db()
         assert [{name: getattr(project, name)} for body in wanted for name in body] == wanted
+
+
+@pytest.mark.django_db
+def test_a_draft_of_the_questions_says_at_once_that_somebody_has_changed_them(world):
+    one, other = (client_of(world.people[name]) for name in ("researcher", "admin"))
+    address = "/projects/ports/questions/"
+    [form] = [form for form in forms_of(one.get(address).content.decode()) if form["action"] == address]
+    name, data = edited(form, 1)
+    assert one.post(address, data).status_code == 302
+    draft = other.post(address, edited(form, 2)[1] | {"preview": ["1"]})
+    assert draft.status_code == 200 and "Changed meanwhile by researcher" in draft.content.decode()
+    assert world.project.options_versions.count() == 1
+    assert other.post(address, data | {"reset": ["1"]}).status_code == 302  # the same change: nothing to ask
+    assert other.post(address, edited(form, 2)[1] | {"reset": ["1"]}).status_code == 302

@@ -38,7 +38,8 @@ def project_options(request, slug):
         "versions": project.options_versions.select_related("created_by").order_by("-version")[:VERSIONS],
         **_preview(project, form),
     }
-    return render(request, "annotation/projects/options.html", context, status=409 if form.has_conflict else 200)
+    status = 409 if form.has_conflict and not is_draft else 200  # a button that moves a label swaps what succeeds
+    return render(request, "annotation/projects/options.html", context, status=status)
 
 
 def _store(request, project: Project, options: dict):
