@@ -181,12 +181,6 @@ FACT_CHECKED = {
         }
     ]
 }
-SCIFACT = {
-    "id": 1,
-    "claim": "Ice melts late.",
-    "evidence": {"71": [{"sentences": [0], "label": "SUPPORT"}]},
-    "cited_doc_ids": [71],
-}
 SAMPLES = {
     "druid": sample("druid", druid_row(0, relevant="True", evidence_stance="supports"), "claim-evidence/six-way/1"),
     "climate-fever": sample("climate-fever", CLAIM | {"evidences": [VOTED]}, "claim-evidence/three-way/1"),
@@ -196,6 +190,18 @@ SAMPLES = {
     "icat queries": sample("icat", icat_samples.QUERIES[0]),
     "content": sample("content", CONTENT),
     "ratings": sample("ratings", RATINGS, mapping=ROLES),
+    "ratings, mended": sample(
+        "ratings",
+        RATINGS | {"when": "2026-03-29 02:30"},
+        mapping=ROLES | {"time": "when"},
+        treat={"characters": "replace", "dates": "day-first", "zone": "Europe/London"},
+    ),
+    "scifact": sample(
+        "scifact",
+        {"id": 1, "claim": "Ice melts.", "cited_doc_ids": [7], "more": "x"}
+        | {"evidence": {"7": [{"sentences": [0], "label": "SUPPORT"}]}},
+        "claim-evidence/three-way/1",
+    ),
     "label-studio": sample("label-studio", LABEL_STUDIO),
     "doccano": sample("doccano", DOCCANO),
     "doccano spans": sample("doccano", DOCCANO_SPANS),
@@ -209,7 +215,6 @@ SAMPLES = {
     "reviews in a table": sample(
         "claim-review", {"claim": "Snow is warm.", "url": "https://a.example/1", "rating": "No"}
     ),
-    "scifact": sample("scifact", SCIFACT, "claim-evidence/three-way/1"),
     "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
     "inception": sample("inception", INCEPTION),
@@ -224,7 +229,7 @@ SAMPLES = {
 BESIDE = {
     "assay": druid_row(0),
     "icat results": icat_samples.annotation(covered=(icat_samples.COFFEE[0],)),
-    "scifact": {"doc_id": 71, "title": "Of ice", "abstract": ["Ice was.", "It went."], "structured": False},
+    "scifact": {"doc_id": 7, "title": "Of ice", "abstract": ["Ice was.", "It went."], "structured": False},
 }
 # As Parquet holds them; a column of one such value each.
 ARROW = {
@@ -285,7 +290,7 @@ MIXED = ("instance_id_to_label_to_value", "instance_id_to_span_to_value", "%TYPE
 NAMES = {"potato": "annotated_instances.jsonl", "potato 2": "user_state.json", "alt-test": "human_annotations.json"}
 NAMES |= {"beir": "queries.jsonl", "inception": "document.json"}
 # Columns that tables of other things may have too: whoever imports them says what they are.
-TABLES = ("ratings", "reviews in a table")
+TABLES = ("ratings", "ratings, mended", "reviews in a table")
 
 
 class Importer:
