@@ -26,10 +26,12 @@ def revised_after_decisions(source: Source) -> dict:
     decision, how many], ...], the most frequent first}, in titles; an empty label: the question had no answer. {} where
     there are none. Decisions and answers of unknown time are passed over; answers count once for each question.
     """
-    decided = _standing(source)
+    if not source.decision_methods():
+        return {}
     revisions = source.revision_frame()
     several = set(revisions.loc[revisions["number"] > 1, "annotation"])
-    if decided.empty or not several:
+    decided = _standing(source) if several else None
+    if decided is None or decided.empty:
         return {}
     labels = source.label_frame(source.unit_frame(source.type.unit_kind), every_revision=True)
     labels = labels[labels["annotation"].isin(several) & labels["unit"].isin(decided["unit"])]
