@@ -1,6 +1,7 @@
 """Small worlds for tests, made with the real services wherever there is one."""
 
 import itertools
+import time
 from collections.abc import Sequence
 
 from django.utils import timezone
@@ -205,6 +206,10 @@ def make_label_set_project(description: dict, texts: Sequence[str], **fields) ->
 
 def make_items(project: Project) -> Project:
     job = lifecycle.run_here(item_job.start_item_job(project, project.created_by))
+    end = time.monotonic() + 60
+    while not job.is_finished and time.monotonic() < end:  # a worker of the test has taken it
+        time.sleep(0.05)
+        job.refresh_from_db()
     assert job.state == Job.State.DONE, job.message
     project.refresh_from_db()
     return project

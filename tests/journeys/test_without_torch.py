@@ -69,7 +69,7 @@ def test_workers_import_judge_and_report(demo, hidden):
         lambda: manage(demo.folder, "shell", "-v0", "-c", states, **hidden).strip() == "{'done'}", 120, "all ran"
     )
     said = manage(demo.folder, "report", "own", "comparison", "--run", "lexical", **hidden)
-    assert re.search(r"units without a reference label +59\n", said)
+    assert "Reference: 110 imported decisions" in said and re.search(r"units with a reference label +59\n", said)
     assert "Traceback" not in demo.said()
 
 
