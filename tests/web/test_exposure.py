@@ -5,7 +5,13 @@ from playwright.sync_api import expect
 
 from annotation.models import Assignment, Revision, Suggestion
 from annotation.projects import guidelines
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions
+from tests.factories import (
+    make_claim_evidence,
+    make_dataset,
+    make_project,
+    make_responses_with_triplets,
+    make_suggestions,
+)
 from tests.web.pages import LabellingPage, eventually, revisions, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -176,16 +182,22 @@ def test_what_an_earlier_load_of_the_page_painted_counts_though_its_note_waits(l
     assert revisions(second, ann).get().suggestion_shown is True
 
 
-def test_a_suggestion_below_the_window_is_not_seen_until_the_person_comes_to_it(open_context, make, ann):
+def test_a_suggestion_below_the_window_is_not_seen_until_the_person_comes_to_it(open_context, ann):
+    """It is about the last of twenty triplets, far down in the sheet at the bottom of a low window."""
+    dataset = make_dataset()
+    make_responses_with_triplets(dataset, 2, triplets=20)
+    project = make_project(dataset, "triplets/-/1", overlap=1, annotators=[ann], prefill="shown")
+    run = make_suggestions(project, labels={"entailment": "neutral"})
+    run.suggestions.exclude(unit__triplet__index=19).delete()
     tab = open_context(ann, viewport={"width": 390, "height": 400}).new_page()
-    page = LabellingPage(tab, make("shown", texts=["A long report. " * 400] * 5)).open()
+    page = LabellingPage(tab, project).open()
     first = page.assignment
     page.has_ahead()
     tab.evaluate("window.scrollTo(0, 0)")
     tab.wait_for_timeout(200)
     eventually(tab, lambda: row(first).shown_at is not None, True)
     assert row(first).suggestions_shown_at is None
-    page.page.locator("[data-suggestion]").first.scroll_into_view_if_needed()
+    page.page.locator("[data-suggestion]:not([hidden])").scroll_into_view_if_needed()
     is_noted(page, first)
 
 
