@@ -132,7 +132,13 @@ _KEY = {
     "schema": {"type": "string"},
     "description": "Repeats under the same key take effect once.",
 }
-_SKIP = {"type": "object", "properties": {"reason": {"type": "string"}, "flag": {"type": "boolean"}}}
+_SKIP = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "description": "Required where `flag` is true."},
+        "flag": {"type": "boolean", "description": "Show the item and the reason to the researcher."},
+    },
+}
 _ANSWER = {
     "type": "object",
     "required": ["client_id", "judgements"],

@@ -246,7 +246,11 @@ def skip(request, uuid):
             raise
         return JsonResponse({"status": "saved"})
     _held(body, assignment)  # looked at before anything is stored
-    if not assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True):
+    try:
+        is_skipped = assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True)
+    except assigning.NoReason as missing:
+        raise annotating.InvalidSubmission([annotating.FieldError(str(missing), field="reason")]) from None
+    if not is_skipped:
         raise annotating.Conflict("You have answered this item already; change the answer instead.")
     return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after)})
 

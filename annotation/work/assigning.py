@@ -36,6 +36,10 @@ class AssigningError(Exception):
     """What was asked for cannot be done; the message is for the person who asked."""
 
 
+class NoReason(Exception):
+    """A flag without a reason."""
+
+
 def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignment | None:
     """The next assignment for this person, leased to them, or None where there is nothing for them now.
 
@@ -253,7 +257,10 @@ def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False) 
     """Close the row, which bars the person from the item, and open another one. Repeating it changes nothing.
 
     False if the person has answered the item already. A lease that was lost does not matter: the refusal is kept.
+    Raises NoReason for a flag without one: the researcher has nothing else to go by.
     """
+    if flag and not reason.strip():
+        raise NoReason("A flag needs a reason")
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():

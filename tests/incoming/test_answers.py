@@ -81,6 +81,16 @@ def test_a_reason_to_skip_is_text_that_can_be_stored(ann, reason):
     assert Assignment.objects.get(uuid=payload["assignment"]).state == Assignment.State.LEASED
 
 
+@pytest.mark.parametrize("reason", ["", " \n"])
+def test_a_flag_needs_a_reason(ann, reason):
+    payload = ann.next()["payload"]
+    refused = ann.skip(payload, reason, flag=True)
+    assert fields(refused) == {"reason"} and refused.json()["errors"][0]["message"] == "A flag needs a reason"
+    assert Assignment.objects.get(uuid=payload["assignment"]).state == Assignment.State.LEASED
+    assert ann.skip(payload, "half of it is missing", flag=True).status_code == 200
+    assert ann.skip(payload, reason).status_code == 200
+
+
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "soon", 5, "2026-01-01T00:00:00"])
 def test_when_an_item_was_shown_is_an_instant(ann, at):
     payload = ann.next(ahead=1)["payload"]
