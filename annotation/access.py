@@ -36,8 +36,8 @@ RESEARCHER = Membership.Role.RESEARCHER
 
 
 def not_the_person(request) -> dict | None:
-    """What a page is told whose person is no longer signed in, or beside whom somebody else has signed in with the same
-    browser; None where all is well. A page says whose it is: nothing of theirs may be stored as another's."""
+    """What a page gets whose person is no longer signed in, or where another person has signed in by the same browser;
+    None where all is well. A page says whose it is: nothing of theirs may be stored as another's."""
     said, user = request.headers.get("X-Assay-User"), request.user
     if not user.is_authenticated:
         return {"status": "signed-out", "message": "Please sign in."}

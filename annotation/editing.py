@@ -1,7 +1,7 @@
 """What several people may edit at the same time: forms that know the version they were made from, and the history.
 
 A `SharedForm` carries a digest of each value that it showed. The view looks at it while the row is `locked`; where a
-value was changed by somebody else in between, the form is not valid, shows both, and asks per field which to keep.
+value was changed by another person in between, the form is not valid, shows both, and asks per field which to keep.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def digest_of(value: object) -> str:
 
 @dataclass(frozen=True)
 class FieldConflict:
-    """A field that somebody else has changed since the form was made. `is_both`: this person changed it too."""
+    """A field that another person has changed since the form was made. `is_both`: this person changed it too."""
 
     name: str
     label: str
@@ -78,7 +78,7 @@ class SharedForm(forms.BaseForm):
             self._compare(_version_in(self.data[MADE_FROM]))
         super().full_clean()
         if self.differences:
-            self.add_error(None, "Nothing is saved yet: somebody else has changed this since you opened the page")
+            self.add_error(None, "Nothing is saved yet: another person has changed this since you opened the page")
 
     @property
     def has_conflict(self) -> bool:

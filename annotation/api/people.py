@@ -27,7 +27,7 @@ class MembersRoute(Listing):
 
 
 class MemberRolesRoute(Editing, Route):
-    """The roles of somebody who is or was in the project. POST makes these their roles; without any they leave it.
+    """The roles of a person who is or was in the project. POST makes these their roles; without any they leave it.
     Labels stay."""
 
     shape = takes = shapes.RolesShape

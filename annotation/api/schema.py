@@ -57,7 +57,7 @@ class RouteSchema(AutoSchema):
                 description="Repeats under the same key take effect once.",
             )
             if hasattr(self.view, "version_of"):
-                words = "The `ETag` of what you read: a change that somebody made since is not overwritten (412)."
+                words = "The `ETag` of what you read: a change made since then is not overwritten (412)."
                 found.append(OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description=words))
             return [*found, key]
         if not hasattr(self.view, "filters"):

@@ -67,7 +67,7 @@ OF_SNAPSHOT = {"posterior": "posterior", "uncertainty": "-uncertainty"}
 MAX_COUNTED = 10_000
 MAX_PASSED = 500
 MAX_NOTE = 2000
-NEW_ANSWER = "Somebody answered or decided this item while you had it open. Look at it again before you decide."
+NEW_ANSWER = "Another person answered or decided this item while you had it open. Look at it again before you decide."
 NEW_QUESTIONS = (
     "The questions of this project changed while you had this item open. Look at it again before you decide."
 )

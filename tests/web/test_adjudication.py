@@ -147,7 +147,7 @@ def test_what_came_meanwhile_is_said_and_the_choice_is_kept(open_context, world)
     page.keyboard.press("u")
     answer(project, bens.rater.user, bens, "insufficient-neutral", 0, 3)
     page.keyboard.press("Enter")
-    expect(page.locator("[data-notices]")).to_contain_text("Somebody answered or decided this item while you had it")
+    expect(page.locator("[data-notices]")).to_contain_text("Another person answered or decided this item while")
     expect(page.locator("ul.said").last).to_contain_text("Neutral")  # as it is now
     assert not Decision.objects.exists()
     for label in ("Supports", "The guidelines need this"):
@@ -350,7 +350,7 @@ def test_new_questions_and_another_tab_leave_the_choice_to_the_person(open_conte
     press(page, "Enter")
     expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
     press(other, "ArrowUp", "1", "1", "Enter")
-    expect(other.locator("[data-notices]")).to_contain_text("Somebody answered or decided this item")
+    expect(other.locator("[data-notices]")).to_contain_text("Another person answered or decided this item")
     assert in_force() == ["supports"]
     press(other, "Enter")
     expect(other.locator(f'[data-item="{first}"]')).to_have_count(0)

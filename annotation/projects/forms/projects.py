@@ -76,7 +76,7 @@ class ProjectForm(forms.Form):
         60,
         1,
         10080,
-        "An assignment not answered in time goes to somebody else.",
+        "An assignment not answered in time goes to another annotator.",
     )
     guidelines = forms.CharField(
         required=False,
@@ -164,7 +164,7 @@ class ProjectSettingsForm(SharedForm, forms.ModelForm):
             "shows_decisions": "The label and its reason, never others' answers or notes. Answers that they change "
             "afterwards are marked and, by default, left out of agreement.",
             "minimum_seconds": "Annotators are asked to confirm faster answers. 0: no minimum.",
-            "lease_minutes": "An assignment not answered in time goes to somebody else.",
+            "lease_minutes": "An assignment not answered in time goes to another annotator.",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 

@@ -209,7 +209,7 @@ def project_members(request, slug):
 
 
 def _members_page(request, project: Project, form: ProjectInvitationForm, refused: dict | None = None):
-    """`refused`: a form of roles that met somebody else's change, by its member."""
+    """`refused`: a form of roles that met another person's change, by its member."""
     pending = Invitation.objects.filter(project=project, accepted_at=None).select_related("project", "invited_by")
     pending = [(one, link_of(request, one)) for one in pending.order_by("-pk") if not invitations.obstacle(one)]
     members = [

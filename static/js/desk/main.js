@@ -1,5 +1,5 @@
 // The adjudicators' page: one item with what people said about it under letters, and the decision on it. What is decided
-// is stored before the next item is shown: it rests on what others said, and somebody may have said more. What is not
+// is stored before the next item is shown: it rests on what others said, and there may be more by now. What is not
 // decided yet is kept in the browser, by item.
 
 import { createChooser } from "../work/choosing.js";
@@ -102,7 +102,7 @@ function receive(reply) {
   item.current()?.box.focus({ preventScroll: true });
   if (reply.notice) notice("held", "warning", reply.notice, [["Dismiss", () => {}]]);
   if (draft?.basis && draft.basis !== reply.payload.basis && !reply.message) {
-    notice("changed", "warning", "Somebody answered or decided this item since you chose what is shown here. Look at it again before you decide.", [["Dismiss", () => {}]]);
+    notice("changed", "warning", "Another person answered or decided this item after you chose what is shown here. Look at it again before you decide.", [["Dismiss", () => {}]]);
   }
   announce(introduce(item, position() + 1));
   typeAhead.press(item.payload.item !== before);

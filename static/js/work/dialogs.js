@@ -16,11 +16,11 @@ export function ask(name, then) {
   (one(":checked", form) ?? one('[type="radio"]', form)).focus();
 }
 
-/** Asks why an item is skipped or flagged: a flag is for somebody else to read, so it needs a reason. */
+/** Asks why an item is skipped or flagged: a flag is for a researcher to read, so it needs a reason. */
 export function askReason(isFlagged, then) {
   one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
   one("[data-skip-confirm-text]").textContent = isFlagged ? "Flag and go on" : "Skip";
-  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to somebody else." : "You will not see this item again.";
+  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to another annotator." : "You will not see this item again.";
   one('dialog[data-dialog="skip"] [data-ask]').toggleAttribute("data-needs-words", isFlagged);
   ask("skip", (choice, words) => then([choice, words].filter(Boolean).join(": ")));
 }
@@ -37,7 +37,7 @@ function requireWords(form) {
 
 let aboutUnsent = null;
 
-/** A changed answer is not complete, and somebody wants to leave it. `ways` has keep() and discard(). */
+/** A changed answer is not complete, and the person wants to leave it. `ways` has keep() and discard(). */
 export function askUnsent(missing, ways) {
   aboutUnsent = ways;
   one("[data-unsent-missing]").textContent = missing;

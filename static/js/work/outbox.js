@@ -163,7 +163,7 @@ export function createOutbox(space, headers, on) {
   const tab = tabName();
   const settled = createSettled(space, tab);
   let isSignedOut = false;
-  let signedIn = ""; // somebody else, since this page was loaded
+  let signedIn = ""; // another person, since this page was loaded
   let isPumping = false;
   let isWanted = false; // somebody pressed a button, or signed in, while a vain attempt was still under way
   let timer = 0;

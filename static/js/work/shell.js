@@ -37,7 +37,7 @@ export function notice(id, kind, text, buttons = []) {
   one("[data-notices]").append(box);
 }
 
-/** The server does not take what this person sends; `what` says what becomes of it. `signedIn` is somebody else who is
+/** The server does not take what this person sends; `what` says what becomes of it. `signedIn` is another person who is
  * signed in now, or empty. */
 export function tellSignedOut(signedIn, what, { loginUrl }, retry) {
   const text = signedIn
@@ -55,7 +55,7 @@ export function tellSignedOut(signedIn, what, { loginUrl }, retry) {
 /** Where the answers are, from the outbox's state. `addresses` are the page's, `retry()` sends what waits. */
 export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut, signedIn, isSafe, hasUnsent }, addresses, retry) {
   const isBlocked = isSignedOut && waiting > 0;
-  const [state, text] = isBlocked ? ["blocked", `${signedIn ? "Somebody else is signed in" : "Signed out"}: ${waiting} kept here`]
+  const [state, text] = isBlocked ? ["blocked", `${signedIn ? "Another person is signed in" : "Signed out"}: ${waiting} kept here`]
     : refused.length ? ["blocked", `${refused.length} not accepted`]
     : aside.length ? ["blocked", `${aside.flat().length} set aside`]
     : isFailing ? ["waiting", `${waiting} waiting to be sent`]
