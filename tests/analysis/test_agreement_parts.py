@@ -1,6 +1,7 @@
 """What the agreement report says of each label, of chance, of arms, and of the two parts of a project."""
 
 import json
+from importlib.metadata import version
 
 import krippendorff
 import numpy as np
@@ -81,6 +82,29 @@ def test_weighted_kappas_are_those_of_scikit_learn(on_a_scale):
     assert pair["scott_pi"]["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
     [yes] = of_dimension(agreement(project), "relevance")["pairs"]
     assert yes["linear"] is None and "0/0" in yes["scott_pi"]["undefined"]
+
+
+def test_packages_compute_the_headlines_again_and_a_difference_is_shown(on_a_scale, monkeypatch, caplog):
+    project, _ = on_a_scale
+
+    def said() -> tuple[dict, str, str]:
+        result = agreement(project)
+        again = {one["package"]: one for one in of_dimension(result, "stance")["recomputed"]}
+        report = get_report("agreement")
+        return again, str(report.page_of(result)), report.methods(result)
+
+    again, page, methods = said()
+    assert {name: one["n"] for name, one in again.items()} == {"krippendorff": 2, "statsmodels": 1, "scikit-learn": 1}
+    assert all(one["difference"] <= 1e-9 for one in again.values())
+    words = f"Krippendorff's alpha with krippendorff {version('krippendorff')}, Fleiss' kappa with statsmodels "
+    assert words in page and words in methods and "no figure differs by more than 1e-09" in methods
+
+    alpha = krippendorff.alpha
+    monkeypatch.setattr(krippendorff, "alpha", lambda **data: alpha(**data) + 0.25)
+    again, page, methods = said()
+    assert again["krippendorff"]["difference"] == pytest.approx(0.25)
+    for text in (page, methods, caplog.text):
+        assert "0.25" in text and "krippendorff" in text
 
 
 def test_ac_and_brennan_prediger_by_hand_with_their_analytic_interval(on_a_scale):

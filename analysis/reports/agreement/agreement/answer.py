@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.figures.page import Answer, Rule, first_sentence, first_that_applies
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
-from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
+from analysis.reports.agreement.agreement.result import TOLERANCE, Agreement, QuestionAgreement
 from analysis.reports.common import REFERENCES
 from analysis.reports.words.numbers import n_of, p_words
 from analysis.reports.words.sentences import listed, no_interval, sentences
@@ -216,4 +217,19 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         n=n,
         picture=picture,
         next=first_sentence(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
+    )
+
+
+def recomputed_in_words(questions: Iterable[QuestionAgreement]) -> str:
+    """What was computed again, and whether it differs; empty where nothing was."""
+    found = [one for question in questions for one in question.recomputed]
+    if not found:
+        return ""
+    packages = dict.fromkeys(f"{one.title} with {one.package} {one.version}" for one in found)
+    words = f"{listed(list(packages))} were computed again"
+    if all(one.difference <= TOLERANCE for one in found):
+        return f"{words}: no figure differs by more than {TOLERANCE:g}."
+    apart = max(found, key=lambda one: one.difference)
+    return (
+        f"{words}: {apart.title} of {apart.package} {apart.version} differs by {apart.difference:g}. Please report it."
     )

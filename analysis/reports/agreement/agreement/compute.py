@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from analysis.figures.items import Items
 from analysis.reports.agreement.agreement.against import DECIDED, against_decisions, with_decided
+from analysis.reports.agreement.agreement.checked import recomputed
 from analysis.reports.agreement.agreement.inverse_probability import chances_of_units, selected
 from analysis.reports.agreement.agreement.parts import (
     against_chance,
@@ -31,7 +32,6 @@ from analysis.reports.agreement.agreement.result import (
     OTHER,
     SAME,
     SIDES,
-    AgainstDecisions,
     Agreement,
     Coefficient,
     GivenLabel,
@@ -187,7 +187,10 @@ def _question(
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     if dimension.takes_number:
-        return _alone(dimension, {}, mine, side, number_figures(coded, level, quick=quick), against=against)
+        figures = number_figures(coded, level, quick=quick)
+        again = [] if quick else recomputed(coded, figures)
+        return _alone(dimension, {}, mine, side, figures, against=against, recomputed=again)
+    figures = coefficients(coded, level, quick=quick) if sets is None else set_figures(coded, sets, quick=quick)
     of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
@@ -201,7 +204,7 @@ def _question(
         n_labels=len(mine),
         n_paired=int((side < 2).sum()),
         n_disagree=int((side == 1).sum()),
-        figures=coefficients(coded, level, quick=quick) if sets is None else set_figures(coded, sets, quick=quick),
+        figures=figures,
         chance=against_chance(coded, level, quick=quick),
         per_label=[] if sets else per_label(coded, dimension, quick=quick),
         pairs=of_pairs,
@@ -210,6 +213,7 @@ def _question(
         **by_arm(coded, mine, level, quick),
         **by_version(coded, mine, level, quick),
         against=against,
+        recomputed=[] if quick else recomputed(coded, figures, of_pairs),
         members_against_imported=members_against_imported(coded, mine, level, quick),
         **more,
     )
@@ -258,7 +262,7 @@ def _alone(
     side: np.ndarray,
     figures: list[Coefficient],
     takes_several: bool = False,
-    against: AgainstDecisions | None = None,
+    **more,
 ) -> QuestionAgreement:
     """Over everybody, without parts. Of numbers it is all that there is: parts of the labels are compared by labels."""
     return QuestionAgreement(
@@ -285,7 +289,7 @@ def _alone(
         members_against_imported=None,
         with_unasked=None,
         selected=None,
-        against=against,
+        **more,
     )
 
 

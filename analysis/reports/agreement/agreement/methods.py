@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.reports.agreement.agreement.answer import against_decisions, recommended, whose
+from analysis.reports.agreement.agreement.answer import against_decisions, recommended, recomputed_in_words, whose
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
@@ -29,6 +29,7 @@ def methods(result: Agreement) -> str:
         "alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger."
         if any(question.per_label for question in asked)
         else "",
+        recomputed_in_words(asked),
         _by_chance(asked),
         against_decisions(result),
         "Since more judgements were requested for some items, agreement is also given on the items drawn at random for "

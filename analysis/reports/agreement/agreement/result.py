@@ -23,6 +23,8 @@ PAIRED = ("agree", "disagree")
 # The column of judgements that sets them against a set of decisions, and its values.
 COMPARED = "against"
 SAME, OTHER = "same", "other"
+# How far a coefficient may be from what a package computes without being mentioned.
+TOLERANCE = 1e-9
 
 
 class ClosedForm(Record):
@@ -184,6 +186,16 @@ class AgainstDecisions(Record):
     n_people_not_listed: int
 
 
+class Recomputed(Record):
+    """`n` coefficients, called `title` together, that a package computed too, and the largest difference."""
+
+    package: str
+    version: str
+    title: str
+    n: int
+    difference: float
+
+
 class QuestionAgreement(ReportedQuestion):
     """`takes_number`: it is answered by a number, and has no labels. `takes_several`: labels are sets, and each label
     that they are made of is a question of its own, derived from this one."""
@@ -211,6 +223,7 @@ class QuestionAgreement(ReportedQuestion):
     with_unasked: WithUnasked | None
     selected: Selected | None
     against: AgainstDecisions | None = None
+    recomputed: list[Recomputed] = []
 
 
 class Agreement(Result):

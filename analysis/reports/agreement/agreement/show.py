@@ -9,7 +9,7 @@ from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.figures.results import Ends, Figure
 from analysis.figures.tables import Column, Table
 from analysis.reports.agreement.agreement import pictures
-from analysis.reports.agreement.agreement.answer import answer
+from analysis.reports.agreement.agreement.answer import answer, recomputed_in_words
 from analysis.reports.agreement.agreement.methods import methods
 from analysis.reports.agreement.agreement.result import (
     COMPARED,
@@ -151,7 +151,7 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
                 Column("Left out", "figure.left_out_words"),
             ],
             rows,
-            note,
+            " ".join(filter(None, [note, recomputed_in_words([question])])),
         ),
         None if question.takes_number else _against_chance(question),
         Table(
