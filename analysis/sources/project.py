@@ -16,6 +16,7 @@ from annotation.models import (
     CheckerRun,
     Decision,
     Item,
+    ItemUnit,
     Job,
     Project,
     Rater,
@@ -62,11 +63,13 @@ class ProjectOutline(Outline):
 
     @cached_property
     def _decision_methods(self) -> list[str]:
-        """Asked for one by one: a rule may have decided a million units."""
+        """Those of the units that are judged here. Asked for one by one: a rule may have decided a million units."""
+        here = ItemUnit.objects.filter(unit=OuterRef("unit"), item__project=self.project)
         rows = Decision.objects.in_force().filter(project=self.project, unit__kind=self.type.unit_kind)
+        rows = rows.filter(Exists(here.exclude(item__state=Item.State.RETIRED)))
         known = {str(place): name for place, name in enumerate(sorted(decision_sets(self.project)))}
-        here = {f"set_{place}": Exists(rows.of_set(name)) for place, name in known.items()}
-        found = Project.objects.filter(pk=self.project.pk).values(**here).get() if here else {}
+        sets = {f"set_{place}": Exists(rows.of_set(name)) for place, name in known.items()}
+        found = Project.objects.filter(pk=self.project.pk).values(**sets).get() if sets else {}
         return [name for place, name in known.items() if found[f"set_{place}"]]
 
     def runs(self) -> list[Run]:

@@ -141,7 +141,7 @@ DEFINED = {
     "planning": lambda found: found["needed"]["by_units"]["more_units"],
     "prefill-trial": lambda found: found["strata"][0]["within"]["estimate"],
     "prevalence": lambda found: found["labels"][0]["people"]["low"],
-    "comparison": lambda found: found["labellers"]["labellers"][0]["accuracy"]["low"],
+    "comparison": lambda found: found["labellers"]["labellers"][-1]["accuracy"]["low"],
 }
 
 
