@@ -15,9 +15,10 @@ from annotation.formats.content.assay import instant_text
 from annotation.formats.files.manifests import LABELS, RATINGS
 from annotation.formats.records import AnnotationRecord, JudgementRecord
 from annotation.formats.tools import flat_tables
-from annotation.formats.tools.flat_tables import BY, ELSEWHERE, HIGHLIGHTS, METADATA, UNDECIDED
+from annotation.formats.tools.flat_tables import BY, ELSEWHERE, HIGHLIGHTS, METADATA, ONE, UNDECIDED
 from annotation.models import EVIDENCE_PARENTS, Project
 from annotation.task_types import Dimension, TaskType
+from annotation.task_types.base import SEPARATOR
 from annotation.work.queries.contents import CONTENTS, PASSAGE, UNIT_TEXTS
 from annotation.work.queries.pages import FREE_TEXT
 
@@ -80,7 +81,11 @@ class _Tables:
         said = {"time": "text", "seconds": "number", "surplus": "boolean", "at_decision": "text", "comment": "text"}
         said |= {"free_text": "text"} if kind.free_text else {}
         self.questions = {flat_tables.column_of(one.slug): one for one in kind.dimensions}
-        answers = {name: self._type(one) for name, one in self.questions.items()}
+        answers = {}
+        for name, one in self.questions.items():
+            answers[name] = self._type(one)
+            if not one.takes_several and any(SEPARATOR in value for value in one.values):
+                answers[f"{name}{ONE}"] = "text"
         made = dict.fromkeys((f"{name}{BY}" for name in self.questions), "text")
         marks = dict.fromkeys((column for name in self.questions for column in self._marks(name)), "text")
         self.label_columns = of_unit | answers | made | {UNDECIDED: "text", METADATA: "text"}

@@ -46,6 +46,7 @@ class Options:
     """What the user chose. Every field has a default, and a format looks only at those that it documents.
 
     labels: dimension -> labels that are accepted (a task type's own); a format's standard labels where absent.
+    titles: dimension -> {label: its title}, by which labels are found too.
     unit_kind: the kind of unit that these labels are of, for formats whose files label units of several kinds.
     mapping: target field -> column, for the generic table.
     values: target field -> {value in the file -> label}, for the generic table; other values are guessed.
@@ -66,6 +67,7 @@ class Options:
     """
 
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    titles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     unit_kind: str = ""
     mapping: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from django import forms
 
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.files.encodings import ENCODINGS
+from annotation.formats.names import question_slug
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
 from annotation.formats.tables.oddities import (
@@ -23,7 +24,7 @@ from annotation.formats.tables.oddities import (
     ZONE,
 )
 from annotation.formats.tables.questions import range_in
-from annotation.formats.tables.roles import ROLE_TITLES, check_roles, name_of
+from annotation.formats.tables.roles import ROLE_TITLES, check_roles
 from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import PIECE_LINKS, Project
@@ -203,22 +204,22 @@ class RatingsForm(forms.Form):
             if role in OF_CHECKERS and (version or checker in self.checkers):
                 self.checkers[checker] = {**self.checkers.get(checker, {}), "version": version}
             if role == "labels" or (role == "label" and not names_questions):
-                question, scale = name_of(names[0] or column), said.get(f"scale-{number}", "").strip()
+                question, scale = question_slug(names[0] or column), said.get(f"scale-{number}", "").strip()
                 group, slash, one = rater.partition("/")
                 role = "/".join(filter(None, [role, question, group, one.replace("/", "-")]))
                 self.ranges |= {question: scale} if scale else {}
             elif role in ("row", "about"):
                 role = f"{role}/{names[0] or column.replace('/', '-')}"
             elif role == "spans" and name:
-                role = f"spans/{name_of(name)}"
+                role = f"spans/{question_slug(name)}"
             elif role == "probability" and (name or rater or not has_checker):
                 question, _, label = rater.partition("/")
-                parts = [names[0] or column.replace("/", "-"), name_of(question), label.replace("/", "-")]
+                parts = [names[0] or column.replace("/", "-"), question_slug(question), label.replace("/", "-")]
                 role = "/".join(filter(None, ["probability", *parts]))
             elif role == "score" and (name or not has_checker):
                 role = f"score/{names[0] or column.replace('/', '-')}"
             elif role == "prediction":
-                role = f"prediction/{names[0] or column.replace('/', '-')}/{name_of(names[1])}"
+                role = f"prediction/{names[0] or column.replace('/', '-')}/{question_slug(names[1])}"
             if role in found:
                 self.add_error(f"role-{number}", f"The column {found[role]} has this role already")
             elif role:

@@ -20,7 +20,7 @@ from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tables.summary import sentences
 from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
 from annotation.imports import outside_runs, uploads
-from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version
+from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version, questions_in, renamed
 from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import Findings
 from annotation.imports.staging import ContentPass, read_all
@@ -186,10 +186,17 @@ def _check_settings(request: ImportRequest, wanted: TaskType) -> None:
 def options_of(
     request: ImportRequest, wanted: TaskType | None, progress: Callable[[int, int], None] | None = None
 ) -> Options:
-    labels = {dimension.slug: dimension.values for dimension in wanted.dimensions} if wanted else {}
-    unit_kind = wanted.unit_kind if wanted else ""
-    choices = asdict(request.choices)
-    return Options(labels=labels, unit_kind=unit_kind, progress=progress, noted=ReadingNotes(), **choices)
+    questions = {dimension.slug: dimension for dimension in wanted.dimensions} if wanted else {}
+    if wanted and request.choices.label_set:
+        questions |= questions_in(request.choices.label_set, wanted)
+    return Options(
+        labels={slug: question.values for slug, question in questions.items()},
+        titles={slug: {one.value: one.title for one in question.labels} for slug, question in questions.items()},
+        unit_kind=wanted.unit_kind if wanted else "",
+        progress=progress,
+        noted=ReadingNotes(),
+        **asdict(request.choices),
+    )
 
 
 def records_of(
@@ -201,6 +208,9 @@ def records_of(
     records = chain(get_format(request.format).read(sources_of(request), options), _noted(options))
     if wanted is None:
         return records
+    made = request.choices.label_set
+    if made and identifier_of(made) != wanted.identifier:
+        records = renamed(records, made, wanted)
     if (other := other_version(request, wanted)) is not None:
         records = labels_of_version(records, *other, wanted.identifier)
     return labels_of_set(records, wanted.unit_kind, piece_set_of(request))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from annotation.bulk import batches
 from annotation.datasets.kinds import KIND_NAMED, KIND_OF_RECORD, Kind
+from annotation.formats.names import find_label, find_question
 from annotation.formats.records import (
     RESPONSE_ASPECT,
     AnnotationRecord,
@@ -17,12 +18,14 @@ from annotation.formats.records import (
     ResponseRecord,
     RowError,
     SpanRecord,
+    SuggestionRecord,
 )
 from annotation.imports.file_texts import FileTexts
 from annotation.imports.span_texts import texts_by_unit, units_of_import
 from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Rater, UnitKind
 from annotation.projects.item_making import anchor_link
-from annotation.task_types import TaskType
+from annotation.task_types import Dimension, TaskType
+from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
 
 Problem = tuple[str, object, str]  # column, value, reason
 
@@ -328,3 +331,79 @@ def labels_of_version(records: Iterable, version: str, alike: Collection[str], w
 
 def _not_there(unit: str, span: SpanRecord) -> str:
     return f"is not the text at {span.start}-{span.end} in the {span.field} of {unit}"
+
+
+# --- names of the project ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A question of the project, and its labels by those of the file."""
+
+    question: Dimension
+    labels: Mapping[str, str]
+    highlights: Mapping[str, str]
+
+    def label(self, label: str) -> str:
+        if not self.question.takes_several:
+            return self.labels.get(label, label)
+        if label == NONE_CHOSEN:
+            return label
+        chosen = [self.labels.get(one, one) for one in label.split(SEPARATOR)]
+        order = [*self.question.values, *(one for one in chosen if one not in self.question.values)]
+        return SEPARATOR.join(one for one in order if one in chosen)
+
+    def spans(self, spans: Iterable[SpanRecord]) -> tuple[SpanRecord, ...]:
+        return tuple(replace(one, label=self.highlights.get(one.label, one.label)) for one in spans)
+
+
+def questions_in(made: Mapping, wanted: TaskType) -> dict[str, Dimension]:
+    """Slug of a question of the file's label set -> the project's question; those that it does not have are absent."""
+    titles = {one.slug: one.title for one in wanted.dimensions}
+    found = {
+        one["slug"]: one["slug"] if one["slug"] in titles else find_question(one["title"], titles)
+        for one in made.get("questions", ())
+    }
+    return {slug: wanted.dimension(known) for slug, known in found.items() if known is not None}
+
+
+def renamed(records: Iterable, made: Mapping, wanted: TaskType) -> Iterator:
+    """The records of a file with this label set, as the project's task type calls questions and labels: those that it
+    has under other names, such as those of an earlier version of Assay, are found by their titles."""
+    described = {one["slug"]: one for one in made.get("questions", ())}
+    known = {slug: _known(described[slug], question) for slug, question in questions_in(made, wanted).items()}
+    for record in records:
+        match record:
+            case AnnotationRecord():
+                said = tuple(_judgement(one, known.get(one.dimension)) for one in record.judgements)
+                yield replace(record, judgements=said)
+            case DecisionRecord() | SuggestionRecord() if record.dimension in known:
+                yield _said(record, known[record.dimension])
+            case _:
+                yield record
+
+
+def _known(described: Mapping, question: Dimension) -> _Known:
+    def by_label(labels: Iterable[Mapping], titles: Mapping[str, str]) -> dict[str, str]:
+        return {
+            one["value"]: one["value"] if one["value"] in titles else find_label(one["title"], titles) or one["value"]
+            for one in labels
+        }
+
+    marks = question.spans.own_labels if question.spans else ()
+    return _Known(
+        question,
+        by_label(described.get("labels", ()), {one.value: one.title for one in question.labels}),
+        by_label(described.get("spans", {}).get("own_labels", ()), {one.value: one.title for one in marks}),
+    )
+
+
+def _judgement(said: JudgementRecord, known: _Known | None) -> JudgementRecord:
+    return said if known is None else _said(said, known)
+
+
+def _said(said, known: _Known):
+    changed = replace(said, dimension=known.question.slug, label=known.label(said.label), spans=known.spans(said.spans))
+    if isinstance(said, SuggestionRecord):
+        return replace(changed, probabilities={known.label(one): of for one, of in said.probabilities.items()})
+    return changed

@@ -19,6 +19,9 @@ NONE_TITLE = "None of these"
 # What an answer is: one label, any number of labels, a number, a text.
 ANSWERS = ("label", "labels", "number", "text")
 TEXT_CHARS = 10_000
+VALUE_CHARS = 80  # of a label's value, where that is not the label as it is written
+# What parts the labels of highlights in the form: `Irony, Insult = slur`.
+OWN_MARKS = (",", "=")
 # What browsers and Python both take for space around a text: each also takes what the other lets stand.
 SPACES = "".join(one for one in map(chr, range(0x3001)) if one.isspace() and one not in "\x1c\x1d\x1e\x1f\x85")
 

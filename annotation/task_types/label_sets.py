@@ -30,7 +30,21 @@ from dataclasses import replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
-from .base import ANSWERS, Condition, Dimension, FreeText, Label, Metric, NumberRange, SpanRule, TaskType
+from .base import (
+    ANSWERS,
+    NONE_CHOSEN,
+    OWN_MARKS,
+    SEPARATOR,
+    VALUE_CHARS,
+    Condition,
+    Dimension,
+    FreeText,
+    Label,
+    Metric,
+    NumberRange,
+    SpanRule,
+    TaskType,
+)
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
 from .keys import PAGE_KEYS
@@ -43,12 +57,9 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS, MAX_LABELS = 12, 40
 MAX_OWN_LABELS = 20  # of spans: as many colours as there are
-VALUE_CHARS, SLUG_CHARS, UNIT_CHARS = 80, 40, 20
+SLUG_CHARS, UNIT_CHARS = 40, 20
 _BOUNDS = ("min", "max", "step")
 MAX_VERSION = 32_767
-
-# What parts the labels of highlights in the form: `Irony, Insult = slur`.
-OWN_MARKS = (",", "=")
 
 VALUE = re.compile(r"[\w+-][\w.+-]*")
 _SLUG = re.compile(rf"[a-z][a-z0-9_-]{{0,{SLUG_CHARS - 1}}}")
@@ -324,7 +335,7 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
     elif question.get("answer") == "number":
         problems += _number_problems(place, question, level)
     else:
-        problems += _label_problems(f"{place}.labels", question.get("labels"), level)
+        problems += _label_problems(f"{place}.labels", question.get("labels"), level, answer == "labels")
         if question.get("number"):
             problems.append((f"{place}.number", "is only for questions that are answered by a number"))
     if "asked_when" in question:
@@ -371,7 +382,7 @@ def _is_bound(value: object) -> bool:
     return round(value, 6) == value
 
 
-def _label_problems(place: str, labels: object, level: object) -> Problems:
+def _label_problems(place: str, labels: object, level: object, takes_several: bool) -> Problems:
     if not isinstance(labels, list) or not all(isinstance(label, Mapping) for label in labels):
         return [(place, "is not a list of objects")]
     problems: Problems = []
@@ -381,6 +392,8 @@ def _label_problems(place: str, labels: object, level: object) -> Problems:
         at = f"{place}.{number}"
         problems += _unknown(at, label, _LABEL)
         problems += _named_problems(at, label)
+        if takes_several and (label.get("value") == NONE_CHOSEN or SEPARATOR in str(label.get("value"))):
+            problems.append((f"{at}.value", f"has {SEPARATOR}, which parts several labels, or is {NONE_CHOSEN}"))
         problems += text_problems(f"{at}.hint", label.get("hint", ""), HINT_CHARS)
         polarity = label.get("polarity")
         if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
@@ -437,12 +450,16 @@ def _own_label_problems(place: str, labels: object) -> Problems:
             problems.append(
                 (f"{place}.{number}.title", f"has one of {' '.join(OWN_MARKS)}, which the form cannot hold")
             )
+        if len(str(label.get("value"))) > VALUE_CHARS:
+            problems.append((f"{place}.{number}.value", f"has more than {VALUE_CHARS} characters"))
     return problems + _label_repeats(place, labels)
 
 
 def _named_problems(place: str, label: Mapping) -> Problems:
+    """A value is the title as it stands, or a name."""
     value = label.get("value")
     is_name = isinstance(value, str) and VALUE.fullmatch(value) and len(value) <= VALUE_CHARS
+    is_name = is_name or _is_as_written(label)
     problems = (
         []
         if is_name
@@ -451,11 +468,20 @@ def _named_problems(place: str, label: Mapping) -> Problems:
     return problems + _title(f"{place}.title", label.get("title"), CAPTION_CHARS)
 
 
+def _is_as_written(label: Mapping) -> bool:
+    return isinstance(label.get("value"), str) and label["value"] == label.get("title")
+
+
 def _label_repeats(place: str, labels: list[Mapping]) -> Problems:
+    """Labels that are stored as they are written may differ in case alone, such as `US` and `us`."""
     problems: Problems = []
     for name in ("value", "title"):
         texts = [label[name] for label in labels if isinstance(label.get(name), str)]
-        problems += [(place, f"two labels have the {name} {text!r}") for text in _repeated(texts)]
+        others = [label[name] for label in labels if isinstance(label.get(name), str) and not _is_as_written(label)]
+        twice = [text for text in texts if texts.count(text) > 1]
+        alike = {text.casefold() for text in others}
+        repeated = [text for text in _repeated(texts) if text in twice or text.casefold() in alike]
+        problems += [(place, f"two labels have the {name} {text!r}") for text in dict.fromkeys(repeated)]
     return problems
 
 

@@ -108,7 +108,7 @@ def test_facts_of_an_answer_are_judged_texts(tmp_path):
         "It is the harbour. It is seen from afar.", "It is the harbour.",
     )  # fmt: skip
     assert pairs[0].metadata["topic"] == "the harbour" and pairs[0].metadata["annotations[].is-relevant"] is True
-    assert Counter(one.label for one in of(found, DecisionRecord)) == {"s": 12, "ns": 3, "ir": 3}
+    assert Counter(one.label for one in of(found, DecisionRecord)) == {"S": 12, "NS": 3, "IR": 3}
     assert of(found, AnnotationRecord) == []
     [lost] = of(found, LostRecord)
     assert (lost.number, lost.first) == (1, "factscore.jsonl, line 7")

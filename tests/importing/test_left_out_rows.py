@@ -134,7 +134,9 @@ def test_odd_rows_are_sorted_and_asked_about_in_the_browser():
     assert "treat_unnamed" not in sent
     refused = client.post(f"/imports/{dry.uuid}/start/", sent)
     assert refused.status_code == 422 and "Choose how to read these rows" in refused.content.decode()
+    assert sent["treat_spellings"] == "apart"
     sent |= {"treat_identical": "leave-out", "treat_revisions": "leave-out", "treat_unnamed": "places"}
+    sent |= {"treat_spellings": "fold"}
     client.post(f"/imports/{dry.uuid}/start/", sent)
     job = Job.objects.latest("pk")
     lifecycle.run_here(job)
@@ -142,8 +144,8 @@ def test_odd_rows_are_sorted_and_asked_about_in_the_browser():
     assert job.state == "done", job.message
     said = Judgement.objects.values_list("unit__key", "revision__annotation__rater__name", "label")
     assert sorted(said) == [
-        ("1", "ann", "calm"), ("1", "ben", "calm"), ("2", "ann", "rude"), ("3", "place 1", "rude"),
-        ("3", "place 2", "calm"),
+        ("1", "ann", "Calm"), ("1", "ben", "Calm"), ("2", "ann", "rude"), ("3", "place 1", "rude"),
+        ("3", "place 2", "Calm"),
     ]  # fmt: skip
     page = client.get(f"/imports/{job.uuid}/").content.decode()
     assert "2 rows were left out, as was chosen" in page
@@ -162,7 +164,7 @@ def test_columns_of_several_labels_are_chosen_in_the_browser():
     text = "text,who,topics\nA b.,ann,Money|Health\nC d.,ann,(none)\n"
     dry = dry_run_of(client_of(owner), text, {"text": "text", "rater": "who", "labels/topics": "topics"})
     assert dict(dry.parameters["choices"]["mapping"])["labels/topics"] == "topics"
-    assert dry.result["labels"] == {"topics": {"health|money": 1, "(none)": 1}} and not dry.result["odd"]
+    assert dry.result["labels"] == {"topics": {"Health|Money": 1, "(none)": 1}} and not dry.result["odd"]
 
 
 def test_odd_rows_are_treated_as_the_command_says(tmp_path):
@@ -183,7 +185,7 @@ def test_odd_rows_are_treated_as_the_command_says(tmp_path):
     call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, *treat, verbosity=0)
     said = Judgement.objects.filter(revision__is_latest=True)
     assert sorted(said.values_list("unit__key", "revision__annotation__rater__name", "label")) == [
-        ("1", "ann", "calm"), ("2", "ann", "rude"), ("3", "place 1", "rude"), ("3", "place 2", "rude"),
+        ("1", "ann", "Calm"), ("2", "ann", "rude"), ("3", "place 1", "rude"), ("3", "place 2", "rude"),
     ]  # fmt: skip
 
 

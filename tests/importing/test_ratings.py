@@ -304,7 +304,7 @@ def test_errors_as_wmt_marks_them_need_no_further_word():
     rosa = make_user("rosa", is_staff=True)
     make_dataset(rosa, slug="summaries")
     project = imported(client_of(rosa), MQM, "mqm_newstest.tsv")
-    assert Span.objects.count() == 2 and {one.label for one in Span.objects.all()} == {"major", "minor"}
+    assert Span.objects.count() == 2 and {one.label for one in Span.objects.all()} == {"Major", "Minor"}
     assert Revision.objects.filter(metadata__row__category=["Accuracy/Omission"]).count() == 1
     assert project.type.dimensions[0].spans.own_labels[0].title == "Major"
 

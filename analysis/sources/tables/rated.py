@@ -19,7 +19,7 @@ from analysis.sources.splits import source_name
 from analysis.sources.tables.long_table import MODEL, NEEDED, PERSON, LongTableSource, orders_of
 from annotation.datasets.kinds import KIND_OF_RECORD
 from annotation.formats.cells import level_note
-from annotation.formats.names import label_value
+from annotation.formats.names import find_label, label_value
 from annotation.formats.records import (
     AnnotationRecord,
     DecisionRecord,
@@ -107,7 +107,10 @@ class RatedTableSource(LongTableSource):
             self.assumed_levels[dimension.title] = words
         if dimension.takes_number:
             return replace(dimension, level=level if level == "ratio" else "interval")
-        values = tuple(map(label_value, order)) or self._in_order(dimension.slug, level, set(dimension.values))
+        known = {label.value: label.title for label in dimension.labels}
+        values = tuple(find_label(one, known) or label_value(one) for one in order) or self._in_order(
+            dimension.slug, level, set(dimension.values)
+        )
         if lacking := [value for value in dimension.values if value not in values]:
             raise ValueError(
                 f"{self.path}: {dimension.slug} has the label {lacking[0]!r}, which the order of labels lacks"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from annotation.formats.cells import BadCell, LeftOut, number_in, to_text
 from annotation.formats.files.json_streams import decode_json
-from annotation.formats.names import label_value, shown
+from annotation.formats.names import highlight_value, label_key, shown
 from annotation.formats.records import OddRecord, SpanRecord
 from annotation.formats.tables.oddities import BASE, LEAVE_OUT, NO_HIGHLIGHT, ODDITIES, OFFSETS
 from annotation.formats.tables.values import WORDS_FOR_NOTHING
@@ -144,7 +144,7 @@ def _span(
             raise BadCell(column, quote, "does not occur in the text")
         if text.find(quote, start + 1) >= 0:
             raise BadCell(column, quote, "occurs in the text more than once: give the start and end of the highlight")
-    label = label_value(title) if title else ""
+    label = highlight_value(title) if title else ""
     return SpanRecord(field, *offsets, text[slice(*offsets)], label), shown(title)
 
 
@@ -222,7 +222,7 @@ class TablePlaces(MarkedPlaces):
         word = quote or (start if start == end else "")
         if not word:
             return False
-        if label_value(word) not in self.nothing:
+        if label_key(word) not in self.nothing:
             has_no_place = bool(start) and start == end and number_in(start) is None
             if not has_no_place and (word.casefold() not in WORDS_FOR_NOTHING or word in raw):
                 return False

@@ -19,6 +19,7 @@ ENCODING, CHARACTERS, DATES, ZONE = "encoding", "characters", "dates", "zone"
 BASE, NO_HIGHLIGHT = "base", "nothing"
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 LEAVE_OUT, AS_GUESSED, REPLACE = "leave-out", "guess", "replace"
+APART, FOLD = "apart", "fold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,13 @@ ODDITIES: dict[str, Oddity] = {
         "places",
     ),
     SPELLINGS: Oddity(
-        "Labels that differ only in case, spaces or hyphens",
-        {"fold": "They are one label", LEAVE_OUT: "Leave out rows whose spelling differs from the first one's"},
-        "fold",
+        "Labels that differ only in case, spaces or hyphens, or in how a number is written",
+        {
+            APART: "They are different labels, as they are written",
+            FOLD: "They are one label, written as it is written first",
+            LEAVE_OUT: "Leave out rows whose spelling differs from the first one's",
+        },
+        APART,
     ),
     OFFSETS: Oddity(
         "Highlights after emoji or accents, which tools count differently",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_text
 from annotation.formats.files.json_streams import decode_json
-from annotation.formats.names import TITLE_CHARS, shown
+from annotation.formats.names import TITLE_CHARS, label_key, shown
 from annotation.formats.records import FormatError
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
@@ -57,16 +57,21 @@ def title_of(slug: str, titles: Mapping[str, str]) -> str:
     return shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
 
 
+def in_order(label: str) -> tuple[str, str]:
+    """The order of the alphabet, with capital letters beside small ones."""
+    return label.casefold(), label
+
+
 def question_of(
     slug: str,
     values: list[str],
     titles: Mapping[str, str],
+    title: str,
     ends: tuple[float, float] | None,
     takes_several: bool = False,
 ) -> dict:
     numbers = [number_in(value) for value in values]
     are_numbers = None not in numbers and not takes_several
-    title = title_of(slug, titles)
     if ends is not None:  # the scale has labels that nobody gave
         least, most = ends
         steps = [least + step for step in range(int(min(most - least, MOST_LABELS)) + 1)]
@@ -79,13 +84,14 @@ def question_of(
             f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
             f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
         )
+    are_numbers = are_numbers and len(set(numbers)) == len(values)  # `0` and `00` are no scale
     if are_numbers:
         found = {value: value for value in sorted(values, key=float)}
     else:
-        found = {value: shown(titles.get(value, "")) or value for value in sorted(values)}
+        found = {value: shown(titles.get(value, "")) or value for value in sorted(values, key=in_order)}
     if len(found) == 1:  # a question has two labels at least; the other one did not occur
         [(value, label)] = found.items()
-        other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
+        other = ("1" if value == "0" else "0") if are_numbers else label_key(f"not {label}"[:TITLE_CHARS])
         found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
     labels = [{"value": value, "title": label} for value, label in found.items()]
     level = level_of(values) if are_numbers else "nominal"
@@ -98,6 +104,7 @@ def question_of(
 
 def made_of(rows: RatingRows, name: str) -> dict:
     """The description of the label set; {} where the rows have no labels."""
+    rows.match_checkers()
     values: dict[str, dict[str, None]] = {}
     own: dict[str, dict[str, None]] = {}  # question -> labels of its highlights
     for revisions in rows.labels.values():
@@ -126,14 +133,15 @@ def _question(rows: RatingRows, slug: str, values: list[str], own: dict[str, dic
     is_marked = slug not in rows.labelled and set(values) <= {MARKED, NOTHING} and rows.has_spans
     if is_marked:
         labels = [{"value": MARKED, "title": "Highlights"}, {"value": NOTHING, "title": "None"}]
-        found = {"slug": slug, "title": title_of(slug, rows.titles), "level": "nominal", "labels": labels}
+        found = {"slug": slug, "title": title_of(slug, rows.question_titles), "level": "nominal", "labels": labels}
     else:
-        found = question_of(slug, values, rows.titles, rows.ranges.get(slug), slug in rows.several)
+        title = title_of(slug, rows.question_titles)
+        found = question_of(slug, values, rows.titles, title, rows.ranges.get(slug), slug in rows.several)
     if not is_marked and slug not in own:
         return found
     spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[rows.page]], "required": is_marked}
     spans |= {"labels": [MARKED]} if is_marked else {}
-    if names := sorted(own.get(slug, {}).keys() - {""}):
+    if names := sorted(own.get(slug, {}).keys() - {""}, key=in_order):
         if "" in own[slug]:
             raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
         spans["own_labels"] = [{"value": one, "title": rows.titles.get(one, one)} for one in names]

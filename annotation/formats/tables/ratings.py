@@ -3,18 +3,19 @@
 Other columns are kept with the text. A text with a system is an answer of a model to its context; with a context alone,
 a pair of premise and hypothesis; alone, a claim. One text may stand on several rows. What one rater says twice is once
 where it is the same, and else a revision; rows of no named rater are exchangeable places where a text has several, and
-decisions where every text has one. Empty cells are missing labels. Numbers are the same however they are written: 1 and
-1.0; labels that differ in case, spaces and hyphens alone are one label.
+decisions where every text has one. Empty cells are missing labels. Labels stay as they are written: those that differ
+in case, spaces and hyphens alone are one only where that is chosen; 1 and 1.0 are one number.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 
 from annotation.formats.cells import (
     BadCell,
@@ -28,7 +29,7 @@ from annotation.formats.cells import (
     to_text,
 )
 from annotation.formats.files.json_streams import decode_json
-from annotation.formats.names import label_value
+from annotation.formats.names import chosen_value, find_label, label_key, label_value, question_slug
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -51,6 +52,7 @@ from annotation.formats.tables.keys import TextKeys
 from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
     DATES,
+    FOLD,
     IDENTICAL,
     LEAVE_OUT,
     MERGED,
@@ -70,11 +72,12 @@ from annotation.formats.tables.questions import (
     MARKED,
     NOTHING,
     chosen_of,
+    in_order,
     made_of,
     parts_of,
     range_in,
 )
-from annotation.formats.tables.roles import check_roles, name_of
+from annotation.formats.tables.roles import check_roles
 from annotation.formats.tables.rows import hashed, plain
 from annotation.formats.tables.times import Times
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
@@ -93,7 +96,9 @@ def read_whole(sources: list[SourceFile], options: Options, name: str) -> tuple[
     """What `read` and `label_set_of` give, in one pass."""
     rows = RatingRows(options)
     content = list(_content(sources, options, rows))
-    return [*content, *rows.said()], made_of(rows, name)
+    description = made_of(rows, name)
+    rows.write_numbers({one["slug"] for one in description.get("questions", ()) if one.get("answer") == "number"})
+    return [*content, *rows.said()], description
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
@@ -149,10 +154,15 @@ class RatingRows:
         self.mapping, self.limit = dict(options.mapping), options.limits.key_chars
         self.treat = {kind: options.treat.get(kind, oddity.default) for kind, oddity in ODDITIES.items()}
         self.meant = {
-            question: {label_value(value): label for value, label in values.items()}
+            question: {label_key(value): label for value, label in values.items()} | dict(values)
             for question, values in options.values.items()
         }
         self.accepted = {question: labels for question, labels in options.labels.items() if labels}
+        self.caption_of = {
+            question: {value: options.titles.get(question, {}).get(value, value) for value in labels}
+            for question, labels in self.accepted.items()
+        }
+        self.unlisted = options.labels.keys() - self.accepted.keys()  # questions that numbers answer
         self.ranges = {question: range_in(text, question) for question, text in options.ranges.items()}
         self.is_marked = "marked" in self.mapping
         if self.is_marked:
@@ -166,8 +176,9 @@ class RatingRows:
         self.decided: dict[tuple[str, str], tuple[str, datetime | None]] = {}  # of rows that no rater of the file gave
         self.groups: dict[str, str] = {}  # rater -> group, of those who have one
         self.first_unnamed: dict[str, dict[str, str]] = {}  # key -> labels of the first row of nobody
-        self.titles: dict[str, str] = {}  # of labels and questions, where they are not stored as they stand
-        self.written: dict[tuple[str, str], Counter] = {}  # question and label -> how it is written, how often
+        self.titles: dict[str, str] = {}  # of labels, where they are not stored as they stand
+        self.question_titles: dict[str, str] = {}
+        self.written: dict[tuple[str, str], Counter] = {}  # question and label's key -> how it is written, how often
         self.odd: dict[tuple[str, str], list] = {}  # kind and what -> how many, and where the first one stands
         self.noted: list[tuple[str, str, str]] = []  # of the row that is read
         self.scores: dict[tuple[str, str], tuple[float, int]] = {}
@@ -184,7 +195,7 @@ class RatingRows:
         self.of_probability, self.of_spans, self.of_row = of("probability"), of("spans"), of("row")
         self.of_rater = of("about")
         self.slots: set[str] = set()  # raters that are places in a list
-        nothing = {value for values in self.meant.values() for value, label in values.items() if label == ""}
+        nothing = {label_key(value) for values in self.meant.values() for value, label in values.items() if label == ""}
         self.places = TablePlaces(options.treat, nothing)
         self.keys = TextKeys("id" in self.mapping, "document" in self.mapping)
         self.has_row_spans = bool({"start", "quote"} & self.mapping.keys())
@@ -199,11 +210,24 @@ class RatingRows:
         column = self.mapping.get(role)
         return to_text(cells.get(column), column).strip() if column else ""
 
-    def _named(self, title: str, stored_as: Callable[[str], str]) -> str:
-        name = stored_as(title)
-        if name != title:
-            self.titles.setdefault(name, title)
-        return name
+    def _named(self, question: str, text: str) -> str:
+        """A label as it is stored. Where the question's labels are known, it is one of them if it means one."""
+        known = self.caption_of.get(question)
+        if known is not None and (label := find_label(text, known)) is not None:
+            return label
+        if question in self.unlisted and (number := number_in(text)) is not None:
+            return number_text(number)
+        label = (chosen_value if question in self.several else label_value)(text)
+        if label != text:
+            self.titles.setdefault(label, text)
+        return label
+
+    def _asked(self, cells: dict) -> str:
+        title = self.cell(cells, "question")
+        slug = question_slug(title)
+        if slug != title:
+            self.question_titles.setdefault(slug, title)
+        return slug
 
     def _note(self, kind: str, what: str, file: str, line: int | None) -> None:
         self.noted.append((kind, what, f"{file}, line {line:,}" if line else file))
@@ -316,7 +340,7 @@ class RatingRows:
             if names and names[0] in self.several:
                 question, label = names[0], self._several(names[0], cells.get(column), column, file, line)
             elif text := to_text(cells.get(column), column).strip():
-                question = names[0] if names else self._named(self.cell(cells, "question"), name_of)
+                question = names[0] if names else self._asked(cells)
                 label = self._label(question, text, column, file, line, scale)
             else:
                 continue
@@ -364,12 +388,12 @@ class RatingRows:
         self, question: str, text: str, column: str, file: str, line: int, scale: tuple[float, float] | None
     ) -> str | None:
         """The label that a cell holds, as it is stored; None where it means no label, or none that there is."""
-        label = label_value(text)
-        meant = self.meant.get(question, {}).get(label)
+        values = self.meant.get(question, {})
+        meant = values.get(text, values.get(label_key(text)))
         if meant == "":
             return None
         accepted = self.accepted.get(question)
-        if meant is None and accepted and label not in accepted:
+        if meant is None and accepted and self._named(question, text) not in accepted:
             meant = guess_label(text, question, accepted)
             if meant is None:
                 if self.treat[UNMAPPED] == LEAVE_OUT:
@@ -384,13 +408,14 @@ class RatingRows:
             number = number_in(text)
             if number is None or not least <= number <= most:
                 raise BadCell(column, text, f"is outside the scale from {number_text(least)} to {number_text(most)}")
-        written = self.written.setdefault((question, label), Counter())
-        if text not in written and written and self.treat[SPELLINGS] == LEAVE_OUT and number_in(text) is None:
-            raise LeftOut(column, text, f"is spelt differently from {next(iter(written))!r}")
+        label = meant if meant is not None else self._named(question, text)
+        written = self.written.setdefault((question, label_key(text)), Counter())
+        first = next(iter(written), text)
+        is_other = self._named(question, first) != label if number_in(text) is not None else first != text
+        if is_other and meant is None and self.treat[SPELLINGS] == LEAVE_OUT:
+            raise LeftOut(column, text, f"is spelt differently from {first!r}")
         written[text] += 1
-        if meant is not None:
-            return meant
-        return self._named(text, label_value)
+        return self._named(question, first) if meant is None and self.treat[SPELLINGS] == FOLD else label
 
     def _several(self, question: str, cell: object, column: str, file: str, line: int) -> str | None:
         """The labels in a cell as one answer; None where it is empty, or holds none that means anything."""
@@ -402,7 +427,7 @@ class RatingRows:
 
     def _together(self, question: str, labels: set[str]) -> str:
         """As `Dimension.answer_of` writes it; a label set of the file has its labels in the order of the alphabet."""
-        order = self.accepted.get(question) or sorted(labels)
+        order = self.accepted.get(question) or sorted(labels, key=in_order)
         return SEPARATOR.join(label for label in order if label in labels) or NONE_CHOSEN
 
     def _highlight(
@@ -553,10 +578,10 @@ class RatingRows:
                 label = self._several(question, cells.get(column), column, file, line)
                 said |= {(name, question): (label, column)} if label is not None else {}
             elif text := to_text(cells.get(column), column).strip():
-                said[name, question] = self._named(text, label_value), column
+                said[name, question] = self._named(question, text), column
         for (name, question), (said_here, column) in said.items():
             label, before = self.predictions.get((key, name, question), (said_here, line))
-            if label != said_here:
+            if label_key(label) != label_key(said_here):
                 raise BadCell(column, label, f"differs from the label on line {before} for the same text")
             predictions[key, name, question] = label, before
         probabilities = self._probabilities(key, cells, checker, said)
@@ -574,7 +599,7 @@ class RatingRows:
         found: dict[tuple[str, str, str], dict[str, float]] = {}
         for names, column in self.of_probability:
             places = [(names[0], names[1])] if names else [place for place in said if place[0] == checker]
-            value, label = cells.get(column), label_value(names[2]) if len(names) == 3 else ""
+            value, label = cells.get(column), names[2] if len(names) == 3 else ""
             if isinstance(value, str) and value.lstrip().startswith("{"):
                 try:
                     value = decode_json(value)
@@ -589,11 +614,44 @@ class RatingRows:
                 if number is None or not 0 <= number <= 1:
                     raise BadCell(column, text, "is not a probability from 0 to 1")
                 for name, question in places:
-                    of = self._named(title, label_value) if title else label
+                    of = self._named(question, title or label) if title or label else ""
                     found.setdefault((key, name, question), {})[of] = number
         return found
 
+    def write_numbers(self, questions: set[str]) -> None:
+        """Answers to these questions are numbers, which have one spelling."""
+
+        def stored(question: str, label: str) -> str:
+            return number_text(number_in(label)) if question in questions else label
+
+        for answer in chain.from_iterable(self.labels.values()) if questions else ():
+            answer.labels = {question: stored(question, label) for question, label in answer.labels.items()}
+        self.decided = {place: (stored(place[1], label), at) for place, (label, at) in self.decided.items()}
+        self.predictions = {place: (stored(place[2], label), line) for place, (label, line) in self.predictions.items()}
+
+    def match_checkers(self) -> None:
+        """A checker's labels are those of people that are spelt alike, where there is one."""
+        people: dict[str, dict[str, str]] = {}
+        for answer in chain.from_iterable(self.labels.values()):
+            for question, label in answer.labels.items():
+                people.setdefault(question, {}).update((one, one) for one in self._parts(question, label))
+        for (_, question), (label, _) in self.decided.items():
+            people.setdefault(question, {}).update((one, one) for one in self._parts(question, label))
+
+        def meant(question: str, label: str) -> str:
+            known = people.get(question, {})
+            parts = [find_label(one, known) or one for one in self._parts(question, label)]
+            return self._together(question, set(parts)) if question in self.several else parts[0]
+
+        self.predictions = {place: (meant(place[2], label), line) for place, (label, line) in self.predictions.items()}
+        for place, given in self.probabilities.items():
+            self.probabilities[place] = {one and meant(place[2], one): number for one, number in given.items()}
+
+    def _parts(self, question: str, label: str) -> list[str]:
+        return chosen_of(label) if question in self.several else [label]
+
     def said(self) -> Iterator[Record]:
+        self.match_checkers()
         for (key, question), (label, at) in self.decided.items():
             yield DecisionRecord(key, question, label, decided_at=at)
         has_several = any(number > 1 for number in self.n_unnamed.values())
@@ -637,8 +695,8 @@ class RatingRows:
         yield from self.times.odd()
         for (kind, what), (number, first) in self.odd.items():
             yield OddRecord(kind, what, number, first, is_open=not self.treat[kind])
-        for (question, label), written in self.written.items():
-            if len(written) > 1 and number_in(label) is None:
+        for (question, _), written in self.written.items():
+            if len({self._named(question, text) if number_in(text) is not None else text for text in written}) > 1:
                 spelt = ", ".join(f"{text} ({number:,})" for text, number in written.most_common(10))
                 yield OddRecord(SPELLINGS, f"{question}: {spelt}", sum(written.values()), "")
 

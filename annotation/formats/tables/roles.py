@@ -31,9 +31,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from unicodedata import combining, normalize
 
-from annotation.formats.cells import digest, to_date
+from annotation.formats.cells import to_date
+from annotation.formats.names import question_slug
 from annotation.formats.records import FormatError
 from annotation.formats.tables.highlights import MARK
 from annotation.formats.tables.mapping import LOOKED_AT
@@ -59,12 +59,11 @@ from annotation.formats.tables.values import (
     is_label,
     is_tag,
     texts_in,
-    value_of,
     values_in,
 )
 from annotation.formats.tools import flat_tables
 
-__all__ = ["NAMES", "ROLE_TITLES", "check_roles", "guess_roles", "name_of", "value_of"]
+__all__ = ["NAMES", "ROLE_TITLES", "check_roles", "guess_roles"]
 
 # How many names follow a role, at least and at most; none follow others.
 _NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
@@ -123,15 +122,6 @@ OF_MARKS = ("severity", "errorseverity", "category", "errortype")
 MOST_CELLS = 20_000  # that are looked at: of wide tables fewer rows
 
 
-def name_of(title: str) -> str:
-    """A question's column name from its title."""
-    plain_title = "".join(char for char in normalize("NFKD", title.lower()) if not combining(char))
-    name = re.sub(r"[^a-z0-9]+", "_", plain_title).strip("_").lstrip("0123456789_")[:40]
-    if plain_title.isascii():
-        return name or "label"
-    return f"{name[:30] or 'label'}_{digest(title.casefold()).hex()[:6]}"
-
-
 # --- what columns mean ----------------------------------------------------------------------------------------------
 
 
@@ -174,10 +164,14 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         if nested and (nested["question"] or not wide):
             if is_label(column, rows):
                 base, number, question = nested.groups()
-                named = name_of(question) if question else name_of(_WORDS_FOR_RATERS.sub("", base).removesuffix("s"))
+                named = (
+                    question_slug(question)
+                    if question
+                    else question_slug(_WORDS_FOR_RATERS.sub("", base).removesuffix("s"))
+                )
                 take(f"label/{named}/{base}/{number}", column)
         elif wide and (is_label(column, rows) or (len(wide[0]) > 2 and are_numbers(column, rows))):
-            take(f"label/{name_of(wide[1] or 'label')}/{wide[0]}", column)
+            take(f"label/{question_slug(wide[1] or 'label')}/{wide[0]}", column)
     by_name = spelt(free)
     if "question" in found:
         column = next((by_name[name] for name in NAMES["label"] if name in by_name), None)
@@ -189,7 +183,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     about += [] if {"id", "document"} & found.keys() and not deepest else [found.get("marked", found.get("text", ""))]
     differing = {column for column in free if "rater" in found and _differs(column, about, rows)}
     for column in [one for one in free if one in differing and "label" not in found and holds_several(one, rows)]:
-        take(f"labels/{name_of(column)}", column)
+        take(f"labels/{question_slug(column)}", column)
         differing.remove(column)
     is_batch = any(column.startswith("Answer.") for column in columns)
     is_text = {column: not are_numbers(column, rows) for column in free}
@@ -214,7 +208,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             and not IDS.search(column)
             and spelling(column) not in [*NAMES["id"], *NAMES["document"]]
         ):
-            take(f"label/{name_of(own_name(column))}", column)
+            take(f"label/{question_slug(own_name(column))}", column)
         elif not is_text[column] and not are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
@@ -223,7 +217,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         free += [found.pop(role) for role in scores[:1]]
         column = next((column for column in free if are_numbers(column, rows)), None)
         if column is not None and "marked" not in found:
-            take(f"label/{name_of(own_name(column))}", column)
+            take(f"label/{question_slug(own_name(column))}", column)
     for column in [one for one in free if one in differing]:
         take(f"row/{column.replace('/', '-')[:80]}", column)
     return found

@@ -6,21 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from annotation.formats.cells import BadCell, number_in, to_text
+from annotation.formats.names import label_key
 from annotation.formats.tables.questions import parts_of
-from annotation.task_types.base import number_text
 
 MOST_GUESSED = 12  # different values of a column that is taken for labels
 LABEL_CHARS = 40
 SEEN_CHARS = 1000  # of a text; longer ones are like it
 WORDS_FOR_NOTHING = ("nan", "na", "none", "null")
-
-
-def value_of(text: str) -> str:
-    """What is stored for a cell: numbers in one spelling, small letters, and `_` for spaces and hyphens."""
-    number = number_in(text)
-    if number is not None:
-        return number_text(number)
-    return re.sub(r"[^\w.+]+", "_", text.strip().casefold()).strip("_") or text.strip()
 
 
 def texts_in(column: str, rows: Iterable) -> list[str]:
@@ -53,7 +45,7 @@ def are_whole(column: str, rows: Iterable) -> bool:
 def is_label(column: str, rows: Iterable) -> bool:
     """Few different values, which come again; numbers from 0 to 10 at the most in halves."""
     values = values_in(column, rows)
-    different = {value_of(value) for value in values}
+    different = {label_key(value) for value in values}
     if not different or len(different) > MOST_GUESSED or any(len(value) > LABEL_CHARS for value in different):
         return False
     if any("://" in value for value in values):

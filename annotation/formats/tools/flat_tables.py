@@ -2,7 +2,8 @@
 They come back by the roles that `roles_of` gives their columns (annotation.formats.tables.roles).
 
 A question has the column of its name; `NAME.by` says what made its label, `NAME.highlights` has what was highlighted in
-the judged text, and `NAME.other_highlights` in other texts, as lists in JSON. No name of a question has a dot.
+the judged text, and `NAME.other_highlights` in other texts, as lists in JSON. An empty `NAME.one` says that the
+question takes one label, where `|` is part of a label. No name of a question has a dot.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ OF_RATER = ("rater", "group", "time", "seconds", "surplus", "at_decision", "comm
 UNDECIDED, METADATA = "undecided", "metadata"
 KNOWN = frozenset({*OF_UNIT, *OF_RATER, UNDECIDED, METADATA})
 BY, HIGHLIGHTS, ELSEWHERE = ".by", ".highlights", ".other_highlights"
+# An empty column beside a question that takes one label, where a label has in it what else parts several.
+ONE = ".one"
 # Columns that are roles of the same name where a table comes back.
 AS_NAMED = ("id", "text", "context", "document", "system", "rater", "group", "time", "comment")
 # Type of a column -> that of Parquet.
@@ -77,7 +80,9 @@ def roles_of(columns: Sequence[str], rows: Sequence[Mapping]) -> dict[str, str]:
     questions = [one for one in columns if one not in KNOWN and "." not in one]
     for question in questions:
         values = texts_in(question, rows)
-        if any(value == NONE_CHOSEN or SEPARATOR in value for value in values) or _has_lists(question, rows):
+        if f"{question}{ONE}" in columns:
+            found[f"label/{question}"] = question
+        elif any(value == NONE_CHOSEN or SEPARATOR in value for value in values) or _has_lists(question, rows):
             found[f"labels/{question}"] = question
         elif not are_free_texts(values):
             found[f"label/{question}"] = question

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, required_text, to_list, to_objects, to_text
 from annotation.formats.files.tables import open_tables
+from annotation.formats.names import label_key
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
@@ -154,8 +155,11 @@ def _line(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers) ->
     elif tuple(question.labels) == ANSWERS[:2]:  # a label that was accepted or rejected
         line |= {"label": question.title, "answer": labels[0], "_view_id": "classification"}
     else:
-        options = [{"id": value, "text": title} for value, title in question.labels.items()]
-        ids = {title: value for value, title in question.labels.items()}
+        named = question.labels.items()
+        ids = {title: label_key(title) if value == title else value for value, title in named}
+        if len({*ids.values()}) < len(ids):  # `US` and `us`
+            ids = {title: value for value, title in named}
+        options = [{"id": own, "text": title} for title, own in ids.items()]
         line |= {"options": options, "accept": [ids.get(label, label) for label in labels], "answer": "accept"}
         line["_view_id"] = "choice"
     if question.passages:

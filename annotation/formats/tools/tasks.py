@@ -14,7 +14,16 @@ from datetime import datetime
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, number_in, row_error
 from annotation.formats.files.tables import OpenTable
-from annotation.formats.names import TITLE_CHARS, label_value, question_slug, shown
+from annotation.formats.names import (
+    TITLE_CHARS,
+    chosen_value,
+    find_label,
+    highlight_value,
+    label_key,
+    label_value,
+    question_slug,
+    shown,
+)
 from annotation.formats.records import (
     AnnotationRecord,
     ClaimRecord,
@@ -30,7 +39,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options
-from annotation.formats.tables.questions import MOST_LABELS
+from annotation.formats.tables.questions import MOST_LABELS, in_order
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
 
 ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"
@@ -141,6 +150,7 @@ class _Records:
     def __init__(self, options: Options, has_repeats: bool):
         made = options.label_set or {}
         self.questions = {one["slug"]: one for one in made.get("questions", ())}
+        self.labels = {slug: _labels_in(one) for slug, one in self.questions.items()}
         self.page = made.get("page")
         self.seen = SeenParents("text", ("text", "context")) if has_repeats else SeenKeys()
         self.file = ""
@@ -183,10 +193,13 @@ class _Records:
         self.first.setdefault(what, place)
         self.counts[what] += number
 
-    def _spell(self, task: Task, name: str, labels: Iterable[str]) -> None:
-        """Labels that differ only in case or marks become one, which is listed."""
+    def _stored(self, slug: str, label: str) -> str:
+        return find_label(label, self.labels[slug]) or label_value(label)
+
+    def _spell(self, task: Task, name: str, slug: str, labels: Iterable[str]) -> None:
+        """Labels that become one, such as `1` and `1.0`, are listed."""
         for label in labels:
-            known = self.spellings.setdefault((name, label_value(label)), {})
+            known = self.spellings.setdefault((name, self._stored(slug, label)), {})
             if label not in known and len(known) < MOST_SPELLINGS:
                 known[label] = f"{task.file}, line {task.line:,}"
 
@@ -256,9 +269,9 @@ class _Records:
                 continue
             if question.get("answer") == "text":
                 continue
-            values = {label_value(label) for label in labels}
+            values = {self._stored(slug, label) for label in labels}
             if question.get("answer") != "number":
-                self._spell(task, name, labels)
+                self._spell(task, name, slug, labels)
             if question.get("answer") == "labels":
                 inside = [each["value"] for each in question["labels"] if each["value"] in values]
                 yield slug, SEPARATOR.join(inside) or NONE_CHOSEN, (), name
@@ -299,8 +312,8 @@ class _Records:
                     task.lost[f"Labelled passages of the context ({name})"] += 1
                     continue
                 field = fields[0 if span.in_context else -1]
-                self._spell(task, name, [span.label])
-                record = SpanRecord(field, span.start, span.end, span.quote, label_value(span.label))
+                self._spell(task, name, slug, [span.label])
+                record = SpanRecord(field, span.start, span.end, span.quote, self._stored(slug, span.label))
                 task.lost[f"Passages that one person marked twice ({name})"] += record in found
                 found.add(record)
             if not found and slug in incomplete:
@@ -319,7 +332,7 @@ class ToolQuestion:
     name: str
     kind: str = ONE
     labels: dict[str, str] = field(default_factory=dict)
-    titles: set[str] = field(default_factory=set)  # of the labels, without case
+    titles: set[str] = field(default_factory=set)  # of the labels
     is_listed: bool = False  # whether the configuration lists the labels, in their order
 
     @property
@@ -331,11 +344,12 @@ class ToolQuestion:
 
     def add(self, label: str) -> None:
         value = label_value(label)
-        if value not in self.labels:
+        is_known = value in self.labels or (self.is_listed and find_label(label, self.labels) is not None)
+        if not is_known:
             title = shown(label) or value
-            is_taken = title.casefold() in self.titles
+            is_taken = title in self.titles
             self.labels[value] = f"{title[: TITLE_CHARS - 9]} ({digest(label).hex()[:6]})" if is_taken else title
-            self.titles.add(self.labels[value].casefold())
+            self.titles.add(self.labels[value])
 
 
 def label_set_of(
@@ -404,8 +418,8 @@ def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
     title = shown(asked.name) or slug
     if asked.kind == PASSAGES:
         own = [
-            {"value": value, "title": label.translate(FORM_MARKS)}
-            for value, label in (asked.labels.items() if asked.is_listed else sorted(asked.labels.items()))
+            {"value": highlight_value(value), "title": label.translate(FORM_MARKS)}
+            for value, label in (asked.labels.items() if asked.is_listed else _sorted(asked.labels).items())
         ]
         labels = [{"value": MARKED, "title": "Marked"}, {"value": NONE, "title": "None"}]
         spans = {"title": title, "fields": fields, "labels": [MARKED], "own_labels": own}
@@ -414,18 +428,30 @@ def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
         return {"slug": slug, "title": title, "answer": "text", "optional": True}
     if asked.kind == NUMBER:
         return {"slug": slug, "title": title, "level": "interval", "answer": "number"}
-    labels = dict(asked.labels)
-    are_numbers = all(number_in(value) is not None for value in labels)
+    stored_as = chosen_value if asked.kind == SEVERAL else label_value
+    labels = {stored_as(value): title for value, title in asked.labels.items()}
+    numbers = {number_in(value) for value in labels}
+    are_numbers = None not in numbers and len(numbers) == len(labels)  # `0` and `00` are no scale
     if not asked.is_listed:
-        labels = dict(sorted(labels.items(), key=lambda one: float(one[0]) if are_numbers else one[0]))
+        labels = dict(sorted(labels.items(), key=lambda one: float(one[0]))) if are_numbers else _sorted(labels)
     if len(labels) == 1:  # a question has two labels at least; the other one did not occur
         [(value, label)] = labels.items()
-        other = ("1" if value == "0" else "0") if are_numbers else f"not_{value}"[:80]
+        other = ("1" if value == "0" else "0") if are_numbers else label_key(f"not {label}"[:TITLE_CHARS])
         labels[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
     level = "interval" if are_numbers and len(labels) > 2 and asked.kind != SEVERAL else "nominal"
     several = {"answer": "labels"} if asked.kind == SEVERAL else {}
     found = [{"value": value, "title": title} for value, title in labels.items()]
     return {"slug": slug, "title": title, "level": level, "labels": found} | several
+
+
+def _labels_in(question: Mapping) -> dict[str, str]:
+    """Of a description of a question, its labels or those of its highlights: value -> title."""
+    labels = question["spans"].get("own_labels", ()) if "spans" in question else question.get("labels", ())
+    return {one["value"]: one["title"] for one in labels}
+
+
+def _sorted(labels: Mapping[str, str]) -> dict[str, str]:
+    return dict(sorted(labels.items(), key=lambda one: in_order(one[0])))
 
 
 # --- values that tools write alike ----------------------------------------------------------------------------------

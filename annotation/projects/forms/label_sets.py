@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
-from annotation.formats.tables.roles import name_of, value_of
+from annotation.formats.names import label_key, question_slug
 from annotation.task_types import TaskType
 from annotation.task_types.base import number_text
 from annotation.task_types.label_sets import (
@@ -92,7 +92,7 @@ class LabelSetDraft:
         """The draft with what is left to Assay filled in: values from titles, names of columns, numbers."""
         questions = []
         for fields in self.said["questions"]:
-            question = {"slug": fields["slug"] or name_of(fields["title"]), "title": fields["title"]}
+            question = {"slug": fields["slug"] or question_slug(fields["title"]), "title": fields["title"]}
             # The form hides what an answer has no use for; what was typed there before does not count.
             if fields["answer"] == "number":
                 question["level"] = fields["number_level"]
@@ -185,7 +185,7 @@ def _is_filled(label: Mapping) -> bool:
 
 
 def _label(fields: Mapping) -> dict:
-    label = {"value": fields["value"] or value_of(fields["title"]), "title": fields["title"]}
+    label = {"value": fields["value"] or label_key(fields["title"]), "title": fields["title"]}
     label |= {name: fields[name] for name in ("hint", "key") if fields[name]}
     if str(fields["polarity"]).strip():
         try:
@@ -239,14 +239,14 @@ def _bound(question: Mapping, name: str) -> str:
 
 def _own_words(label: Mapping) -> str:
     """The title, and its value where that is not made from it."""
-    made = value_of(label["title"]) == label["value"]
+    made = label_key(label["title"]) == label["value"]
     return label["title"] if made else f"{label['title']} = {label['value']}"
 
 
 def _own_labels(words: str) -> list[dict]:
     """Titles with commas between them, each with `= value` where that is said."""
     parts = (part.partition("=") for part in words.split(",") if part.strip())
-    return [{"value": value.strip() or value_of(title.strip()), "title": title.strip()} for title, _, value in parts]
+    return [{"value": value.strip() or label_key(title.strip()), "title": title.strip()} for title, _, value in parts]
 
 
 def _words(one: Mapping) -> dict:

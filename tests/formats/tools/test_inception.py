@@ -114,7 +114,7 @@ def test_a_project_with_two_annotators_and_a_curation(tmp_path, kind):
     assert errors(found) == []
     assert {(one.key, one.text) for one in of(found, ClaimRecord)} == {("a.txt", TEXT), ("b.txt", "No one.")}
     said = spans_of(found)
-    assert said["ada", "namedentity"] == [(*ADA, "Ada 👩🏽‍🔬", "per"), (*PLACE, "Köln", "loc")]
+    assert said["ada", "namedentity"] == [(*ADA, "Ada 👩🏽‍🔬", "PER"), (*PLACE, "Köln", "LOC")]
     assert said["ben", "namedentity"] == []  # of b.txt, the last that is said of anything
     by_slug = {slug: spans for (rater, slug), spans in said.items() if rater == "ada"}
     assert [len(by_slug[slug]) for slug in by_slug if slug.startswith("role_")] == [2, 1]
@@ -129,7 +129,7 @@ def test_a_project_with_two_annotators_and_a_curation(tmp_path, kind):
     decisions = {(one.unit, one.dimension): one for one in of(found, DecisionRecord)}
     assert decisions["a.txt", "tone"].label == "kind" and decisions["a.txt", "namedentity"].label == "marked"
     assert [(span.quote, span.label) for span in decisions["a.txt", "namedentity"].spans] == [
-        ("Ada 👩🏽‍🔬", "per"), ("Köln", "loc"),
+        ("Ada 👩🏽‍🔬", "PER"), ("Köln", "LOC"),
     ]  # fmt: skip
     lost = {one.what: one.number for one in of(found, LostRecord)}
     assert lost == {
@@ -170,7 +170,7 @@ def test_line_ends_of_windows_move_no_passage(tmp_path):
     made = cas(text, spans=((6, 11, "NUM"),))
     _, found = read(put(tmp_path, "a.json", made.to_json()))
     [[span]] = spans_of(found).values()
-    assert span == (5, 10, "😀 Two", "num") and of(found, ClaimRecord)[0].text == "One.\n😀 Two."
+    assert span == (5, 10, "😀 Two", "NUM") and of(found, ClaimRecord)[0].text == "One.\n😀 Two."
 
 
 HOSTILE = "x=None): pass\nimport os; os.abort()\ndef f(a"
@@ -230,6 +230,6 @@ def test_spans_are_code_points_of_the_library(tmp_path):
     _, found = read(put(tmp_path, "a.json", cas().to_json()))
     [annotation] = of(found, AnnotationRecord)
     assert annotation.judgements[0].spans == (
-        SpanRecord("claim", *ADA, "Ada 👩🏽‍🔬", "per"),
-        SpanRecord("claim", *PLACE, "Köln", "loc"),
+        SpanRecord("claim", *ADA, "Ada 👩🏽‍🔬", "PER"),
+        SpanRecord("claim", *PLACE, "Köln", "LOC"),
     )

@@ -61,11 +61,11 @@ def test_in_and_out_is_equal_but_for_what_is_listed(tmp_path):
     assert project.raters.count() == 2 and Claim.objects.count() == 3
     run = CheckerRun.objects.get()
     assert run.checker == "outside:stars-v2" and run.origin["outside"] == "stars-v2"
-    assert Span.objects.filter(label="place").count() == 3 and Span.objects.filter(label="time").count() == 1
+    assert Span.objects.filter(label="Place").count() == 3 and Span.objects.filter(label="Time").count() == 1
     assert sorted(Suggestion.objects.values_list("label", "probability", "explanation")) == [
+        ("Very Good", 0.875, "It names\na harbour 😀."),
         ("marked", 0.875, ""),
-        ("so_so", 0.5, ""),
-        ("very_good", 0.875, "It names\na harbour 😀."),
+        ("so-so", 0.5, ""),
     ]
     manifest = export(project, "label-studio", tmp_path / "out")
     written = json.loads((tmp_path / "out/label-studio.json").read_text(encoding="utf-8"))
@@ -228,16 +228,16 @@ def test_a_file_with_emoji_and_overlapping_highlights_goes_in_and_out_in_chromiu
 def test_highlights_of_a_model_that_are_not_in_the_text_are_refused_or_left_out():
     project = import_by_command(TASKS, CONFIG, format="label-studio")
     text, owner = Claim.objects.get(key="101").text, project.created_by
-    good = SuggestionRecord("101", "tagger", "entity", "marked", spans=(SpanRecord("claim", 0, 3, text[:3], "place"),))
-    for wrong in (SpanRecord("claim", 0, 3, "???", "place"), SpanRecord("claim", 0, 3, text[:3], "river")):
+    good = SuggestionRecord("101", "tagger", "entity", "marked", spans=(SpanRecord("claim", 0, 3, text[:3], "Place"),))
+    for wrong in (SpanRecord("claim", 0, 3, "???", "Place"), SpanRecord("claim", 0, 3, text[:3], "river")):
         bad = SuggestionRecord("102", "tagger", "entity", "marked", spans=(wrong,))
         with pytest.raises(JobError, match="tagger, spans"):
             outside_runs.bring_in(project, [good, bad], owner)
         assert not CheckerRun.objects.filter(checker="outside:tagger").exists()
     outside_runs.bring_in(project, [good, bad], owner, leaves_out=True)
     [stored] = Suggestion.objects.filter(run__checker="outside:tagger")
-    assert stored.spans == [{"field": "claim", "start": 0, "end": 3, "quote": text[:3], "label": "place"}]
+    assert stored.spans == [{"field": "claim", "start": 0, "end": 3, "quote": text[:3], "label": "Place"}]
     # The same again is the same, other spans are another run.
     assert outside_runs.bring_in(project, [good], owner).runs == 0
-    other = SuggestionRecord("101", "tagger", "entity", "marked", spans=(SpanRecord("claim", 0, 2, text[:2], "place"),))
+    other = SuggestionRecord("101", "tagger", "entity", "marked", spans=(SpanRecord("claim", 0, 2, text[:2], "Place"),))
     assert outside_runs.bring_in(project, [other], owner).runs == 1

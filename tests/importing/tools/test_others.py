@@ -74,7 +74,7 @@ def test_passages_of_doccano_in_and_out(tmp_path):
     project, dry = import_in_browser(archive(tmp_path / "doccano.zip", {"ann.jsonl": rows}))
     assert dry["lost"] == [] and [one.slug for one in project.type.dimensions] == ["label"]
     assert set(Span.objects.values_list("quote", "label")) == {
-        ("Snow 😀", "weather"), ("Snow 😀 fell", "event"), ("Bergen", "place"),
+        ("Snow 😀", "Weather"), ("Snow 😀 fell", "Event"), ("Bergen", "Place"),
     }  # fmt: skip
     assert sorted(Judgement.objects.values_list("unit__key", "label")) == [("7", "marked"), ("8", "none")]
     export(project, "doccano", tmp_path / "out")
@@ -232,7 +232,7 @@ def test_highlights_of_a_curation_are_those_of_its_decision(tmp_path):
 
     assert len(curated((*ADA, "PER"), (*PLACE, "LOC"))) == 1
     [stored] = curated((*ADA, "PER"), (*PLACE, "LOC"))
-    assert [(one["quote"], one["label"]) for one in stored.spans] == [("Ada 👩🏽‍🔬", "per"), ("Köln", "loc")]
+    assert [(one["quote"], one["label"]) for one in stored.spans] == [("Ada 👩🏽‍🔬", "PER"), ("Köln", "LOC")]
     _, changed = curated((*PLACE, "LOC"))
     assert (changed.label, [one["quote"] for one in changed.spans], changed.is_latest) == ("marked", ["Köln"], True)
 

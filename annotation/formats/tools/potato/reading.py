@@ -37,7 +37,7 @@ from annotation.formats.tools.tasks import (
     Task,
     ToolQuestion,
     ToolSpan,
-    label_value,
+    find_label,
     milliseconds,
     question_slug,
     shown,
@@ -208,8 +208,12 @@ class _User:
             took = milliseconds(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
         marked: dict[str, list[dict]] = {}
         for one in given:  # the file does not tell the question, the configuration does
-            value = label_value(one["name"]) if isinstance(one["name"], str) else None
-            of = (name for name, asked in self.schemes.items() if asked.kind == PASSAGES and value in asked.labels)
+            word = one["name"] if isinstance(one["name"], str) else ""
+            of = (
+                name
+                for name, asked in self.schemes.items()
+                if asked.kind == PASSAGES and find_label(word, asked.labels) is not None
+            )
             marked.setdefault(next(of, SPAN), []).append(one)
         yield from self._task(line, key, raw, _by_schema(chosen, "label_annotations"), marked, [], took)
 
