@@ -179,6 +179,9 @@ def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
     assert page.locator("mark[data-badge='a']").all_inner_texts() == ["all winter"]
     page.get_by_role("button", name="Show what checkers said").click()
     expect(page.locator("mark[data-badge='a']")).to_have_count(1)
+    resize(page, {"width": 1280, "height": 800})
+    for part in ("#which", "#order"):
+        assert page.locator(part).bounding_box()["width"] == 192  # what is chosen there can be read
     resize(page, {"width": 1366, "height": 800})
     picture(page, f"adjudication-{scheme}")
     assert grave_problems(page) == []

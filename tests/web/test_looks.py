@@ -32,6 +32,10 @@ IS_UNCOVERED = """mark => {
   const { left, top, width, height } = mark.getBoundingClientRect();
   return mark.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }"""
+ENDS_UNCOVERED = """area => {
+  const { left, bottom, width } = area.getBoundingClientRect();
+  return area.contains(document.elementFromPoint(left + width / 2, bottom - 4));
+}"""
 
 
 def make(task, ann):
@@ -87,6 +91,7 @@ def test_everything_is_within_reach_at_any_size(label, task, size):
     page = label(make(task, ann), ann, viewport=SIZES[size])
     picture(page.page, f"work-{task}-{size.split()[0]}")
     assert not scrolls_sideways(page.page)
+    assert page.page.locator(".reader .text").first.evaluate(ENDS_UNCOVERED)  # before anything is pressed
     # Submit and what it refuses are in sight, and so is the text that is read for the answer.
     submit = page.page.get_by_role("button", name="Submit")
     expect(submit).to_be_in_viewport(ratio=1)
@@ -98,12 +103,20 @@ def test_everything_is_within_reach_at_any_size(label, task, size):
         assert page.page.locator("mark.caret").evaluate(IS_UNCOVERED)
         expect(submit).to_be_in_viewport(ratio=1)
     page.press("Escape")
+    rows = set()
     for name in ("Submit", "Skip", "Flag"):
         button = page.page.locator("#stage").get_by_role("button", name=name)
         button.scroll_into_view_if_needed()
         box = button.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= SIZES[size]["width"]
         assert box["height"] >= 24 and box["width"] >= 24
+        rows.add(round(box["y"] + box["height"] / 2))
+    assert max(rows) - min(rows) < 8
+    page.press("f", "Enter")  # refused without a reason, which is asked for
+    details = page.page.get_by_label("Details")
+    expect(details).to_be_focused()
+    assert details.evaluate(ENDS_UNCOVERED)
+    page.press("Escape")
     first = page.page.locator(".choice").first
     first.scroll_into_view_if_needed()
     first.click()
