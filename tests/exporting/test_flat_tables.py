@@ -8,11 +8,21 @@ from django.core.management import call_command
 
 from annotation.decisions import adjudicating
 from annotation.formats import Options, SourceFile, get_format
-from annotation.formats.records import AnnotationRecord, ClaimRecord, DecisionRecord, RowError
+from annotation.formats.records import (
+    AnnotationRecord,
+    ClaimRecord,
+    DecisionRecord,
+    RowError,
+    SubSentenceRecord,
+    TripletRecord,
+)
 from annotation.imports.column_mappings import guess_for_all
+from annotation.imports.importing import FileChoices, ImportRequest, dry_run, files_of_paths
+from annotation.imports.rows import CREATED
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Job
-from tests.factories import make_label_set_project
+from tests.factories import make_dataset, make_label_set_project
+from tests.kinds import IDENTIFIERS, answer_all, bring_in, make_kind_dataset, make_kind_project
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
 
@@ -109,6 +119,29 @@ def test_tables_of_labels_come_back_to_the_same_labels_as_they_are_guessed(proje
         if isinstance(one, DecisionRecord):
             decided.setdefault(int(one.unit[-1]), {})[one.dimension] = one.label
     assert decided == {n: {name: label for name, label in of.items() if name != "text"} for n, of in FINAL.items()}
+
+
+def test_tables_of_every_kind_pass_a_dry_run_and_keep_their_texts(tmp_path):
+    """Also those of answers without a text or a model, and of pieces of several answers to one question."""
+    dataset, empty = make_kind_dataset(1), make_dataset()
+    bring_in(
+        dataset, [TripletRecord("q0/r1/t0", "q0/r1", 0, "a", "b", "c"), SubSentenceRecord("q0/r1/s0", "q0/r1", 0, "d")]
+    )
+    for identifier in IDENTIFIERS:
+        project = make_kind_project(identifier, dataset=dataset)
+        answer_all(project, people=1)
+        folder = tmp_path / project.slug
+        call_command("export_dataset", project.slug, folder, kinds=["table-csv"], verbosity=0)
+        for name in ("labels", "ratings"):
+            format, mapping, _ = guess_for_all(SourceFile(folder / f"{name}.csv"))
+            assert format == "ratings"
+            wanted = ImportRequest(format, files_of_paths([folder / f"{name}.csv"]), FileChoices(mapping=mapping))
+            findings = dry_run(wanted, empty)
+            assert not findings.errors, (identifier, name, findings.errors)
+            table = pd.read_csv(folder / f"{name}.csv", dtype=str, keep_default_na=False)
+            kind = "response" if "system" in table else "pair" if "context" in table else "claim"
+            assert findings.content[kind][CREATED] == table["id"].nunique(), (identifier, name)
+            assert findings.decisions or findings.annotations
 
 
 def test_pandas_reads_the_same_labels_and_what_is_undecided_is_empty_and_said(project, tmp_path):

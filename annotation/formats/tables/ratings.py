@@ -277,12 +277,10 @@ class RatingRows:
         own = to_key(cells.get(self.mapping["id"]), self.mapping["id"], self.limit) if "id" in self.mapping else ""
         context = self._context(cells)
         system, document = (self.cell(cells, role) for role in ("system", "document"))
-        has_text = "text" in self.mapping
-        text = (
-            required_text(cells.get(self.mapping["text"]), self.mapping["text"])
-            if has_text
-            else own or f"{document} {system}"
-        )
+        is_known_answer = "system" in self.mapping and bool(own and document)  # it may be empty, and of no named model
+        text = own or f"{document} {system}"
+        if column := self.mapping.get("text", ""):
+            text = (to_text if is_known_answer else required_text)(cells.get(column), column)
         kept = {
             name: self._plain(value)
             for name, value in cells.items()
@@ -291,7 +289,7 @@ class RatingRows:
         date = to_date(cells.get(self.mapping["date"]), self.mapping["date"]) if "date" in self.mapping else None
         of_text = {role: said for role in ("url", "source", "split") if (said := self.cell(cells, role))}
         if "system" in self.mapping:
-            if not system:
+            if not system and not is_known_answer:
                 raise BadCell(self.mapping["system"], system, "is empty, and says which system wrote the text")
             parent = document or (hashed("q", context) if context else own)
             if not parent:

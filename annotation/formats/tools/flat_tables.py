@@ -75,8 +75,10 @@ def is_flat(columns: Collection[str]) -> bool:
 def roles_of(columns: Sequence[str], rows: Sequence[Mapping]) -> dict[str, str]:
     """Role -> column of a table that this module wrote, from its first rows."""
     found = {name: name for name in AS_NAMED if name in columns and texts_in(name, rows)}
-    if "system" in found and any(not row.get("system") for row in rows):
-        del found["system"]  # a text of no system is none of an answer
+    if "document" in found and "item" in columns:
+        found["document"] = "item"  # the context of a piece has the answer in it, so it differs within a document
+    if "document" in found and "system" in columns:
+        found["system"] = "system"  # answers, although no row may name who wrote them
     questions = [one for one in columns if one not in KNOWN and "." not in one]
     for question in questions:
         values = texts_in(question, rows)
