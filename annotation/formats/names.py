@@ -7,7 +7,7 @@ only one that cannot be stored so, such as one with characters that nobody sees,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
 from unicodedata import category, combining, normalize
 
@@ -112,14 +112,6 @@ def find_label(text: str, known: Mapping[str, str]) -> str | None:
     key = label_key(text)
     alike = [value for value, one in known.items() if key in (value, label_key(value), label_key(one))]
     return alike[0] if len(alike) == 1 else None
-
-
-def same_spelling(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Key -> labels that differ only in case, spaces, hyphens, or how a number is written."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        found.setdefault(label_key(text), []).append(text)
-    return found
 
 
 def _earlier_slugs(name: str) -> list[str]:

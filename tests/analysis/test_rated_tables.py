@@ -197,9 +197,9 @@ def test_levels_and_orders_are_said_as_of_a_long_table(tmp_path):
     (tmp_path / "t.csv").write_text(out.getvalue())
     source = source_of_files(tmp_path / "t.csv", "ordinal", ["tone=rude,odd,Calm", "style=y,x"])
     assert [(one.slug, one.level, one.values) for one in source.type.dimensions] == [
-        ("tone", "ordinal", ("rude", "odd", "calm")), ("style", "ordinal", ("y", "x")),
+        ("tone", "ordinal", ("rude", "odd", "Calm")), ("style", "ordinal", ("y", "x")),
     ]  # fmt: skip
-    with pytest.raises(ValueError, match="'calm', which the order of labels lacks"):
+    with pytest.raises(ValueError, match="'Calm', which the order of labels lacks"):
         source_of_files(tmp_path / "t.csv", "", ["tone=rude,odd"])
     with pytest.raises(ValueError, match="say their order"):
         source_of_files(tmp_path / "t.csv", "ordinal")
