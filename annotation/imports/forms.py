@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django import forms
@@ -268,7 +268,8 @@ class ValuesForm(forms.Form):
 
 
 class ImportNowForm(forms.Form):
-    """The step after a dry run. What is not needed is not asked."""
+    """The step after a dry run. What is not needed is not asked. `odd` is by kind of odd rows whether it is open what
+    some of them mean."""
 
     title = "Import"
 
@@ -315,7 +316,7 @@ class ImportNowForm(forms.Form):
         choices: list[tuple] = (),
         with_project: bool = False,
         bad: int = 0,
-        odd: Collection[str] = (),
+        odd: Mapping[str, bool] | None = None,
         treated: Mapping[str, str] | None = None,
         settings: CarriedSettings | None = None,
         sets: Sequence[str] = (),
@@ -333,16 +334,17 @@ class ImportNowForm(forms.Form):
             ].help_text = "Rows that depend on them are left out, too. The list of bad rows stays with the import."
         else:
             del self.fields["leave_out"]
-        treated = treated or {}
+        odd, treated = odd or {}, treated or {}
         self.odd = [kind for kind, oddity in ODDITIES.items() if kind in odd and oddity.is_asked]
         for kind in self.odd:
             oddity = ODDITIES[kind]
-            choices_of_kind = oddity.all_choices()
+            choices_of_kind = oddity.answers if odd[kind] else oddity.all_choices()
+            preselected = "" if odd[kind] else treated.get(kind) or oddity.default
             self.fields[f"treat_{kind}"] = forms.ChoiceField(
                 label=oddity.title,
                 widget=PlainRadio if len(choices_of_kind) <= MOST_RADIOS else forms.Select,
                 choices=list(choices_of_kind.items()),
-                initial=treated.get(kind) or oddity.default or oddity.suggested or None,
+                initial=preselected or oddity.suggested or None,
                 error_messages={"required": "Choose how to read these rows"},
             )
         self.order_fields([f"treat_{kind}" for kind in self.odd])

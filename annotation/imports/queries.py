@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from annotation.formats.tables.oddities import ODDITIES
+from annotation.imports.publishing import REFUSE
 from annotation.imports.rows import KEPT
 from annotation.models import Job
 from annotation.task_types.base import SEPARATOR
@@ -56,6 +57,7 @@ class ImportResult:
     published: dict = field(default_factory=dict)
     stored: dict = field(default_factory=dict)
     project_slug: str = ""
+    is_refused: bool = False  # and would be again with the same choices
 
     @property
     def has_labels(self) -> bool:
@@ -65,6 +67,11 @@ class ImportResult:
     def set_names(self) -> list[str]:
         """Of the file's pieces, where one has a name; the unnamed one first."""
         return sorted({name for _, sets in self.sets for name, _ in sets})
+
+    @property
+    def open_kinds(self) -> list[str]:
+        """Kinds of odd rows of which it has to be said what they mean."""
+        return list(dict.fromkeys(one["kind"] for one in self.odd if one["is_open"]))
 
     @property
     def is_sound_dry_run(self) -> bool:
@@ -111,8 +118,18 @@ def import_result(job: Job) -> ImportResult:
         published=found.get("published", {}),
         stored=found.get("labels_stored", {}),
         project_slug=found.get("project", {}).get("slug", ""),
+        is_refused=_is_refused(job),
         **{name: found[name] for name in names if name in found},
     )
+
+
+def _is_refused(job: Job) -> bool:
+    """Whether the import failed for what the file has and the choices do not allow."""
+    found, asked = job.result, job.parameters
+    is_bad = found.get("error_count") and not asked.get("leaves_out")
+    is_judged = found.get("judged_count") and asked.get("on_judged", REFUSE) == REFUSE
+    is_open = any(one["is_open"] for one in found.get("odd", ()))
+    return job.state == Job.State.FAILED and bool(is_bad or is_judged or is_open)
 
 
 def _in_titles(labels: dict[str, dict[str, int]], label_set: dict) -> dict[str, dict[str, int]]:

@@ -126,7 +126,7 @@ def found_in(job: Job, findings: Findings, on_judged: str, done: str, *, leaves_
 def question_about(kind: str) -> str:
     """What has to be said of odd rows, for an error."""
     oddity = ODDITIES[kind]
-    return f"{oddity.title}: say what to do with them ({kind}: {', '.join(oddity.named)})"
+    return f"{oddity.title}: say what to do with them ({kind}: {', '.join(oddity.answers)})"
 
 
 def publish_staged(job: Job, on_judged: str, lease: Lease, and_then: Callable[[], None] = lambda: None) -> None:

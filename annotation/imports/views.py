@@ -24,14 +24,14 @@ from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
-from annotation.formats.tables.oddities import ENCODING, UNMAPPED
+from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
 from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
-from annotation.jobs.queries import progress_of
+from annotation.jobs.queries import JobProgress, progress_of
 from annotation.models import Job, Upload
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.projects.forms.projects import task_choices
@@ -314,7 +314,7 @@ def _now_form(
         data,
         judged=result.judged_count,
         bad=result.error_count,
-        odd={one["kind"] for one in result.odd},
+        odd={one["kind"]: one["kind"] in result.open_kinds for one in result.odd},
         treated=asked.choices.treat,
         makes_project=makes_project,
         fitting=fitting,
@@ -354,13 +354,33 @@ def _settings(job: Job) -> tuple[CarriedSettings | None, str]:
         return None, str(problem)
 
 
+def _progress(job: Job, result: ImportResult) -> JobProgress:
+    """A refused import names no options of the command, and is not offered again with the same choices."""
+    progress = progress_of(job)
+    if not result.is_refused:
+        return progress
+    titles = "; ".join(ODDITIES[kind].title for kind in result.open_kinds)
+    message = f"Nothing was imported. Choose how to read these rows: {titles}." if titles else progress.message
+    return replace(progress, message=message, failures=(), can_resume=False)
+
+
+def _dry_run_before(job: Job) -> Job | None:
+    """The dry run whose choices a failed import had."""
+    if job.state != Job.State.FAILED or job.parameters.get("is_dry_run"):
+        return None
+    found = Job.objects.filter(kind=Job.Kind.IMPORT, state=Job.State.DONE, dataset=job.dataset, pk__lt=job.pk)
+    found = found.filter(parameters__is_dry_run=True, parameters__files=job.parameters["files"])
+    return found.order_by("pk").last()
+
+
 def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
     settings, problem = _settings(job) if result.is_dry_run and result.is_done else (None, "")
     return {
         "job": job,
         "dataset": job.dataset,
-        "progress": progress_of(job),
+        "progress": _progress(job, result),
         "result": result,
+        "dry_run": _dry_run_before(job),
         "settings": in_words(settings) if settings else [],
         "settings_options": settings.options[-1] if settings and settings.options else {},
         "settings_problem": problem,

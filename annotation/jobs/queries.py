@@ -46,6 +46,7 @@ class JobProgress:
     words: str  # how much of how much
     rate: str
     left: str  # "" where nothing can be said
+    message: str
     failures: tuple[str, ...]  # what went wrong in chunks that are tried again
     can_cancel: bool
     can_resume: bool
@@ -65,6 +66,7 @@ def progress_of(job: Job, *, with_failures: bool = True) -> JobProgress:
         words=_words(job, as_share),
         rate=f"{rate:,.1f} per second" if rate else "",
         left=time_left(left) if left else "",
+        message=job.message,
         failures=tuple(
             f"{'end' if index == FINISH_INDEX else f'part {index + 1}'}, attempt {attempts}: {error}"
             for index, attempts, error in failures.values_list("index", "attempts", "error")[:5]

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from annotation.imports import importing
+from annotation.imports.importing import ImportRequest
 from annotation.jobs import lifecycle
 from annotation.models import Dataset, Job, Revision
 from tests.factories import make_dataset, make_user
@@ -42,15 +44,32 @@ def test_the_browser_asks_for_the_order_and_says_the_zone():
     page = client.get(f"/imports/{last_job().uuid}/")
     assert "t.csv: read as times in UTC" in page.content.decode()
     sent = {field.html_name: field.value() for field in page.context["form"] if field.value()}
-    assert sent["treat_dates"] == "rows" and sent["treat_zone"] == "UTC"
-    address = f"/imports/{Job.objects.get().uuid}/start/"
-    client.post(address, sent | {"project_title": "Times"})
-    job = last_job()
-    assert job.state == "failed" and "Dates such as 03/04/2026: say what to do with them (dates: rows" in job.message
+    # What the other dates of the file show was no answer, so it is none of the choices and nothing is preselected.
+    assert "treat_dates" not in sent and sent["treat_zone"] == "UTC"
+    assert [choice for choice, _ in page.context["form"].fields["treat_dates"].choices] == ["day-first", "month-first"]
+    dry_run = Job.objects.get()
+    address = f"/imports/{dry_run.uuid}/start/"
+    for treat in ({}, {"treat_dates": "rows"}):
+        assert client.post(address, sent | treat | {"project_title": "Times"}).status_code == 422
     chosen = {"treat_dates": "day-first", "treat_zone": "America/New_York"}
     client.post(address, sent | {"project_title": "Times"} | chosen)
     assert last_job().state == "done"
     assert stored() == right(6, datetime(2026, 4, 3, 14, tzinfo=UTC))
+
+
+def test_the_page_of_a_refused_import_leads_back_to_the_choices():
+    rosa = make_user("rosa", is_staff=True)
+    dataset = make_dataset(rosa, slug="texts")
+    client = client_of(rosa)
+    page = client.post("/datasets/texts/import/", {"files": [SimpleUploadedFile("t.csv", TABLE.encode())]}, follow=True)
+    client.post(page.redirect_chain[-1][0], {f.html_name: f.value() for f in page.context["form"] if f.value()})
+    dry_run = last_job()
+    importing.start(rosa, dataset, ImportRequest.from_json(dry_run.parameters), is_dry_run=False)
+    job = last_job()
+    assert job.state == "failed" and "say what to do with them (dates: day-first, month-first)" in job.message
+    shown = client.get(f"/imports/{job.uuid}/").content.decode()
+    assert "Choose how to read these rows: Dates such as 03/04/2026." in shown and "day-first" not in shown
+    assert f'href="/imports/{dry_run.uuid}/">Back to the dry run' in shown and "Try again" not in shown
 
 
 def test_the_command_and_the_api_take_the_same_choices(tmp_path):
@@ -60,7 +79,7 @@ def test_the_command_and_the_api_take_the_same_choices(tmp_path):
     path.write_text(TABLE)
     arguments = (path, "--format", "ratings", "--dataset", "new", "--project", "new", "--owner", rosa.email)
     code, said = command(*arguments)
-    assert code == 1 and "dates: rows, day-first, month-first" in said
+    assert code == 1 and "(dates: day-first, month-first); " in said
     assert not Dataset.objects.filter(slug="new").exists()
     code, said = command(*arguments, "--treat", "dates=month-first,zone=Mars/Olympus")
     assert code == 1 and "choices are UTC, a zone such as Europe/Berlin" in said

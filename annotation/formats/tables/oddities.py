@@ -40,6 +40,11 @@ class Oddity:
         """The choices as a sentence lists them."""
         return [*self.choices, *filter(None, [self.example])]
 
+    @property
+    def answers(self) -> dict[str, str]:
+        """The choices where the default leaves open what the rows mean."""
+        return {choice: title for choice, title in self.all_choices().items() if choice != self.default}
+
     def all_choices(self) -> dict[str, str]:
         return {**self.choices, **self.others()}
 
