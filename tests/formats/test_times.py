@@ -67,6 +67,7 @@ def test_a_time_is_read(text, right):
             "2026 Mar 3 1", "2026-13-01", "2026-03-29 13:00 pm", "Mar Apr 2026", "Foo Mar 29 2026",
             "2026-03-29 02:30 7", "x" * 500,
         )),
+        ("2026032902", "may be seconds since 1970, or year, month, day and hour"),
         ("31/02/2026", "is a day that there is not"),
         ("2026-02-30 10:00", "is a day that there is not"),
         ("2026-03-29 02:30 IST", "is in the zone IST, which is not known: write it as +05:30"),

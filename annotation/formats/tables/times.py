@@ -53,6 +53,7 @@ _COMMENT = re.compile(r" \([^()]*\)\Z")  # of browsers: (Central European Summer
 _BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(?:Z|(?=[+-])|\Z))?", re.ASCII)
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})\Z", re.ASCII)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})\Z", re.ASCII)
+_DAY_AND_HOUR = re.compile(r"(?:19|2[01])\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])\Z", re.ASCII)
 _NUMBER = re.compile(r"(\d{10,19})(?:\.(\d{1,9})0*)?\Z", re.ASCII)
 
 
@@ -86,7 +87,7 @@ def read_time(value: object, column: str) -> Written | datetime | None:
         raise BadCell(column, value, f"is not a time {EXAMPLE}")
     try:
         return _number(text) or _of_parts(text)
-    except (_UnknownZoneError, _NoSuchDayError) as error:
+    except (_UnknownZoneError, _NoSuchDayError, _TwoReadingsError) as error:
         raise BadCell(column, value, str(error)) from None
     except (ValueError, OverflowError):
         raise BadCell(column, value, f"is not a time {EXAMPLE}") from None
@@ -100,6 +101,17 @@ class _NoSuchDayError(Exception):
     pass
 
 
+class _TwoReadingsError(Exception):
+    pass
+
+
+def is_time(text: str) -> bool:
+    try:
+        return read_time(text, "") is not None
+    except BadCell:
+        return False
+
+
 def _of_datetime(value: datetime) -> Written:
     clock = (value.hour, value.minute, value.second, value.microsecond)
     return Written(value.year, value.month, value.day, clock, value.tzinfo)
@@ -110,6 +122,11 @@ def _number(text: str) -> datetime | None:
     per_second = PER_SECOND.get(len(found[1])) if found else None
     if per_second is None:
         return None
+    if _DAY_AND_HOUR.match(text):
+        raise _TwoReadingsError(
+            "may be seconds since 1970, or year, month, day and hour: write 2026-03-29 02:00, or seconds with a "
+            "fraction, such as 1774751400.0"
+        )
     micros = int(found[1]) * 10**6 // per_second
     if per_second == 1 and found[2]:
         micros += int(found[2][:6].ljust(6, "0"))
