@@ -240,6 +240,27 @@ def test_an_id_beside_systems_is_the_document_s(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("odd", ["unknown", "NULL", "NA", "", "n/a"])
+def test_an_odd_cell_leaves_times_and_places_what_they_are(odd):
+    made = ["2026-03-29T02:30:00Z", "2026-03-29T02:31:00Z", odd, "2026-03-29T02:30:00Z"]
+    rows = [
+        {
+            "id": f"{n // 2}",
+            "text": f"Some text {n // 2}.",
+            "rater": f"r{n % 2}",
+            "tone": ["good", "bad"][n > 1],
+            "time": time,
+        }
+        | dict.fromkeys(("start", "end"), odd if time == odd else str(n + 1))
+        for n, time in enumerate(made)
+    ]
+    roles = guess_roles(list(rows[0]), rows)
+    assert {role: roles.get(role) for role in ("time", "start", "end")} == {r: r for r in ("time", "start", "end")}
+    assert [role for role in roles if role.startswith("label")] == ["label/tone"]
+    moved = [{"when": row.pop("time")} | row for row in rows]
+    assert "label/when" not in guess_roles(list(moved[0]), moved)
+
+
 def test_metrics_that_are_called_like_raters_are_scores():
     rows = [{"system_bbcid": f"a_{n}", "R1": f"0.{n}1", "R2": f"0.{n}2", "Factual": f"0.{n}7"} for n in range(9)]
     assert guess_roles(list(rows[0]), rows) == {

@@ -48,7 +48,7 @@ from annotation.formats.tables.spellings import (
     spelling,
     spelt,
 )
-from annotation.formats.tables.times import read_time
+from annotation.formats.tables.times import is_time
 from annotation.formats.tables.values import (
     all_are,
     are_free_texts,
@@ -57,7 +57,9 @@ from annotation.formats.tables.values import (
     are_whole,
     holds_several,
     is_label,
+    is_number,
     is_tag,
+    nearly_all,
     texts_in,
     values_in,
 )
@@ -387,10 +389,10 @@ def _take_more(found: dict[str, str], free: list[str], rows: list, take: Take) -
     """Columns by their names, where what stands in them fits."""
     fits = {
         "date": lambda column: all_are(to_date, column, rows),
-        "time": lambda column: all_are(read_time, column, rows),
+        "time": lambda column: nearly_all(is_time, column, rows),
         "spans": lambda column: all(value.startswith("[") for value in texts_in(column, rows)),
-        "start": lambda column: are_numbers(column, rows),
-        "end": lambda column: are_numbers(column, rows),
+        "start": lambda column: nearly_all(is_number, column, rows),
+        "end": lambda column: nearly_all(is_number, column, rows),
         "least": lambda column: are_numbers(column, rows),
         "most": lambda column: are_numbers(column, rows),
     }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from annotation.formats.cells import BadCell, number_in, to_text
 from annotation.formats.names import label_key
 from annotation.formats.tables.questions import parts_of
+from annotation.formats.tables.times import is_time
 
 MOST_GUESSED = 12  # different values of a column that is taken for labels
 LABEL_CHARS = 40
@@ -29,7 +30,18 @@ def values_in(column: str, rows: Iterable) -> list[str]:
 
 def are_numbers(column: str, rows: Iterable) -> bool:
     values = values_in(column, rows)
-    return bool(values) and all(number_in(value) is not None for value in values)
+    return bool(values) and all(map(is_number, values))
+
+
+def nearly_all(fits: Callable[[str], bool], column: str, rows: Iterable) -> bool:
+    """Whether at least nine in ten values fit, or all but one; words for nothing do not count."""
+    values = [value for value in values_in(column, rows) if value.casefold() not in WORDS_FOR_NOTHING]
+    n_odd = sum(not fits(value) for value in values)
+    return n_odd <= max(1, len(values) // 10) and 2 * n_odd < len(values)
+
+
+def is_number(text: str) -> bool:
+    return number_in(text) is not None
 
 
 def are_places(column: str, rows: Iterable) -> bool:
@@ -43,7 +55,7 @@ def are_whole(column: str, rows: Iterable) -> bool:
 
 
 def is_label(column: str, rows: Iterable) -> bool:
-    """Few different values, which come again; numbers from 0 to 10 at the most in halves."""
+    """Few different values, which come again; numbers from 0 to 10 at the most in halves. Times are no labels."""
     values = values_in(column, rows)
     different = {label_key(value) for value in values}
     if not different or len(different) > MOST_GUESSED or any(len(value) > LABEL_CHARS for value in different):
@@ -52,7 +64,7 @@ def is_label(column: str, rows: Iterable) -> bool:
         return False
     if are_numbers(column, rows):
         return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
-    return len(different) < len(values) or len(values) < 3
+    return (len(different) < len(values) or len(values) < 3) and not nearly_all(is_time, column, rows)
 
 
 def is_tag(column: str, rows: Iterable) -> bool:

@@ -80,7 +80,7 @@ def test_a_real_export_with_two_annotators_and_a_model():
     }
     texts = {"101": first, "102": second}
     assert all(texts[item][start:end] == quote for item, start, end, quote, _ in spans)
-    assert {label for *_, label in spans} == {"place", "time"}
+    assert {label for *_, label in spans} == {"Place", "Time"}
     assert set(said) == {("101", "1"), ("101", "2"), ("102", "1")}  # a cancelled annotation is none
     first = of(found, AnnotationRecord)[0]
     assert (first.rater_kind, first.active_ms, first.submitted_at.minute) == ("person", 12_500, 1)
