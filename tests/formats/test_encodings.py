@@ -59,6 +59,24 @@ def test_a_chosen_encoding_is_for_files_that_are_not_utf_8(tmp_path):
         rows(put(tmp_path, "u.csv", b"id,text\n1,\x81\n"), ReadingNotes(), encoding="windows-1252")
 
 
+@pytest.mark.parametrize("name", ["w.csv", "w.json"])
+def test_an_encoding_that_gives_characters_for_private_use_does_not_fit(tmp_path, name):
+    text = "text\nGröße\n" if name == "w.csv" else '[{"text": "Größe"}]'
+    source = put(tmp_path, name, text.encode("cp1252"))
+    with pytest.raises(FormatError, match=r"is not Shift JIS: byte 0xF6 at byte \d+ \(line \d\). Choose another"):
+        rows(source, ReadingNotes(), encoding="shift-jis")
+    assert rows(source, ReadingNotes(), encoding="guess") == [{"text": "Größe"}]
+    assert guess_encoding("id,text\n1,það er ð\n".encode("cp1252")) != "mac-roman"
+
+
+@pytest.mark.parametrize("text", ["id,text\n1,Größe 日", "id,text\n1,plain 日"])
+def test_utf_8_that_ends_inside_a_character_is_cut(tmp_path, text):
+    source = put(tmp_path, "cut.csv", text.encode()[:-1])
+    with pytest.raises(FormatError, match=r"cut.csv: the file ends inside a character; it is cut short"):
+        rows(source, ReadingNotes())
+    assert rows(put(tmp_path, "w.csv", b"text\ncaf\xe9"), ReadingNotes()) == [{"text": "café"}]
+
+
 def test_nobody_hears_of_a_guess_and_nothing_is_guessed(tmp_path):
     for encoding in ("cp1252", "utf-16-le"):
         with pytest.raises(FormatError, match="UTF-8|UTF-16"):

@@ -137,7 +137,7 @@ def test_a_wrong_encoding_far_into_a_json_list_names_byte_and_line(tmp_path):
 
 def test_utf_16_without_a_byte_order_mark_gets_advice(tmp_path):
     message = refused("druid", put(tmp_path, "d.tsv", druid_tsv(druid_line()).encode("utf-16-le")))
-    assert "UTF-16 is read only with a byte order mark" in message
+    assert "If it is UTF-16, choose that encoding or save it as UTF-8." in message
 
 
 def test_lone_surrogates_and_nuls_are_row_errors(tmp_path):

@@ -6,6 +6,7 @@ A guess is made from a sample alone and may be wrong, so that whoever imports se
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -51,6 +52,7 @@ _USUAL = frozenset("äöüßÄÖÜéèêàçñ")
 _WESTERN = frozenset("ëâîïôùûœæåøãõáíóúìòÉÈÀÇÑÅØÆŒÁÍÓÚ")
 _OTHERS = frozenset("ąćęłńśźżĄĆĘŁŃŚŹŻčďěňřšťůýžČĎĚŇŘŠŤŮÝŽőűŐŰăâîșțğışĞİŞ")
 _OPENING, _CLOSING = frozenset("“‘„«‹¿¡"), frozenset("”’»›…")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
 _APART = frozenset("–—•·€£°§©®™×")
 
 
@@ -65,7 +67,7 @@ def wide_encoding(head: bytes) -> str:
 def guess_encoding(raw: bytes) -> str:
     """The slug of the most likely encoding of bytes that are not UTF-8, of those in which ASCII is ASCII."""
     sample = raw[:SAMPLE]
-    if _is_in_runs(sample) and (other := _guess_of_library(sample)):
+    if _is_in_runs(sample) and (other := _guess_of_library(sample)) and _decoded(sample, other) is not None:
         return other
     scores = {slug: _likelihood(text) for slug in LATIN if (text := _decoded(sample, slug)) is not None}
     return max(scores, key=scores.__getitem__, default="windows-1252")
@@ -80,9 +82,17 @@ def example_in(text: str) -> str:
 
 def _decoded(sample: bytes, slug: str) -> str | None:
     try:
-        return codecs.getincrementaldecoder(ENCODINGS[slug].codec)().decode(sample)
+        text = codecs.getincrementaldecoder(ENCODINGS[slug].codec)().decode(sample)
     except UnicodeDecodeError:
         return None
+    return None if private_at(text, slug) is not None else text
+
+
+def private_at(text: str, slug: str) -> int | None:
+    """The byte at which text of an encoding has its first character for private use, which shows that the encoding does
+    not fit: codecs fill gaps of their tables with them. None where it has none, and for UTF-16, which has no gaps."""
+    found = None if slug in WIDE or text.isascii() else _PRIVATE.search(text)
+    return len(text[: found.start()].encode(ENCODINGS[slug].codec, "replace")) if found else None
 
 
 def _is_in_runs(sample: bytes) -> bool:

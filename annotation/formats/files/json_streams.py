@@ -117,6 +117,7 @@ class JsonValues:
                 except UnicodeDecodeError as again:
                     self.reader.leave_utf8(raw, again.start, lines_before, at)
                     raise
+            self.reader.refuse_private(text, block, lines_before)
             self.reader.offset += len(block)
             self.reader.is_ascii = self.reader.is_ascii and text.isascii()
             lines_before += text.count("\n")

@@ -1,6 +1,7 @@
 """From bytes to text: decoding, and lines with a length limit, in bounded memory.
 
-Text is UTF-8, with or without a byte order mark; UTF-16 and UTF-32 are read where a byte order mark announces them.
+Text is UTF-8, with or without a byte order mark; UTF-16 and UTF-32 are read where a byte order mark announces them,
+and UTF-16 without one where it is chosen or guessed.
 Other encodings are UTF-8 as long as they are ASCII, so that the file is read once: from the first byte that is not
 UTF-8 it is read as was chosen, or guessed. CRLF becomes LF, unless it is to be kept. Nothing else is changed.
 """
@@ -12,7 +13,15 @@ import io
 from collections.abc import Iterator
 
 from annotation.formats.files.containers import BlobReader
-from annotation.formats.files.encodings import ENCODINGS, SAMPLE, WIDE, example_in, guess_encoding, wide_encoding
+from annotation.formats.files.encodings import (
+    ENCODINGS,
+    SAMPLE,
+    WIDE,
+    example_in,
+    guess_encoding,
+    private_at,
+    wide_encoding,
+)
 from annotation.formats.records import FormatError
 from annotation.formats.tables.oddities import ENCODING
 
@@ -160,10 +169,18 @@ class TextReader:
         try:
             text = block.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
+            self._refuse_cut(block, error)
             self.leave_utf8(block, error.start, self.line, self.offset, by_line=True)
             return self._decode_other(block)
         self.suspect = True
         return text
+
+    def _refuse_cut(self, block: bytes, error: UnicodeDecodeError) -> None:
+        """FormatError where the file ends inside a character of UTF-8. One byte alone behind ASCII may be a letter of
+        another encoding."""
+        is_utf8 = not (self.is_ascii and block[: error.start].isascii())
+        if error.reason == "unexpected end of data" and (is_utf8 or (not self.choice and error.start < len(block) - 1)):
+            raise FormatError(f"{self.name}: the file ends inside a character; it is cut short")
 
     def _decode_other(self, block: bytes) -> str:
         codec = ENCODINGS[self.encoding].codec
@@ -172,10 +189,19 @@ class TextReader:
         if self.is_mixed:
             codec = "utf-8" if _is_utf8(block) else codec
         try:
-            return block.decode(codec)
+            text = block.decode(codec)
         except UnicodeDecodeError as error:
             self.leave_utf8(block, error.start, self.line, self.offset)
             raise
+        if codec != "utf-8":
+            self.refuse_private(text, block, self.line)
+        return text
+
+    def refuse_private(self, text: str, block: bytes, line: int) -> None:
+        """FormatError where what was read in another encoding than UTF-8 shows that it is not the right one."""
+        start = private_at(text, self.encoding) if self.encoding else None
+        if start is not None:
+            self.leave_utf8(block, min(start, len(block) - 1), line, self.offset)
 
     def lines(self) -> Iterator[str]:
         """Lines with their line feeds. Only a line feed ends a line."""

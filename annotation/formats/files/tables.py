@@ -104,7 +104,9 @@ def _delimited(name: str, reader: TextReader, limits: Limits, plain_quotes: bool
     lines = reader.lines()
     first = next(lines, "")
     if "\0" in first:
-        raise FormatError(f"{name}: the header holds NUL bytes. UTF-16 is read only with a byte order mark.")
+        raise FormatError(
+            f"{name}: the header holds NUL bytes. If it is UTF-16, choose that encoding or save it as UTF-8."
+        )
     if "\r" in first.rstrip("\r\n"):
         raise FormatError(f"{name}: lines end with a carriage return alone; save the file with LF or CRLF line ends")
     # Process-wide, so it is only ever raised; the real limit is kept by the reader of lines.
