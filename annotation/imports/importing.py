@@ -368,14 +368,15 @@ def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat
     check = LabelCheck(wanted, remembers=True, has_spans=_has_spans(request), piece_set=piece_set_of(request))
     content = ContentPass(dataset, labels=check)
     findings = read_all(records_of(request, wanted, progress), content, beat)
-    findings.read_as = read_as(request, len(findings.raters))
+    findings.read_as = read_as(request, findings)
     refuse_other_runs(request, wanted)
     return findings
 
 
-def read_as(request: ImportRequest, n_raters: int) -> list[str]:
-    """What the columns of a table of ratings were read as, in sentences."""
-    return sentences(request.choices.mapping, n_raters) if request.format == RATINGS else []
+def read_as(request: ImportRequest, findings: Findings) -> list[str]:
+    """What the columns of a table of ratings were read as, in sentences. A column of raters names no places."""
+    n_named = len(findings.raters - findings.slots)
+    return sentences(request.choices.mapping, n_named) if request.format == RATINGS else []
 
 
 def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:

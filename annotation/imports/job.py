@@ -116,7 +116,7 @@ def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
     content.findings.left_out = not_taken.add
     records = importing.records_of(request, wanted, progress_of(lease, "Reading and staging"))
     findings = read_all(records, content, lease.beat)
-    findings.read_as = importing.read_as(request, len(findings.raters))
+    findings.read_as = importing.read_as(request, findings)
     result = found_in(job, findings, request.on_judged, "imported", leaves_out=request.leaves_out)
     importing.refuse_other_runs(request, wanted)
     not_taken.store(job)

@@ -25,6 +25,7 @@ class Findings:
     annotations: int = 0
     decisions: int = 0
     raters: set[str] = field(default_factory=set)
+    slots: set[str] = field(default_factory=set)  # those of them that are places of people without a name
     from_checkers: Counter = field(default_factory=Counter)  # checker elsewhere -> scores and labels of it
     lost: list[LostRecord] = field(default_factory=list)  # what the file has and Assay cannot hold
     odd: list[OddRecord] = field(default_factory=list)  # rows that are neither right nor wrong

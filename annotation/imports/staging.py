@@ -119,6 +119,8 @@ class ContentPass:
         if isinstance(record, AnnotationRecord):
             self.findings.annotations += 1
             self.findings.raters.add(record.rater)
+            if record.rater_kind == "slot":
+                self.findings.slots.add(record.rater)
             for judgement in record.judgements:
                 self.findings.add_label(judgement.dimension, judgement.label)
         else:

@@ -110,6 +110,7 @@ def test_what_has_no_task_yet_is_refused_with_what_helps(rosa, tmp_path, name, t
     page = dropped(client, (name, text))
     shown = page.content.decode()
     assert words in shown and "choose the columns by hand" in shown and not page.context["read_as"]
+    assert "Guessed from" not in shown
     assert not any(row["role"].value() for row in page.context["form"].rows())
     nothing = client.post(page.redirect_chain[-1][0], {"role-0": ""})
     assert "Say which column holds the text that was judged" in nothing.content.decode()
@@ -138,6 +139,8 @@ def test_a_row_without_a_rater_is_asked_about(rosa, tmp_path):
     assert code == 1 and "unnamed: places, decisions, leave-out" in said and not Claim.objects.exists()
     code, said = command(*arguments, "--treat", "unnamed=decisions,identical=places")
     assert code == 0 and "1 decision" in said
+    code, said = command(*arguments, "--dry-run", "--treat", "unnamed=places,identical=places")
+    assert "Read as: 2 raters from rater" in said
     client = client_of(rosa)
     page = dropped(client, ("t.csv", shaped.UNNAMED))
     data = {field.html_name: field.value() for field in page.context["form"] if field.value()}
