@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Item, ItemUnit, Project, Rater, Shown, Unit, User
-from annotation.projects import cases
+from annotation.projects import cases, reach
 from annotation.projects.raters import rater_of
 
 ADJUDICATED = Decision.Method.ADJUDICATED
@@ -83,6 +83,7 @@ def _counted(project: Project, unit: Unit, item: Item | None) -> None:
         of_unit = ItemUnit.objects.filter(unit=unit, item__project=project).order_by("item")
         for pk in of_unit.values_list("item", flat=True):
             cases.recount(project, [pk])
+            reach.check([pk])
 
 
 def seen_by(project: Project, user: User, unit: Unit) -> dict:

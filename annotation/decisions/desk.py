@@ -36,7 +36,7 @@ from annotation.models import (
     Unit,
     User,
 )
-from annotation.projects import cases
+from annotation.projects import cases, reach
 from annotation.projects.raters import rater_of
 from annotation.task_types import TaskType
 from annotation.work import showing
@@ -400,6 +400,7 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
                 done.append({"unit": unit, "dimension": old.dimension, "number": row.number})
         _see_to(item, Assignment.objects.filter(item=item, is_flagged=True).count(), _newest_revision(item))
         cases.count(project, project.type, [item.pk])
+        reach.check([item.pk])
     return done
 
 
@@ -457,6 +458,7 @@ def undo(project: Project, user: User, item: Item, done: object) -> None:
             adjudicating.take_back(project, user, item, stored[-1], before)
         _see_to(item, 0, 0, is_improbable=bool(Case.objects.filter(pk=item.pk, posterior__lt=LOW_POSTERIOR)))
         cases.count(project, project.type, [item.pk])
+        reach.check([item.pk])
 
 
 def _newest_revision(item: Item) -> int:

@@ -6,7 +6,7 @@ from django.db.models import F, Max
 
 from annotation import editing
 from annotation.models import Assignment, Project, ProjectOptions, SettingsChange, User
-from annotation.projects import cases
+from annotation.projects import cases, reach
 from annotation.task_types import TaskType, configured, options_of, task_type
 
 OPTIONS_VERSION = "options_version"  # in a revision's metadata and in the payload of a page
@@ -32,6 +32,7 @@ def set_options(project: Project, user: User, options: dict) -> Project:
             editing.record(user, stored, SettingsChange.What.QUESTIONS, *versions)
             stored.refresh_from_db()
             cases.recount(stored)  # what a hidden dimension said waits for nobody
+            reach.check_project(stored.pk)  # what is decided may lack a question now
     project.refresh_from_db(fields=["options", "options_version", "label_version"])
     return project
 

@@ -1,19 +1,20 @@
 """Items whose open places nobody is left for.
 
-Such an item is stuck: it has an open place, and every active annotator has answered or skipped it, or holds another
-place of it. Whatever can change that calls `check` in its own transaction, after it has locked the item
-(`cases.lock`), or `check_project`, which locks all of them: an answer, a skip, a place that comes back or is added, a
-member who joins or leaves.
+Such an item is stuck: it has an open place, every active annotator has answered or skipped it, or holds another place
+of it, and adjudicators have not decided all its questions. Whatever can change that calls `check` in its own
+transaction, after it has locked the item (`cases.lock`), or `check_project`, which locks all of them: an answer, a
+skip, a place that comes back or is added, a decision, a member who joins or leaves, other questions.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from django.db import connection, transaction
 from django.db.models import Count
 
-from annotation.models import Annotation, Assignment, Membership, Rater
+from annotation.models import Annotation, Assignment, Decision, Item, ItemUnit, Membership, Project, Rater
 from annotation.projects import cases
 
 ITEMS_AT_ONCE = 500
@@ -34,23 +35,24 @@ AND NOT EXISTS (
         WHERE said.item_id = annotation_item.id AND said.rater_id = rater.id)
 )
 """
-_IS_WRONG = f"{{which}} AND state IN ('active', 'stuck') AND (state = 'stuck') <> ({OUT_OF_REACH})"
-_WRONG = f"SELECT id FROM annotation_item WHERE {_IS_WRONG}"
-_TURN = f"UPDATE annotation_item SET state = CASE WHEN state = 'stuck' THEN 'active' ELSE 'stuck' END WHERE {_IS_WRONG}"
-# A row that nobody can take must not lie in everybody's way, at the front of the queue; who joins finds it behind.
-_BACK = """
-UPDATE annotation_assignment SET returned = %s WHERE {which} AND state = 'open' AND returned
-AND item_id IN (SELECT id FROM annotation_item WHERE state = 'stuck' AND {of})
+_WRONG = f"""
+SELECT id FROM annotation_item
+WHERE {{which}} AND state IN ('active', 'stuck') AND (state = 'stuck') <> ({OUT_OF_REACH})
+"""
+_SUSPECTS = f"""
+SELECT id, project_id, state, out_of_reach FROM (
+    SELECT id, project_id, state, ({OUT_OF_REACH}) AS out_of_reach FROM annotation_item
+    WHERE {{which}} AND state IN ('active', 'stuck')
+) AS item WHERE state = 'stuck' OR out_of_reach
 """
 
 
 def check(items: Iterable[int]) -> None:
-    """Whether these items are stuck, as of now."""
+    """Whether these items of one project are stuck, as of now."""
     ids = sorted(items)
     for start in range(0, len(ids), ITEMS_AT_ONCE):
         part = ids[start : start + ITEMS_AT_ONCE]
-        marks = f"({', '.join(['%s'] * len(part))})"
-        _check(f"id IN {marks}", f"item_id IN {marks}", part)
+        _check(f"id IN ({', '.join(['%s'] * len(part))})", part)
 
 
 def check_after_commit(places: Iterable[tuple[int, int]]) -> None:
@@ -77,11 +79,11 @@ def check_project(project_id: int) -> None:
     """Whether the project's items are stuck, after a change of who annotates: those that are, and those that the
     annotator who has had the fewest has had, since each annotator has had an item that nobody is left for."""
     cases.lock(project_id)
-    _check("project_id = %s AND state = 'stuck'", "project_id = %s", [project_id])
+    _check("project_id = %s AND state = 'stuck'", [project_id])
     active = {"role": Membership.Role.ANNOTATOR, "is_active": True, "user__is_active": True}
     people = list(Membership.objects.filter(project=project_id, **active).values_list("user", flat=True))
     if not people:
-        return _check("project_id = %s AND state = 'active'", "project_id = %s", [project_id])
+        return _check("project_id = %s AND state = 'active'", [project_id])
     raters = Rater.objects.filter(project=project_id, user__in=people)
     ranked = list(raters.annotate(n=Count("assignments")).order_by("n", "pk").values_list("pk", flat=True))
     if len(ranked) == len(people):  # who has no rater yet has had nothing
@@ -89,8 +91,41 @@ def check_project(project_id: int) -> None:
         check({item for own in rows for item in own.values_list("item", flat=True)})
 
 
-def _check(items: str, places: str, values: list[int]) -> None:
+def _check(which: str, values: list[int]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(_TURN.format(which=items), values)
-        if cursor.rowcount:
-            cursor.execute(_BACK.format(which=places, of=items), [False, *values, *values])
+        cursor.execute(_SUSPECTS.format(which=which), values)
+        suspects = cursor.fetchall()
+    for start in range(0, len(suspects), ITEMS_AT_ONCE):
+        part = suspects[start : start + ITEMS_AT_ONCE]
+        beyond = [pk for pk, _, _, out_of_reach in part if out_of_reach]
+        stuck = set(beyond) - _decided(part[0][1], beyond) if beyond else set()
+        for state, ids in (
+            (Item.State.STUCK, [pk for pk, _, state, _ in part if state == Item.State.ACTIVE and pk in stuck]),
+            (Item.State.ACTIVE, [pk for pk, _, state, _ in part if state == Item.State.STUCK and pk not in stuck]),
+        ):
+            if ids:
+                Item.objects.filter(pk__in=ids).update(state=state)
+        # A row that nobody can take must not lie in everybody's way, at the front of the queue; who joins finds it
+        # behind.
+        Assignment.objects.filter(item__in=beyond, state=Assignment.State.OPEN, returned=True).update(returned=False)
+
+
+def _decided(project_id: int, items: list[int]) -> set[int]:
+    """Those on which adjudicators have decided every question that is asked, for each unit."""
+    units = ItemUnit.objects.filter(item__in=items)
+    said: dict[int, dict[str, str]] = defaultdict(dict)
+    rows = Decision.objects.in_force().filter(
+        project=project_id, method=cases.BY_PEOPLE, unit__in=units.order_by().values("unit")
+    )
+    for unit, dimension, label in rows.values_list("unit", "dimension", "label"):
+        said[unit][dimension] = label
+    if not said:
+        return set()
+    kind = Project.objects.get(pk=project_id).type
+    asked = [one for one in kind.asked_dimensions if not one.takes_text]  # words are not decided
+    found = set(items)
+    for item, unit in units.values_list("item", "unit"):
+        labels = said.get(unit)
+        if not labels or any(one.slug not in labels and kind.is_asked(one, labels) for one in asked):
+            found.discard(item)
+    return found

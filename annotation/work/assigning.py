@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, OuterRef, Subquery
+from django.http import Http404
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
@@ -326,25 +327,39 @@ def give_way(place: Assignment, to: Assignment) -> None:
     to.skip_reason, to.is_flagged = "", False
 
 
-def take_back_skip(assignment: Assignment, user) -> Assignment:
-    """The person's own row of the item, leased to them again in place of an open one. Repeating it changes nothing.
+def _why_no_place(item_id: int) -> str:
+    """Of an item without an open place: whether others fill those that were planned, or a researcher does without."""
+    filled = Assignment.objects.filter(item=item_id, state__in=[Assignment.State.LEASED, Assignment.State.DONE])
+    if filled.count() < Item.objects.get(pk=item_id).planned:
+        return "Another answer to this item is no longer needed"
+    return "Others have taken this item meanwhile: it has all its judgements, or soon will"
 
-    Raises AssigningError where they have not skipped it, where no place is left, or where no work is given out.
+
+def take_back_skip(assignment: Assignment, user) -> Assignment:
+    """The row that the person skipped, leased to them again in place of an open one. Repeating it changes nothing.
+
+    Raises Http404 where the row is not theirs, and AssigningError where they have not skipped it, where no place is
+    left, or where no work is given out.
     """
     project, item_id = assignment.project, assignment.item_id
     with transaction.atomic():
         rater = _locked_rater(project, user)
         cases.lock(project.pk, item_id)
-        row = Assignment.objects.select_for_update(no_key=True, of=("self",)).filter(item=item_id, rater=rater).first()
-        if row is not None and row.state in (Assignment.State.LEASED, Assignment.State.DONE):
-            return row
+        own = Assignment.objects.select_for_update(no_key=True, of=("self",)).filter(pk=assignment.pk, rater=rater)
+        row = own.first()
         if row is None:
+            raise Http404("No such assignment of yours")
+        if row.state == Assignment.State.LEASED and row.leased_at == row.shown_at:  # as taking back leaves it
+            return row
+        if row.state == Assignment.State.DONE:
+            raise AssigningError("You have answered this item; there is no skip to take back")
+        if row.state != Assignment.State.SKIPPED:
             raise AssigningError("You have not skipped this item")
         if project.state != Project.State.OPEN:
             raise AssigningError(f"The project is {project.state}: no items are assigned")
         place = open_place(item_id)
         if place is None:
-            raise AssigningError("Others have taken this item meanwhile: it has all its judgements, or soon will")
+            raise AssigningError(_why_no_place(item_id))
         was_flagged, now = row.is_flagged, timezone.now()
         give_way(place, row)
         row.state, row.done_at, row.leased_at, row.shown_at = Assignment.State.LEASED, None, now, now

@@ -8,8 +8,10 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
+from annotation.decisions import adjudicating
 from annotation.models import Annotation, Assignment, Case, Item, Membership
 from annotation.projects import managing, reach
+from annotation.projects.options import set_options
 from annotation.projects.queries import projects
 from annotation.work import assigning, stuck
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
@@ -88,8 +90,31 @@ def test_a_skip_is_taken_back_once_and_only_while_a_place_is_left():
     assert states(project) == ["active"]
     refused = ann.post(skipped["assignment"], "take-back")
     assert refused.status_code == 409 and "all its judgements" in refused.json()["message"]
-    assert bob.post(skipped["assignment"], "take-back").json()["status"] == "saved"  # has answered: nothing to do
+    assert bob.post(skipped["assignment"], "take-back").status_code == 404  # it is not theirs
     assert Assignment.objects.filter(state="done").count() == 2
+
+
+def test_what_was_not_skipped_cannot_be_taken_back():
+    project, ann, bob = make_world()
+    held = ann.next()["payload"]
+    for told in ("You have not skipped this item", "You have answered this item"):
+        refused = ann.post(held["assignment"], "take-back")
+        assert refused.status_code == 409 and told in refused.json()["message"]
+        assert bob.post(held["assignment"], "take-back").status_code == 404
+        ann.submit(held)
+
+
+def test_what_is_done_without_is_not_judged_and_cannot_be_taken_back():
+    project, ann, bob = make_world()
+    payloads = [person.next()["payload"] for person in (ann, bob)]
+    for person, payload in zip((ann, bob), payloads, strict=True):
+        assert person.skip(payload).status_code == 200
+    assert use(project, "without") == ["active"]
+    page = client_of(project.created_by).get(f"/projects/{project.slug}/items/").content.decode()
+    assert ">no answers</span>" in page and ">judged</span>" not in page
+    refused = ann.post(payloads[0]["assignment"], "take-back")
+    assert refused.status_code == 409 and refused.json()["message"] == "Another answer to this item is no longer needed"
+    assert ann.next()["outlook"] == "finished"
 
 
 def test_a_flag_is_taken_back_with_its_skip():
@@ -221,3 +246,21 @@ def test_a_skip_an_answer_and_a_removal_at_once_leave_no_item_in_the_wrong_state
         thread.join()
     assert failures == []
     assert states(project) == ["stuck"] * number and wrong_items(project) == []
+
+
+def test_an_item_is_not_stuck_while_adjudicators_have_decided_all_its_questions():
+    project, ann, bob = make_world()
+    skip_then_answer(ann, bob)
+    unit, by = Item.objects.get().item_units.get().unit, project.created_by
+    adjudicating.decide(project, by, unit, "relevance", "relevant")
+    assert states(project) == ["stuck"]
+    adjudicating.decide(project, by, unit, "stance", "supports")
+    assert states(project) == ["active"] and "No items match" in stuck_list(project)
+    adjudicating.withdraw(project, by, unit, "stance")
+    assert states(project) == ["stuck"]
+    adjudicating.decide(project, by, unit, "relevance", "irrelevant")  # which leaves no question on stance
+    assert states(project) == ["active"]
+    set_options(project, by, {"hidden": ["relevance"]})
+    assert states(project) == ["stuck"]
+    managing.add_member(project, make_user("cid"), Membership.Role.ANNOTATOR)
+    assert states(project) == ["active"] and team(project) == (1, 2)

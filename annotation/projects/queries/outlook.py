@@ -57,7 +57,7 @@ OUTLOOKS = {
             "No other annotator is left for them. If you can answer one after all, take the skip back under Your "
             "answers.",
         ),
-        Outlook("finished", "All done", "Every item of this project has all its judgements. Thank you."),
+        Outlook("finished", "All done", "This project needs no more judgements. Thank you."),
         Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
         Outlook("preparing", "Nothing to label yet", "The items of this project are being made.", LOOK_AGAIN),
         Outlook(
@@ -127,7 +127,7 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
         When(Exists(for_them), then=Value("waiting")),
         When(Exists(skipped), then=Value("skipped")),
         When(Exists(left), then=Value("done")),
-        When(Exists(rows.filter(state=Assignment.State.DONE)), then=Value("finished")),
+        When(Exists(rows.filter(state__in=[Assignment.State.DONE, Assignment.State.SKIPPED])), then=Value("finished")),
         default=Value("finished" if besides else "nothing"),
     )
     return dict(
