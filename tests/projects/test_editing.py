@@ -278,6 +278,9 @@ def test_a_draft_of_the_questions_says_at_once_that_somebody_has_changed_them(wo
     assert one.post(address, data).status_code == 302
     draft = other.post(address, edited(form, 2)[1] | {"preview": ["1"]})
     assert draft.status_code == 200 and "Changed meanwhile by researcher" in draft.content.decode()
+    refused = other.post(address, edited(form, 2)[1]).content.decode()
+    assert "<p>Nothing is saved yet: another person" in refused and "Correct the form first" not in refused
+    assert "The preview follows once you have chosen what to keep." in refused
     assert world.project.options_versions.count() == 1
     assert other.post(address, data | {"reset": ["1"]}).status_code == 302  # the same change: nothing to ask
     assert other.post(address, edited(form, 2)[1] | {"reset": ["1"]}).status_code == 302

@@ -216,10 +216,14 @@ def test_by_keyboard_alone_a_reason_is_picked_and_the_next_item_has_the_focus(la
     assert page.page.evaluate(focused)
     page.has_ahead()
     flagged = page.assignment
+    expect(page.page.locator('[data-notice="skipped"] a')).to_have_attribute(
+        "href", f"/projects/{project.slug}/work/answers/"
+    )
     page.press("f", "Enter")  # without a reason
     expect(page.page.get_by_role("dialog", name="Flag this item")).to_be_visible()
     expect(page.page.get_by_label("Details")).to_be_focused()
     page.at(flagged)
+    expect(page.page.locator("[data-skip-confirm] kbd")).to_have_text("Ctrl+Enter")
     page.page.keyboard.type("1 of 2 pages")  # digits are words there
     page.press("Control+Enter")
     page.gone(flagged)

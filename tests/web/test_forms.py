@@ -34,6 +34,8 @@ def test_two_researchers_who_change_the_settings_at_once_keep_both_changes_by_ke
     dataset = factories.make_dataset()
     factories.make_claim_evidence(dataset, 1)
     other = factories.make_user("rosa")
+    other.name = "Rosa Theodora Alexandrine von Hohenfels-Lindenau of the Harbour Office and the Library"
+    other.save()
     project = factories.make_project(dataset, researchers=[other])
     page, hers = (open_context(person).new_page() for person in (project.created_by, other))
     for one in (page, hers):
@@ -45,9 +47,15 @@ def test_two_researchers_who_change_the_settings_at_once_keep_both_changes_by_ke
     page.get_by_label("Title").fill("Ports")
     page.get_by_label("Title").press("Enter")
     conflict = page.locator("[data-conflict]")
-    expect(conflict).to_contain_text("Changed meanwhile by rosa")
+    expect(conflict).to_contain_text("Changed meanwhile by Rosa")
     expect(page.get_by_label("Title", exact=True)).to_have_value("Ports")
     expect(conflict).to_be_focused()
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        box, legend = conflict.bounding_box(), conflict.locator("> legend").bounding_box()
+        assert box["y"] < legend["y"] and legend["x"] + legend["width"] < box["x"] + box["width"]
+        below = conflict.locator("> fieldset").first.bounding_box()
+        assert legend["y"] + legend["height"] <= below["y"]
     page.keyboard.press("Tab")  # the title, which both have changed: nothing is chosen
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

@@ -20,7 +20,7 @@ export function ask(name, then) {
 export function askReason(isFlagged, then) {
   one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
   one("[data-skip-confirm-text]").textContent = isFlagged ? "Flag and go on" : "Skip";
-  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to another annotator." : "You will not see this item again.";
+  one("[data-skip-note]").textContent = isFlagged ? "The researcher sees your words; the item goes to another annotator." : "You can take the skip back under Your answers while the item lacks an answer.";
   one('dialog[data-dialog="skip"] [data-ask]').toggleAttribute("data-needs-words", isFlagged);
   ask("skip", (choice, words) => then([choice, words].filter(Boolean).join(": ")));
 }
@@ -45,6 +45,11 @@ export function askUnsent(missing, ways) {
 }
 
 document.addEventListener("change", ({ target }) => target.form?.matches("[data-ask]") && requireWords(target.form));
+// In words, Enter makes a new line. The button that is pressed keeps its width.
+document.addEventListener("focusin", ({ target }) => {
+  const key = one("dialog[open] [data-ask] [type=submit] kbd");
+  if (key && !target.contains(key)) key.textContent = target.matches("[data-words]") ? "Ctrl+Enter" : "Enter";
+});
 document.addEventListener("submit", (event) => {
   const { target: form, submitter } = event;
   if (!form.matches("[data-ask], [data-unsent-form]")) return;

@@ -197,6 +197,7 @@ function submit() {
   const waits = prefill === "after" && isOpen && !isAgain && navigator.onLine;
   const body = bodyOf(answered, isOpen);
   answered.settle();
+  notice("skipped");
   trail.add(answered.payload.assignment); // the next one has the next number
   answered.revision += 1;
   answered.stage = waits ? "waiting" : "sent";
@@ -371,6 +372,7 @@ function ended({ outlook, message, html }) {
 function refused(entry, message, reply) {
   const what = entry.kind === "skip" ? "A skip" : "An answer";
   sent.delete(entry.assignment);
+  if (entry.kind === "skip") notice("skipped");
   if (open?.payload.assignment === entry.assignment && open.stage === "waiting") {
     open.stage = "open";
     typeAhead.drop();
@@ -421,6 +423,7 @@ function skip(reason, isFlagged) {
   skipped.stage = "sent";
   sent.add(assignment);
   advance();
+  notice("skipped", "info", isFlagged ? "Flagged and skipped." : "Skipped.", [["Take it back under Your answers", work.dataset.ownAnswersUrl], ["Dismiss", () => {}]]);
   outbox.add("skip", assignment, server.skipUrl(assignment), {
     client_id: uuid(), reason, flag: isFlagged, want_next: true, guideline_version: guidelines.known(),
   });

@@ -21,7 +21,7 @@ export function introduce({ node, texts }, number) {
 export const STAYS = Symbol("the message stays");
 
 /** A message above the item under a name of its own; an empty text takes it away. `buttons` are [title, act] pairs: the
- * message goes when one is pressed, unless `act(button)` says STAYS. */
+ * message goes when one is pressed, unless `act(button)` says STAYS; an address in place of `act` makes a link. */
 export function notice(id, kind, text, buttons = []) {
   one(`[data-notice="${CSS.escape(id)}"]`)?.remove();
   if (!text) return;
@@ -30,6 +30,10 @@ export function notice(id, kind, text, buttons = []) {
   box.setAttribute("role", kind === "error" ? "alert" : "status");
   box.append(Object.assign(document.createElement("p"), { textContent: text }));
   for (const [title, act] of buttons) {
+    if (typeof act === "string") {
+      box.append(Object.assign(document.createElement("a"), { href: act, textContent: title }));
+      continue;
+    }
     const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: title });
     button.addEventListener("click", () => act(button) === STAYS || box.remove());
     box.append(button);
