@@ -28,6 +28,7 @@ from annotation.api.tokens import READ, WRITE
 PAGING = ("cursor", "page_size", "sort")
 TEXT, UUID, TRUTH = "text", "uuid", "truth"
 TRUTHS = {"true": True, "false": False}
+EXAMPLE_ETAG = '"9f2c41d07ab3e865"'
 SORTS = ("created", "-created")
 
 
@@ -127,8 +128,15 @@ class Route(APIView):
         return cls.scopes.get(verb, READ)
 
     def taken(self, request) -> dict:
-        """The body, as `takes` has it."""
+        """The body, as `takes` has it. A field that it does not have is refused: most likely it is misspelt."""
         body = self.takes(data=request.data)
+        known = [name for name, one in body.fields.items() if not one.read_only]
+        unknown = sorted(request.data.keys() - set(known)) if isinstance(request.data, dict) else []
+        if unknown:
+            errors = [{"field": name, "message": "Unknown field"} for name in unknown]
+            names = ", ".join(repr(name[:100]) for name in unknown)
+            can_be = f"known are {', '.join(known)}" if known else "there are none"
+            raise Problem(400, f"Unknown field {names}; {can_be}", errors=errors)
         body.is_valid(raise_exception=True)
         return body.validated_data
 
@@ -154,9 +162,10 @@ class Editing:
     @contextmanager
     def edited(self, row: Model, **place: str) -> Iterator[None]:
         """Nobody else edits the row while the request does."""
+        tags = {tag.removeprefix("W/") for tag in parse_etags(self.request.headers.get("If-Match", "*"))}
+        if not tags:
+            raise Problem(400, f"If-Match must be an ETag with its quotation marks, such as {EXAMPLE_ETAG}, or *")
         with editing.locked(row):
-            asked = self.request.headers.get("If-Match")
-            tags = {tag.removeprefix("W/") for tag in parse_etags(asked)} if asked else {"*"}
             if not tags & {"*", now := self._tag(row, place)}:
                 raise Problem(
                     412, "This has been changed since you read it; get it again, and decide what to keep", etag=now

@@ -85,22 +85,26 @@ def stored_body(request, dataset: Dataset, name: str = "") -> Upload:
 
 
 class JSONText(s.CharField):
-    """A JSON object, written out in an address. `depth`: its values are texts (1), or objects of them (2)."""
+    """A JSON object, written out in an address, like `example`. `depth`: its values are texts (1), or objects of them
+    (2)."""
 
-    def __init__(self, *, depth: int = 0, **options):
-        super().__init__(**options)
-        self.depth = depth
+    def __init__(self, example: dict, *, depth: int = 0, help_text: str, **options):
+        self.example, self.depth = json.dumps(example), depth
+        super().__init__(help_text=f"{help_text} Example: {self.example}", **options)
 
     def to_internal_value(self, data) -> dict:
         try:
             found = incoming.json_value(super().to_internal_value(data))
         except incoming.Refused as refused:
-            raise s.ValidationError(f"{refused}") from None
+            raise self._refusal(f"{refused}") from None
         if not isinstance(found, dict):
-            raise s.ValidationError("is not a JSON object")
+            raise self._refusal("is not a JSON object")
         if self.depth and not _holds_texts(found, self.depth):
-            raise s.ValidationError("is not an object of texts" if self.depth == 1 else "is not objects of texts")
+            raise self._refusal("is not an object of texts" if self.depth == 1 else "is not objects of texts")
         return found
+
+    def _refusal(self, what: str) -> s.ValidationError:
+        return s.ValidationError(f"{what}; an example is {self.example}")
 
 
 def _holds_texts(found: object, depth: int) -> bool:
@@ -155,7 +159,7 @@ class UploadRoute(Route):
 class AskedOfPredictions(shapes.Shape):
     checker = s.CharField(max_length=NAME_CHARS, help_text="The checker's name; its runs are called outside:NAME.")
     version = s.CharField(max_length=VERSION_CHARS, default="", allow_blank=True, help_text="Numbered if left out.")
-    parameters = JSONText(default=dict, help_text="A JSON object; part of the checker's identity.")
+    parameters = JSONText({"threshold": 0.5}, default=dict, help_text="A JSON object; part of the checker's identity.")
     existing = s.ChoiceField(
         EXISTING,
         default=EXISTING[0],
@@ -197,11 +201,22 @@ class AskedOfContent(shapes.Shape):
 class AskedOfImport(AskedOfContent):
     format = s.ChoiceField(list(FORMATS), required=False, help_text="Detected from the file by default.")
     name = s.CharField(max_length=uploads.NAME_CHARS, default="", allow_blank=True, help_text="Of the file.")
-    mapping = JSONText(default=dict, depth=1, help_text="Of a table: role or field -> column.")
-    values = JSONText(default=dict, depth=2, help_text="Of a table: field -> value in the file -> label.")
-    ranges = JSONText(default=dict, depth=1, help_text="Of a table of ratings: question -> its scale, as 1-5.")
-    checkers = JSONText(default=dict, help_text="Of a table of ratings: checker -> its version and parameters.")
-    treat = JSONText(default=dict, depth=1, help_text="Kind of odd rows -> what to do.")
+    mapping = JSONText({"claim": "statement"}, default=dict, depth=1, help_text="Of a table: role or field -> column.")
+    values = JSONText(
+        {"verdict": {"TRUE": "supports"}},
+        default=dict,
+        depth=2,
+        help_text="Of a table: field -> value in the file -> label.",
+    )
+    ranges = JSONText(
+        {"coherence": "1-5"}, default=dict, depth=1, help_text="Of a table of ratings: question -> its scale, as 1-5."
+    )
+    checkers = JSONText(
+        {"gpt": {"version": "4"}},
+        default=dict,
+        help_text="Of a table of ratings: checker -> its version and parameters.",
+    )
+    treat = JSONText({"identical": "leave-out"}, default=dict, depth=1, help_text="Kind of odd rows -> what to do.")
     project = s.SlugField(max_length=80, required=False, help_text="It gets the labels; created if it does not exist.")
     title = s.CharField(max_length=200, default="", allow_blank=True, help_text="Of a new project.")
     task_type = s.CharField(max_length=80, default="", allow_blank=True, help_text="Of a new project.")

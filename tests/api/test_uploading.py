@@ -355,6 +355,9 @@ def test_a_table_of_ratings_becomes_a_project_in_one_request(program):
         query = f"format=table&project=new&{name}={json.dumps(said)}"
         wrong = post(program, f"datasets/summaries/imports/?{query}", b"a,b\n1,2\n", "text/csv")
         assert problem_of(wrong, 422)["errors"][0]["field"] == name
+    for said in ("identical=leave-out", "[]", '{"identical": 1}'):
+        wrong = post(program, f"datasets/summaries/imports/?treat={said}", b"a,b\n1,2\n", "text/csv")
+        assert 'an example is {"identical": "leave-out"}' in problem_of(wrong, 422)["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(("treat", "people"), [("places", 2), ("leave-out", 1)])

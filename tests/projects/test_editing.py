@@ -216,11 +216,16 @@ def test_a_program_that_names_the_version_it_read_overwrites_no_other(world):
         address = "/api/v1/" + path.replace("UUID", str(world.people["annotator"].uuid))
         tag = client.get(address)["ETag"]
 
-        def post(tag="", address=address, body=body):
-            headers = {"If-Match": tag} if tag else {}
+        def post(tag=None, address=address, body=body):
+            headers = {} if tag is None else {"If-Match": tag}
             return client.post(address, body, "application/json", headers=headers)
 
         assert client.get(address, headers={"If-None-Match": tag}).status_code == 304, path
+        for malformed in ("", " ", tag.strip('"'), "W/"):
+            refused = post(malformed)
+            assert refused.status_code == 400 and 'such as "' in refused.json()["detail"], (path, malformed)
+        refused = post(tag, body=body | {"titel": "Harbours"})
+        assert refused.status_code == 400 and "Unknown field 'titel'; known are " in refused.json()["detail"], path
         first = post(tag)
         assert first.status_code in (200, 201) and first["ETag"] != tag, path
         refused = post(tag)
