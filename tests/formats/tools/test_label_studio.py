@@ -87,13 +87,13 @@ def test_a_real_export_with_two_annotators_and_a_model():
     models = [(one.unit, one.checker, one.label, one.probability) for one in of(found, SuggestionRecord)]
     assert models == [
         ("101", "stars-v2", "marked", 0.875),
-        ("101", "stars-v2", "very_good", 0.875),
-        ("102", "stars-v2", "so_so", 0.5),
+        ("101", "stars-v2", "Very Good", 0.875),
+        ("102", "stars-v2", "so-so", 0.5),
     ]
     marked, *others = of(found, SuggestionRecord)
     assert [one.explanation for one in others] == ["It names\na harbour 😀.", ""]
     assert [(texts["101"][one.start : one.end], one.quote, one.label) for one in marked.spans] == [
-        ("1963", "1963", "time")
+        ("1963", "1963", "Time")
     ]
     lost = {one.what: one.number for one in of(found, LostRecord)}
     assert lost["Relations between regions"] == 1 and lost["Cancelled annotations"] == 1
