@@ -47,7 +47,7 @@ def boxes(page) -> list[dict]:
 
 def test_text_and_answers_stand_side_by_side(open_context, client, project):
     comparison = reverse("project_comparison", args=[project.slug])
-    addresses = {"majority": comparison, "decisions": f"{comparison}?reference=adjudicated"}
+    addresses = {"majority": f"{comparison}?reference=majority", "decisions": f"{comparison}?reference=adjudicated"}
     for name, page in opened(open_context, client, project.created_by, addresses):
         reference = "majority" if name == "majority" else "adjudicated"
         report = StoredReport.objects.get(parameters__reference=reference)

@@ -30,6 +30,7 @@ OF_PROJECT = (
     "project_prompts",
     "project_rules",
     "project_retrieval",
+    "settings_history",
     "project_exports",
     "project_releases",
     "project_card",
@@ -48,6 +49,7 @@ OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list",
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {
     "dataset_detail": lambda world: [world.dataset.slug],
+    "dataset_settings": lambda world: [world.dataset.slug],
     "import_new": lambda world: [world.dataset.slug],
     "import_detail": lambda world: [world.import_job.uuid],
     "pairs_new": lambda world: [world.dataset.slug],
@@ -77,6 +79,7 @@ ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_withdraw", "project_items_priority", "import_columns",
+    "project_items_stuck",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
     "project_picture", "project_release", "project_release_withdraw", "project_release_changes",
     "project_release_public", "project_release_hub", "public_release", "public_release_file",
@@ -137,7 +140,16 @@ def world():
 
 
 def test_no_page_is_forgotten():
-    known = {"site_invitations", *WITH_A_QUERY, *OF_SITE, *OF_PROJECT, *OF_STRANGERS, *OF_ONE_THING, *ELSEWHERE}
+    known = {
+        "site_invitations",
+        "own_answers",
+        *WITH_A_QUERY,
+        *OF_SITE,
+        *OF_PROJECT,
+        *OF_STRANGERS,
+        *OF_ONE_THING,
+        *ELSEWHERE,
+    }
     ours = {
         entry.name
         for address, entry in all_routes().items()
@@ -158,6 +170,8 @@ def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world):
         look(page, name, address)
     administrator = open_context(world.people["admin"], color_scheme="dark").new_page()
     look(administrator, "site_invitations", reverse("site_invitations"))
+    annotator = open_context(world.people["annotator"], color_scheme="dark").new_page()
+    look(annotator, "own_answers", reverse("own_answers", args=[world.project.slug]))
     stranger = open_context(color_scheme="dark").new_page()
     for name in OF_STRANGERS:
         look(stranger, name, reverse(name))
