@@ -169,7 +169,7 @@ def draw_labellers(result: Comparison, dimension: ComparedDimension) -> Interval
         title=f"{dimension.title}: accuracy of every checker and every person",
         caption=(
             f"{result.project}: against {result.reference_title.lower()}{others}. "
-            f"Units of each labeller: {_sizes([row.accuracy for row in rows])}. "
+            f"n of each labeller: {_sizes([row.accuracy for row in rows])}. "
             f"Lines are 95 % intervals: {method}."
         ),
         alt="; ".join(f"{public_name(row)}: {written(row.accuracy)}" for row in rows) + ".",
