@@ -17,9 +17,9 @@ from annotation.decisions.moments import sets_in_order
 @dataclass(frozen=True, eq=False)
 class FinalDecisions:
     """`frame` has unit, dimension, label and method of the decision that stands for each place, one row each. An empty
-    label: the unit is dropped or no answer is right, or, with `is_touched`, whoever decided had been shown what a
-    checker says, so that the place counts neither by it nor by a majority. On questions in `only`, where nobody decided
-    there is no label."""
+    label: the unit is dropped or no answer is right, or, with `is_touched`, the person who decided had been shown what
+    a checker says, so that the place counts neither by it nor by a majority. On questions in `only`, where nobody
+    decided there is no label."""
 
     frame: pd.DataFrame
     only: frozenset[str] = frozenset()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -151,9 +152,9 @@ class Editing:
     whose `If-Match` names another one is refused with 412 and changes nothing. Without `If-Match`, a POST changes what
     it names."""
 
+    @abstractmethod
     def version_of(self, row: Model, **place: str) -> object:
         """What tells one version from another, as JSON can hold it."""
-        raise NotImplementedError
 
     def tagged(self, response: Response, row: Model, **place: str) -> Response:
         response["ETag"] = self._tag(row, place)

@@ -30,8 +30,8 @@ def decide(
 ) -> Decision:
     """Store the decision. The label is one of the dimension's; the caller has checked. The same again, by the same
     person who was shown nothing else since, adds nothing. `more` has a reason, spans, whether guidelines need it, and
-    another outcome than a label, which is empty then. Whoever names the item has locked it and counts its case; who
-    decides much at once says `by` whom and what they have seen, and has called `changed`."""
+    another outcome than a label, which is empty then. A caller that names the item has locked it and counts its case;
+    one that decides much at once says `by` whom and what they have seen, and has called `changed`."""
     more = {"outcome": Decision.Outcome.LABEL.value, "reason": "", "spans": [], "for_guidelines": False} | more
     with transaction.atomic():
         if by is None:

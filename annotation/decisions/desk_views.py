@@ -28,7 +28,7 @@ MAX_BEYOND = 1000
 
 
 def asked_by_page(view):
-    """A request of the page's script, which says whose page it is and is told where they are signed in no longer."""
+    """A request of the page's script, which says whose page it is and gets 401 where they are signed in no longer."""
     signed_in = login_required(require_POST(view))
 
     @wraps(view)

@@ -32,7 +32,7 @@ def standing_at(decided_at: datetime, history: Sequence[tuple[int, datetime | No
 
 def revised_answers(item: int, decisions: Iterable[Decision]) -> list[RevisedAnswer]:
     """The answers to an item that are others now than at the decision that stands for their place. `decisions` are
-    those in force. Decisions of which it is not known when they were made are passed over."""
+    those in force. Decisions without a known time are passed over."""
     standing: dict[tuple[int, str], Decision] = {}
     by_set = {name: place for place, name in enumerate(sets_in_order({one.set_name for one in decisions}))}
     for one in sorted(decisions, key=lambda one: by_set[one.set_name]):

@@ -24,7 +24,7 @@ from annotation.work.queries.pages import FREE_TEXT
 
 Batches = Iterable[list[ExportedItem]]
 Row = dict[str, str | None]
-# Texts of which an item has any number, and the column that holds them one below the other.
+# Texts that an item may have several of, and the column that holds them one below the other.
 LISTED = {PASSAGE: "passages", "answer-": "answers"}
 # What an item hangs below, and the model that wrote it, as seen from its anchor: the first that there is counts.
 DOCUMENT = {

@@ -19,7 +19,7 @@ def judged_field(kind: TaskType) -> str:
 
 
 class ItemTexts:
-    """Of some items, by the id of their anchor unit: `texts` by field, of which the judged one stands last, `metadata`,
+    """Of some items, by the id of their anchor unit: `texts` by field with the judged one last, `metadata`,
     and in `columns` the other columns that were asked for, as seen from the anchor. `unit_texts` has the words of units
     that have their own."""
 

@@ -369,7 +369,7 @@ class ImportNowForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
-        # Read otherwise than by the dry run, other rows may be bad, of which the import tells.
+        # Read otherwise than by the dry run, other rows may be bad, which the import lists.
         treated = {kind: cleaned.get(f"treat_{kind}") for kind in OF_READING if kind in self.odd}
         is_other = any(said != self.fields[f"treat_{kind}"].initial for kind, said in treated.items())
         if "leave_out" in self.fields and not (cleaned.get("leave_out") or is_other):

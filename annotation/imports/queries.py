@@ -70,7 +70,7 @@ class ImportResult:
 
     @property
     def open_kinds(self) -> list[str]:
-        """Kinds of odd rows of which it has to be said what they mean."""
+        """Kinds of odd rows whose meaning has to be chosen."""
         return list(dict.fromkeys(one["kind"] for one in self.odd if one["is_open"]))
 
     @property

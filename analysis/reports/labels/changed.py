@@ -66,7 +66,7 @@ def captions_of_answers(source: Source) -> list[list]:
     """Labels that stood under several captions when they were chosen, because the project's options changed.
 
     Returns [[question, label as it is stored, [[caption, answers], ...]], ...], captions in the order of versions. An
-    answer is one person's label of a unit; those of which the version of the options is not known were asked without.
+    answer is one person's label of a unit; those whose version of the options is not known were asked without.
     """
     named, tasks = source.asked_under()
     if not tasks:

@@ -1,6 +1,6 @@
 """Encodings of text that is not UTF-8: which ones can be chosen, and a guess from the first bytes that show it.
 
-A guess is made from a sample alone and may be wrong, so that whoever imports sees it with an example and confirms it.
+A guess is made from a sample alone and may be wrong, so it is shown with an example and confirmed before an import.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class TextReader:
             self.options.noted.add(ENCODING, what, f"{self.name}, line {line:,}", is_open=not self.choice)
 
     def leave_utf8(self, raw: bytes, start: int, line: int, at: int, *, by_line: bool = False) -> str:
-        """The codec of a file of which byte `start` of `raw` is not UTF-8; `line` and `at` say where `raw` begins.
+        """The codec of a file where byte `start` of `raw` is not UTF-8; `line` and `at` say where `raw` begins.
 
         FormatError where nobody chose one and nobody would hear of a guess, and where it is left a second time.
         """

@@ -156,7 +156,7 @@ def project_settings(request, slug):
 
 
 def _conflict(form: SharedForm, row: Project, what: str, about: str = "") -> int:
-    """The status of a page with this form, which is told whose change it meets."""
+    """The status of a page with this form, which learns whose change it meets."""
     if not form.has_conflict:
         return 200
     form.last_change = last_change(row, what, about)

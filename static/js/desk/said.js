@@ -1,4 +1,4 @@
-// What people said about the item, under letters, and what checkers said once somebody asked: beside the questions, in a
+// What people said about the item, under letters, and what checkers said once a person asked: beside the questions, in a
 // list below them, and as marks in the texts.
 
 import { one } from "../work/shell.js";

@@ -120,7 +120,7 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
 
 def references_with_model(source: Outline) -> dict[str, str]:
     """Final labels come first where there are decisions beside labels. A model of the people can be learned where
-    somebody who labelled has a name."""
+    a person who labelled has a name."""
     here = list(references_here(source))
     if source.has_people():
         here.insert(1, DAWID_SKENE)
