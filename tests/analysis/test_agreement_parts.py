@@ -107,6 +107,19 @@ def test_packages_compute_the_headlines_again_and_a_difference_is_shown(on_a_sca
         assert "0.25" in text and "krippendorff" in text
 
 
+@pytest.mark.django_db
+def test_packages_are_not_asked_for_what_they_do_not_define():
+    project = project_of(6)
+    anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")
+    for number, item in enumerate(items_of(project)):
+        say(item, anna, YES, SCALE[number])
+        if number:  # the first has one label, which counts in the chance agreement of Fleiss' kappa here
+            say(item, ben, YES, SCALE[number - number % 2])
+    again = of_dimension(agreement(project), "stance")["recomputed"]
+    assert {one["package"] for one in again} == {"krippendorff", "scikit-learn"}
+    assert all(one["difference"] <= 1e-9 for one in again)
+
+
 def test_ac_and_brennan_prediger_by_hand_with_their_analytic_interval(on_a_scale):
     project, codes = on_a_scale
     figures = of_dimension(agreement(project), "stance")["figures"]

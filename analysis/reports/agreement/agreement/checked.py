@@ -28,11 +28,13 @@ def recomputed(coded: Labels, figures: list[Coefficient], pairs: Iterable[RaterP
     if coded.n_units * len(coded.categories) <= MOST_CELLS:
         counts = np.zeros((coded.n_units, len(coded.categories)))
         np.add.at(counts, (coded.unit, coded.value), 1)
-        counts = counts[counts.sum(axis=1) >= 2]
+        labels = counts.sum(axis=1)
+        is_complete = len(set(labels[labels > 0])) == 1
+        counts = counts[labels >= 2]
         used = np.flatnonzero(counts.any(axis=0))
         counts, values = counts[:, used], [coded.categories[value] for value in used]
         found += _compared("krippendorff", "Krippendorff's alpha", _alphas(counts, values, figures))
-        found += _compared("statsmodels", "Fleiss' kappa", _fleiss(counts, figures))
+        found += _compared("statsmodels", "Fleiss' kappa", _fleiss(counts, is_complete, figures))
     found += _compared("scikit-learn", "Cohen's kappa", _kappas(pairs))
     return found
 
@@ -81,15 +83,16 @@ def _alphas(counts: np.ndarray, values: list[str], figures: list[Coefficient]) -
             yield figure, lambda level=level: alpha(level)
 
 
-def _fleiss(counts: np.ndarray, figures: list[Coefficient]) -> Both:
-    """The package defines it where all units have the same number of labels."""
+def _fleiss(counts: np.ndarray, is_complete: bool, figures: list[Coefficient]) -> Both:
+    """The package defines it where all units have the same number of labels. Units with one label count in our chance
+    agreement (Gwet 2014), so there must be none of them either."""
 
     def kappa() -> float:
         from statsmodels.stats.inter_rater import fleiss_kappa
 
         return fleiss_kappa(counts)
 
-    if len(counts) and len(set(counts.sum(axis=1))) == 1:
+    if len(counts) and is_complete:
         yield from ((figure, kappa) for figure in figures if figure.name == "fleiss_kappa")
 
 
