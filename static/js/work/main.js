@@ -54,7 +54,7 @@ function refresh() {
   const button = one(".submit", item.node);
   button.classList.toggle("is-ready", !missing);
   const [isAnswered, isChanged] = [isSeen(item), isUnsent(item)];
-  one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === open ? "Keep" : "Go on";
+  one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === open || item.stage === "review" ? "Keep" : "Go on";
   if (item.stage === "waiting") tell("Saving your answer");
   else if (item.stage === "review" && !isChanged && item.hasSuggestion()) tell("Saved. Keep your answer, or change it in view of the suggestion.");
   else if (isAnswered) tell(isChanged ? "Changed, not sent yet" : "You answered this one");
