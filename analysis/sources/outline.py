@@ -152,11 +152,13 @@ class Outline(ABC):
 
     def newest_labelling_runs(self) -> list[Run]:
         """Of each checker that gives labels, its newest run; the newest first. Runs that try a prompt on a part of the
-        items, or judge by passages of a retrieval, are none of them."""
+        items are none of them, nor are those that judge by passages of a retrieval where others do not: where texts
+        are judged alone, such as claims, all checkers need passages."""
+        whole = [run for run in self.labelling_runs() if "calibration" not in run.provenance]
+        of_content = [run for run in whole if "retrieved" not in run.provenance]
         found: dict[str, Run] = {}
-        for run in self.labelling_runs():
-            if not {"calibration", "retrieved"} & run.provenance.keys():
-                found.setdefault(run.checker, run)
+        for run in of_content or whole:
+            found.setdefault(run.checker, run)
         return list(found.values())
 
     def references(self) -> list[str]:

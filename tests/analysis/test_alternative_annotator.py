@@ -277,3 +277,22 @@ def test_the_page_begins_with_its_answer(asked, says, next_step):
     assert re.search(says, first_that_applies(RULES, asked))
     found = first_that_applies(NEXT, asked)
     assert next_step in found and bool(next_step) == bool(found)
+
+
+def test_runs_that_judge_by_retrieved_passages_are_tested_where_there_are_no_others(project):
+    """Claims are judged alone, so that every checker of them needs passages: the page broke without a checker."""
+    run = run_that_says(project, "retrieving", truth)
+    run.provenance |= {"retrieved": {"retrieval": "x", "first": 3}}
+    run.save(update_fields=["provenance"])
+
+    def tested() -> set[str]:
+        return {one["checker"] for one in of_dimension(report_of(project), "relevance")["checkers"]}
+
+    assert tested() == {"retrieving"}
+    other = run_that_says(project, "alone", truth)
+    assert tested() == {"alone"}
+    run.delete()
+    other.provenance |= {"calibration": {"version": 1, "part": "tune"}}
+    other.save(update_fields=["provenance"])
+    with pytest.raises(ValueError, match="its runs try prompts on a part"):
+        report_of(project)

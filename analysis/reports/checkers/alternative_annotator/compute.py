@@ -63,7 +63,10 @@ def compute(
     names = {one.id: one.name for one in people_of(source).values()}
     rows: dict[str, list[CheckerTest]] = {dimension.slug: [] for dimension in dimensions}
     counted = {}
-    for run in source.newest_labelling_runs():
+    runs = source.newest_labelling_runs()
+    if not runs:
+        raise ValueError(f"No checker has labelled all items of project {source.slug}: its runs try prompts on a part")
+    for run in runs:
         of_run = everything if touched else untouched(source, labels, run)
         strays = source.stray_frame(run)
         with_strays = replace(kind, dimensions=tuple(_with_strays(one, strays) for one in kind.dimensions))
