@@ -18,7 +18,7 @@ TEXTS = {
 
 # Loads the page's own module; `text` becomes the content of an element.
 MAKE = """
-  const { createText } = await import("/static/js/work/texts.js");
+  const { createText } = await import("/static/js/work/texts/text.js");
   const element = Object.assign(document.createElement("div"), { textContent: text });
   const made = createText(element);
 """

@@ -2,7 +2,7 @@
 // the payload; what the page shows follows the answers, never the other way round. States are never changed in place:
 // undo keeps the earlier ones, and what is the same object as before need not be shown anew.
 
-import { createText } from "./texts.js";
+import { createText } from "./texts/text.js";
 import { chosenIn, createView, NONE_CHOSEN, SEPARATOR } from "./view.js";
 
 export const MAX_SPANS = 1000; // per judgement, as on the server
