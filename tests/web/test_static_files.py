@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import override_settings
@@ -9,13 +10,18 @@ from django.test import override_settings
 HASHED = {"staticfiles": {"BACKEND": "config.web.static_files.HashedStaticFiles"}}
 
 
-def test_collected_modules_import_each_other_by_hashed_names(tmp_path):
+@pytest.mark.parametrize("main", ["js/work/main.js", "js/desk/main.js"])
+def test_collected_modules_import_each_other_by_hashed_names(tmp_path, main):
     with override_settings(STATIC_ROOT=str(tmp_path), STORAGES=HASHED):
         call_command("collectstatic", interactive=False, verbosity=0)
-        folder = tmp_path / "js" / "work"
-        main = tmp_path / staticfiles_storage.stored_name("js/work/main.js")
-    imported = re.findall(r'from "\./([^"]+)"', main.read_text("utf-8"))
-    assert len(imported) >= 4
-    for name in imported:
-        assert re.fullmatch(r"\w+\.[0-9a-f]{12}\.js", name) and (folder / name).is_file()
-        assert (folder / f"{name}.gz").is_file()
+        waiting = [tmp_path / staticfiles_storage.stored_name(main)]
+    reached = set()
+    while waiting:
+        module = waiting.pop().resolve()
+        if module in reached:
+            continue
+        reached.add(module)
+        assert re.fullmatch(r"\w+\.[0-9a-f]{12}\.js", module.name) and module.is_file()
+        assert module.with_name(f"{module.name}.gz").is_file()
+        waiting += [module.parent / name for name in re.findall(r'from "([^"]+)"', module.read_text("utf-8"))]
+    assert len(reached) > 10
