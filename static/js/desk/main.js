@@ -5,7 +5,8 @@
 import { createChooser } from "../work/choosing.js";
 import { ask as askWhich, openDialog } from "../work/dialogs.js";
 import { createMaker } from "../work/making.js";
-import { createDrafts, createServer } from "../work/outbox.js";
+import { createServer } from "../work/sending/server.js";
+import { createDrafts } from "../work/sending/store.js";
 import { announce, introduce, listenToButtons, listenToKeys, notice, one, tellSignedOut } from "../work/shell.js";
 import { createHighlighter } from "../work/spans.js";
 import { createTypeAhead } from "../work/typeahead.js";
