@@ -8,7 +8,7 @@ import { createMaker } from "../work/making.js";
 import { createServer } from "../work/sending/server.js";
 import { createDrafts } from "../work/sending/store.js";
 import { announce, introduce, listenToButtons, listenToKeys, notice, one, tellSignedOut } from "../work/shell.js";
-import { createHighlighter } from "../work/spans.js";
+import { createHighlighter } from "../work/highlights/highlighter.js";
 import { createTypeAhead } from "../work/typeahead.js";
 import { overlayOf, showCheckers, showSaid } from "./said.js";
 

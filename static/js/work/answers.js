@@ -5,7 +5,7 @@
 import { createText } from "./texts/text.js";
 import { chosenIn, createView, NONE_CHOSEN, SEPARATOR } from "./view.js";
 
-export const MAX_SPANS = 1000; // per judgement, as on the server
+const MAX_SPANS = 1000; // per judgement, as on the server
 const keyOf = (unit, dimension) => `${unit}\n${dimension}`;
 const same = (a, b) => a.field === b.field && a.start === b.start && a.end === b.end && a.label === b.label;
 const NONE = [];

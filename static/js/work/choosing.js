@@ -1,7 +1,7 @@
 // Choosing labels by key, click or suggestion, and walking between the groups of whatever item is on the screen.
 
 /** The number that a digit key stands for, whatever the layout makes of it: 1 to 10, with Shift 11 to 20; or null. */
-export function numberOf(event) {
+function numberOf(event) {
   const digit = /^(?:Digit|Numpad)([0-9])$/.exec(event.code)?.[1] ?? (/^[0-9]$/.test(event.key) ? event.key : undefined);
   if (digit === undefined || event.key.length > 1) return null; // a keypad without Num Lock moves
   return (Number(digit) || 10) + (event.shiftKey ? 10 : 0);

@@ -10,7 +10,7 @@ import { createOutbox } from "./sending/outbox.js";
 import { createServer } from "./sending/server.js";
 import { createDrafts, createStore, uuid } from "./sending/store.js";
 import { afterPaint, announce, copy, introduce, listenToButtons, listenToKeys, notice, one, showAside, showProgress, showSaveState } from "./shell.js";
-import { createHighlighter } from "./spans.js";
+import { createHighlighter } from "./highlights/highlighter.js";
 import { createInquirer } from "./suggesting.js";
 import { createTrail } from "./trail.js";
 import { createTypeAhead } from "./typeahead.js";

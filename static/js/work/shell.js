@@ -18,7 +18,7 @@ export function introduce({ node, texts }, number) {
   return first ? `Item ${number}. ${first.title}: ${first.text.slice(0, READ).trim()}` : `Item ${number}`;
 }
 
-export const STAYS = Symbol("the message stays");
+const STAYS = Symbol("the message stays");
 
 /** A message above the item under a name of its own; an empty text takes it away. `buttons` are [title, act] pairs: the
  * message goes when one is pressed, unless `act(button)` says STAYS; an address in place of `act` makes a link. */

@@ -1,0 +1,154 @@
+// A caret for the keyboard in one text: by words, characters, lines and screens.
+
+/** What scrolls when `element` has to: a box that scrolls by itself, or the page. */
+function frameOf(element) {
+  for (let box = element.parentElement; box && box !== document.body; box = box.parentElement) {
+    if (box.scrollHeight > box.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(box).overflowY)) return box;
+  }
+  return document.scrollingElement;
+}
+
+/**
+ * The keyboard's caret in one text, at `from` or its first word. `act` has add(span), addAs(number, span) (with the
+ * label of that number; false where there is none), removeAt(span), leave(), turn(direction) (to the next text; false when there is none) and moved(span); the caller paints.
+ * Returns {span, key(event)}; key says whether it used the event.
+ */
+export function createCaret(text, from, act) {
+  const { element } = text;
+  const first = () => text.nextWord(0, () => true);
+  const last = () => text.previousWord(text.text.length, () => true);
+  let anchor = from ?? first();
+  if (!anchor) return null;
+  let span = { start: anchor.start, end: anchor.end };
+  anchor = { ...span };
+  let direction = 1;
+
+  const set = (next, isExtended) => {
+    if (!next) return;
+    span = { start: next.start, end: next.end };
+    if (!isExtended) anchor = { ...span };
+    act.moved(span);
+  };
+
+  function moveWord(towards) {
+    set(towards > 0 ? text.nextWord(span.end, (word) => word.start >= span.end) : text.previousWord(span.start, (word) => word.start < span.start), false);
+  }
+
+  function extendWord(towards) {
+    if (span.start === anchor.start && span.end === anchor.end) direction = towards;
+    const next = { ...span };
+    if (direction > 0) {
+      const word = towards > 0 ? text.nextWord(span.end, (one) => one.end > span.end) : text.previousWord(span.end, (one) => one.end < span.end);
+      if (word) next.end = Math.max(word.end, anchor.end);
+    } else {
+      const word = towards < 0 ? text.previousWord(span.start, (one) => one.start < span.start) : text.nextWord(span.start, (one) => one.start > span.start);
+      if (word) next.start = Math.min(word.start, anchor.start);
+    }
+    set(next, true);
+  }
+
+  function moveCharacter(towards) {
+    const start = text.step(span.start, towards);
+    const end = text.step(start, 1);
+    if (end > start) set({ start, end }, false);
+  }
+
+  function extendCharacter(towards) {
+    if (span.start === anchor.start && span.end === anchor.end && towards > 0) direction = 1;
+    const next = { ...span };
+    if (direction > 0) next.end = text.step(span.end, towards);
+    else next.start = text.step(span.start, towards);
+    if (next.end > next.start) set(next, true);
+  }
+
+  /** Where on the screen the caret's moving end is. */
+  function place() {
+    const marks = text.marks(span.start, span.end);
+    const mark = direction > 0 ? marks.at(-1) : marks[0];
+    mark?.scrollIntoView({ block: "nearest", behavior: "instant" });
+    const boxes = mark?.getClientRects();
+    const box = boxes && (direction > 0 ? boxes[boxes.length - 1] : boxes[0]);
+    return box && { x: box.left + box.width / 2, y: box.top + box.height / 2, height: box.height };
+  }
+
+  function offsetAt(x, y) {
+    const found = document.caretPositionFromPoint?.(x, y);
+    const range = found ? null : document.caretRangeFromPoint?.(x, y);
+    const node = found?.offsetNode ?? range?.startContainer;
+    return node && element.contains(node) ? text.offsetOf(node, found?.offset ?? range.startOffset) : null;
+  }
+
+  function go(hit, isExtended) {
+    const word = text.nextWord(hit, (one) => one.end > hit) ?? last();
+    if (!isExtended) return set(word, false);
+    direction = word.start >= anchor.start ? 1 : -1;
+    return set({ start: Math.min(word.start, anchor.start), end: Math.max(word.end, anchor.end) }, true);
+  }
+
+  function line(towards, isExtended) {
+    const from = place();
+    if (!from) return;
+    const height = parseFloat(getComputedStyle(element).lineHeight) || from.height * 1.5;
+    const hit = offsetAt(from.x, from.y + towards * height);
+    if (hit !== null) go(hit, isExtended);
+  }
+
+  function screenful(towards, isExtended) {
+    const from = place();
+    const frame = frameOf(element);
+    const before = frame.scrollTop;
+    frame.scrollBy({ top: towards * frame.clientHeight * 0.7, behavior: "instant" });
+    // Nothing of the text below that place, or nothing left to scroll: its end is meant.
+    const hit = from && frame.scrollTop !== before ? offsetAt(from.x, from.y) : null;
+    if (hit !== null) go(hit, isExtended);
+    else go(towards > 0 ? last().start : 0, isExtended);
+  }
+
+  function key(event) {
+    if (event.ctrlKey || event.metaKey) return false;
+    if (/^[1-9]$/.test(event.key) && act.addAs(Number(event.key), { ...span })) {
+      set(span, false);
+      return true;
+    }
+    const towards = (event.key === "ArrowRight") !== (getComputedStyle(element).direction === "rtl") ? 1 : -1;
+    const [byCharacter, isExtended] = [event.altKey, event.shiftKey];
+    switch (event.key) {
+      case "ArrowLeft":
+      case "ArrowRight":
+        if (byCharacter) (isExtended ? extendCharacter : moveCharacter)(towards);
+        else (isExtended ? extendWord : moveWord)(towards);
+        return true;
+      case "ArrowUp":
+      case "ArrowDown":
+        line(event.key === "ArrowDown" ? 1 : -1, isExtended);
+        return true;
+      case "PageUp":
+      case "PageDown":
+        screenful(event.key === "PageDown" ? 1 : -1, isExtended);
+        return true;
+      case "Home":
+      case "End":
+        set(event.key === "Home" ? first() : last(), false);
+        return true;
+      case "Tab":
+        return act.turn(event.shiftKey ? -1 : 1);
+      case "Enter":
+      case " ":
+        if (!event.repeat) act.add({ ...span });
+        set(span, false);
+        return true;
+      case "Delete":
+      case "Backspace":
+        if (!event.repeat) act.removeAt({ ...span });
+        return true;
+      case "Escape":
+      case "h":
+        act.leave();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  return { text, key, get span() { return span; } };
+}

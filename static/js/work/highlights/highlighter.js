@@ -1,0 +1,174 @@
+// Highlighting: what is selected, or what the caret covers, becomes a highlight of a question.
+
+import { createCaret } from "./caret.js";
+import { createSpanLabels } from "./labels.js";
+import { listenToDrags, selected } from "./selection.js";
+
+const READ = 200; // characters that are read out
+
+/**
+ * Highlighting on whatever item `itemNow()` gives. `page` has announce(text), tell(text, kind), focus() (back to the
+ * questions) and left() (the caret is gone).
+ */
+export function createHighlighter(stage, itemNow, page) {
+  let caret = null;
+  const labels = createSpanLabels(stage, itemNow);
+  let isByCharacter = false; // how the selection that waits for its unit was made
+
+  /** Choose the label of the next highlight; what is selected becomes one. */
+  function nameNext(button) {
+    const item = itemNow();
+    if (isWaiting()) return;
+    labels.choose(button.dataset.of, button.dataset.spanLabel);
+    const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === button.dataset.of);
+    if (group?.unit === item.current().unit) item.setCurrent(group);
+    if (!take(isByCharacter)) page.announce(`Highlights are labelled ${button.dataset.title}`);
+  }
+
+  /** Highlight a stretch for a group, or for the unit that highlights are about. True when the page shows it now. */
+  function add(text, { start, end }, wanted) {
+    const { field } = text.element.dataset;
+    const item = itemNow();
+    const group = item.groupFor(field, wanted?.unit);
+    const label = group && labels.labelOf(group);
+    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : "Nothing is highlighted in this text";
+    if (why) page.tell(why, "missing");
+    const number = group ? item.nameOf(group) : "";
+    if (!why && number) page.tell(`Highlighted${number}`);
+    page.announce(why || `Highlighted${number}${label ? ` as ${label.title}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
+    return !why;
+  }
+
+  function removeAt(text, span) {
+    const item = itemNow();
+    const { field } = text.element.dataset;
+    const here = item.spanUnit();
+    for (const isHere of [true, false]) {
+      for (const group of item.groups) {
+        // Only where all are in sight is another unit's highlight what somebody means.
+        if ((group.unit === here) !== isHere || !(isHere || item.payload.has_unit_colours)) continue;
+        const found = item.spansOf(group).findLast((other) => other.field === field && other.start < span.end && other.end > span.start && !item.isWhole(group, other));
+        if (!found) continue;
+        item.removeSpan(group, found);
+        return page.announce("Highlight removed");
+      }
+    }
+    return page.tell("No highlight is here");
+  }
+
+  const isWaiting = () => !itemNow() || itemNow().stage === "waiting";
+
+  /** Turns the mouse's or the finger's selection into a highlight; true when something was selected. */
+  function take(byCharacter, wanted) {
+    if (isWaiting()) return false;
+    const texts = itemNow().spanTexts();
+    const found = texts.length ? selected(texts, byCharacter) : null;
+    if (!found) return false;
+    if (add(found.text, found, wanted)) document.getSelection().removeAllRanges();
+    return true;
+  }
+
+  function drop() {
+    if (caret) {
+      caret.text.element.classList.remove("has-caret");
+      for (const name of ["role", "aria-label"]) caret.text.element.removeAttribute(name);
+    }
+    caret = null;
+    itemNow()?.setCaret(null);
+  }
+
+  function leave() {
+    if (!caret) return;
+    drop();
+    page.left();
+  }
+
+  /** The caret goes into a text, where it was last or at the first word. */
+  function enter(text, from) {
+    const item = itemNow();
+    const { element } = text;
+    const { field } = element.dataset;
+    const show = (span) => {
+      item.setCaret({ field, ...span });
+      text.marks(span.start, span.end).at(-1)?.scrollIntoView({ block: "nearest", behavior: "instant" });
+      const isMarked = item.groups.some((group) => item.spansOf(group).some((one) => one.field === field && one.start < span.end && one.end > span.start && !item.isWhole(group, one)));
+      const place = element.getAttribute("role") ? "" : `${text.title}: `; // it goes into the text just now
+      page.announce(`${place}${text.text.slice(span.start, Math.min(span.end, span.start + READ))}${isMarked ? ", highlighted" : ""}`);
+    };
+    const made = createCaret(text, from, {
+      add: (span) => add(text, span),
+      addAs(number, span) {
+        const group = item.groupFor(field);
+        const label = group && item.ownLabels(group)[number - 1];
+        if (!label) return false;
+        labels.choose(group.dimension.slug, label.value);
+        add(text, span);
+        return true;
+      },
+      removeAt: (span) => removeAt(text, span),
+      turn(direction) {
+        const texts = item.spanTexts();
+        const next = texts[texts.indexOf(text) + direction];
+        return next !== undefined && enter(next, null);
+      },
+      leave() {
+        leave();
+        page.focus();
+      },
+      moved: show,
+    });
+    if (!made) return false;
+    drop();
+    caret = made;
+    show(caret.span);
+    // Its keys are its own, and what it stands on is announced: a reader's own cursor would not move with it.
+    element.setAttribute("role", "application");
+    element.setAttribute("aria-label", `${text.title}: caret for highlights`);
+    element.tabIndex = -1;
+    element.focus({ preventScroll: true });
+    element.classList.add("has-caret");
+    page.tell(`${text.title ? `${text.title}: ` : ""}arrows move, Shift extends, Enter adds, Delete removes, Esc leaves`);
+    return true;
+  }
+
+  /** What the mouse selected, or else a caret in the text. */
+  function start() {
+    if (isWaiting() || take(isByCharacter)) return;
+    const item = itemNow();
+    const texts = item.spanTexts();
+    if (!texts.length) return page.tell("Nothing is highlighted in this task");
+    const last = item.caretAt && texts.find((text) => text.element.dataset.field === item.caretAt.field);
+    enter(last ?? texts[0], last ? item.caretAt : null);
+  }
+
+  stage.addEventListener("focusin", (event) => caret && !caret.text.element.contains(event.target) && leave());
+  stage.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-span-label]");
+    if (button) nameNext(button);
+  });
+  listenToDrags(stage, {
+    ended: (byCharacter) => (isByCharacter = byCharacter), // at once: a key may come before what waits for the selection
+    work(byCharacter) {
+      const item = itemNow();
+      if (!item?.payload.unit_picks) return take(byCharacter);
+      // Where digits pick units, one of them says what the stretch belongs to.
+      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.tell(`Press a number to say which it belongs to, or h for ${item.groupsOf(item.spanUnit())[0].number}`);
+      return undefined;
+    },
+  });
+  // Pressing the button must not lose the selection that it is meant for.
+  for (const press of ["pointerdown", "mousedown"]) {
+    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"], [data-do="pick"], [data-span-label]') && event.preventDefault());
+  }
+  return {
+    start, leave,
+    isActive: () => caret !== null,
+    /** Highlight for a group what the caret covers or what is selected; false when there is neither. */
+    mark(group) {
+      if (!caret) return take(isByCharacter, group);
+      add(caret.text, caret.span, group);
+      return true;
+    },
+    key: (event) => caret !== null && caret.text.element.contains(event.target) && caret.key(event),
+  };
+}
