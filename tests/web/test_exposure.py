@@ -91,6 +91,7 @@ def test_a_suggestion_that_came_too_late_was_not_seen_until_the_person_looks_bac
     tab.route(SUBMIT, lambda route: route.continue_() if held else held.append(route))
     first = page.answer("1", "1")  # it goes on by itself
     eventually(tab, lambda: len(held), 1)
+    tab.wait_for_timeout(300)  # longer than the page waits
     held[0].continue_()
     page.is_saved()
     expect(visible(page)).to_have_count(0)

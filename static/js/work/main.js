@@ -198,7 +198,7 @@ function submit() {
 
   const waits = prefill === "after" && isOpen && !isAgain && navigator.onLine;
   const body = bodyOf(answered, isOpen);
-  answered.settle();
+  answered.markSent();
   notice("skipped");
   trail.add(answered.payload.assignment); // the next one has the next number
   answered.revision += 1;
@@ -240,7 +240,7 @@ const isUnsent = (one) => one !== null && one.stage !== "waiting" && isSeen(one)
 
 function sendChange(changed, isLeaving = false) {
   const body = bodyOf(changed, false);
-  changed.settle();
+  changed.markSent();
   changed.revision += 1;
   if (changed !== open) changed.stage = "sent";
   queue(changed, body, isLeaving);
@@ -260,7 +260,7 @@ function leave(go) {
     keep: () => (missing.group ? chooser.focus(missing.group) : missing.element.focus()),
     discard() {
       drafts.remove(left.payload.assignment);
-      if (left.isSettled()) left.revert();
+      if (left.wasSent()) left.revert();
       else trail.drop(left.payload.assignment);
       if (left !== open) left.stage = "sent";
       announce("The change is discarded");

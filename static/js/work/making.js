@@ -1,6 +1,6 @@
 // From the server's HTML to an item, with what this browser has kept of the person's answer.
 
-import { createItem } from "./answers.js";
+import { createItem } from "./item/item.js";
 
 /** `changed()` is called when the person has changed an answer, `painted(item)` when a suggestion was first painted;
  * `waiting(assignment)` is the body of an answer that is not stored yet. */
@@ -20,7 +20,7 @@ export function createMaker(drafts, { changed, painted, waiting }) {
     const said = waiting(payload.assignment);
     if (said) {
       made.fill(said.judgements, said.comment, said.free_text);
-      made.settle();
+      made.markSent();
       made.render();
       made.revision = Math.max(1, made.revision);
     }

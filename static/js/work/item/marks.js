@@ -1,0 +1,109 @@
+// The marks in an item's texts: highlights, those suggested, the keyboard's caret, and what the pointer is at.
+
+const NONE = [];
+let isOnlyCurrent = false; // show the current unit's highlights alone; kept from item to item
+
+/** `rows` are the elements of the units. */
+export function createMarks(item, rows) {
+  const { node, payload, groups, texts } = item;
+  const isMany = payload.units.length > 1;
+  const hasColours = payload.has_unit_colours;
+  const ranges = new WeakMap(); // suggestion -> its spans in UTF-16 units
+  const wholes = [...node.querySelectorAll("[data-whole]")];
+  // Where in the answer each unit is from.
+  const stated = (payload.stated_in ?? NONE).map((place) => place && { ...item.utf16({ field: "response", start: place[0], end: place[1] }), kind: "stated" });
+  const only = node.querySelector('[data-do="only"]');
+  let caret = null; // {field, start, end}: what the keyboard's caret covers
+  let pointed = NONE; // the spans that the pointer or the focus is at, from a chip or a row
+  let outlined = NONE; // their marks
+
+  function suggestedSpans(group) {
+    const suggestion = item.isAsked(group) ? item.suggestionFor(group) : undefined;
+    if (!suggestion?.spans?.length) return NONE;
+    if (!ranges.has(suggestion)) ranges.set(suggestion, suggestion.spans.filter((span) => texts.has(span.field)).map(item.utf16));
+    return ranges.get(suggestion);
+  }
+
+  /** Paints all texts anew where they differ. */
+  function render() {
+    const layers = new Map([...texts.keys()].map((name) => [name, []]));
+    const whole = new Set();
+    const { unit } = item.current();
+    const spanUnit = item.spanUnit();
+    for (const group of groups) {
+      if (!group.dimension.spans) continue;
+      const isHere = group.unit === unit;
+      if (hasColours && isOnlyCurrent && !isHere) continue;
+      const number = hasColours ? group.number : 0;
+      const kind = item.isOff(group) ? "off" : isHere || hasColours || !isMany ? "chosen" : "other";
+      // Highlights with labels of their own differ by these, where units do not.
+      const numberOf = (span) => number || item.ownLabels(group).findIndex((one) => one.value === span.label) + 1;
+      for (const span of item.spansOf(group)) {
+        if (!item.isWhole(group, span)) layers.get(span.field)?.push({ start: span.start, end: span.end, kind, number: numberOf(span) });
+        else if (group.unit === spanUnit) whole.add(span.field);
+      }
+      if (!isHere && isMany && !hasColours) continue;
+      for (const span of suggestedSpans(group)) layers.get(span.field).push({ start: span.start, end: span.end, kind: "suggested", number });
+    }
+    const from = stated[payload.units.indexOf(unit)];
+    if (from) layers.get("response")?.push(from);
+    for (const layer of item.overlay ?? NONE) if (!isMany || layer.unit === unit) layers.get(layer.field)?.push(layer);
+    if (caret) layers.get(caret.field).push({ start: caret.start, end: caret.end, kind: "caret", number: 0 });
+    for (const [name, text] of texts) text.paint(layers.get(name));
+    renderWholes(whole);
+    outline();
+    if (only) only.setAttribute("aria-pressed", String(isOnlyCurrent));
+  }
+
+  function renderWholes(whole) {
+    if (!wholes.length) return;
+    const able = new Set(item.wholeTexts());
+    for (const button of wholes) {
+      const text = texts.get(button.dataset.whole);
+      button.hidden = !able.has(text) || text.isEmpty;
+      button.setAttribute("aria-pressed", String(whole.has(button.dataset.whole)));
+      button.closest(".sheet").classList.toggle("is-whole", whole.has(button.dataset.whole));
+    }
+  }
+
+  function point(spans) {
+    pointed = spans;
+    outline();
+  }
+
+  function outline() {
+    if (!pointed.length && !outlined.length) return;
+    for (const mark of outlined) mark.classList.remove("pointed");
+    outlined = pointed.flatMap((span) => texts.get(span.field).marks(span.start, span.end));
+    for (const mark of outlined) mark.classList.add("pointed");
+  }
+
+  // A row points out its own highlights, a highlight the rows that it belongs to.
+  const pointAt = (event) => {
+    if (event.target.closest(".chips li")) return;
+    const row = event.target.closest("[data-unit-row]");
+    point(row ? item.groupsOf(row.dataset.unitRow).flatMap((group) => item.spansOf(group).filter((span) => !item.isWhole(group, span))) : NONE);
+  };
+  const pointBack = (event) => {
+    const numbers = event.target.closest("mark[data-numbers]")?.dataset.numbers.split(" ") ?? NONE;
+    payload.units.forEach((unit, index) => rows.get(unit)?.classList.toggle("is-pointed", numbers.includes(String(index + 1))));
+  };
+  if (hasColours) {
+    for (const event of ["pointerover", "focusin"]) node.addEventListener(event, pointAt);
+    node.addEventListener("focusout", () => point(NONE));
+    node.addEventListener("pointerover", pointBack);
+  }
+
+  return {
+    render, point,
+    setCaret(next) {
+      caret = next;
+    },
+    /** Show the current unit's highlights alone, or all again. Returns which; undefined where units have no colours. */
+    showOnlyCurrent() {
+      if (!hasColours) return undefined;
+      isOnlyCurrent = !isOnlyCurrent;
+      return isOnlyCurrent;
+    },
+  };
+}

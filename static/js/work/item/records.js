@@ -1,0 +1,84 @@
+// An item's answers as they are sent, stored and kept as a draft, and what differs from what was sent last.
+
+import { isPossible } from "./labels.js";
+import { keyOf } from "./questions.js";
+import { isSame } from "./spans.js";
+
+const NONE = [];
+
+export function createRecords({ item, questions, state, spans, writing, view }) {
+  const { groups, byKey, mayCarry } = questions;
+  let sent = null; // {state, comment, words} as they were sent or stored last; null before the first answer
+
+  /** What an answer says about a group: highlights only under a label that carries them. */
+  const carried = ({ labels, spans: marked }, group) => (labels[group.key] !== undefined && mayCarry(group, labels[group.key]) ? marked[group.key] ?? NONE : NONE);
+  const saysSame = (one, other, group) => {
+    const [a, b] = [carried(one, group), carried(other, group)];
+    return one.labels[group.key] === other.labels[group.key] && (a === b || (a.length === b.length && a.every((span, index) => isSame(span, b[index]))));
+  };
+
+  const records = {
+    judgements: () => groups.filter((group) => state.label(group) !== undefined && state.isAsked(group)).map((group) => ({
+      unit: group.unit,
+      dimension: group.dimension.slug,
+      label: state.label(group),
+      spans: carried(state.now(), group).map(spans.codePoints),
+    })),
+    comment: () => writing.comment().trim(),
+    freeText: () => writing.words().trim(),
+    /** Whether anything has been answered or written. */
+    isBegun() {
+      const { labels, spans: marked } = state.now();
+      return Boolean(Object.keys(labels).length || Object.values(marked).some((list) => list.length) || writing.comment() || writing.words());
+    },
+    /** Whether it says anything else than what was sent or stored last. */
+    isChanged: () => !sent || records.comment() !== sent.comment.trim() || records.freeText() !== sent.words.trim()
+      || !(state.now() === sent.state || groups.every((group) => saysSame(state.now(), sent.state, group))),
+    wasSent: () => sent !== null,
+    /** As it stands it is on its way or stored. */
+    markSent() {
+      sent = { state: state.now(), comment: writing.comment(), words: writing.words() };
+    },
+    /** Back to what was sent or stored last. */
+    revert() {
+      state.forgetPast();
+      state.replace(sent.state);
+      writing.putComment(sent.comment);
+      writing.putWords(sent.words);
+      writing.showError("");
+      view().render();
+    },
+    /** Use judgements as they are sent and stored, in place of what was there. */
+    fill(judgements, comment = "", words = "") {
+      const next = { labels: {}, spans: {}, words };
+      for (const judgement of judgements ?? []) {
+        const key = keyOf(judgement.unit, judgement.dimension);
+        if (!byKey.has(key)) continue;
+        next.labels[key] = judgement.label;
+        if (judgement.spans?.length) next.spans[key] = judgement.spans.map(spans.utf16).sort(spans.inOrder);
+      }
+      state.replace(next);
+      writing.putComment(comment);
+      writing.putWords(words);
+    },
+    draft: () => ({
+      labels: state.now().labels, spans: state.now().spans, comment: writing.comment(), free_text: writing.words(),
+      shown_at: item.shownAt, active_ms: item.timer.total(), text_hash: item.payload.text_hash, revision: item.revision, basis: item.payload.basis,
+      more: writing.more(),
+    }),
+    /** Use a draft; spans only while the text is the one that they were made on. */
+    restore(draft) {
+      const labels = Object.entries(draft.labels ?? {}).filter(([key, answer]) => byKey.has(key) && isPossible(byKey.get(key).dimension, answer));
+      const marked = Object.entries(draft.text_hash === item.payload.text_hash ? draft.spans ?? {} : {}).filter(([key]) => byKey.has(key));
+      state.replace({ labels: Object.fromEntries(labels), spans: Object.fromEntries(marked), words: draft.free_text ?? "" });
+      writing.putComment(draft.comment ?? "");
+      writing.putWords(draft.free_text ?? "");
+      writing.putMore(draft.more);
+      if (writing.comment() || draft.more?.reason) writing.openComment();
+      item.shownAt = draft.shown_at ?? item.shownAt;
+      item.timer.restore(draft.active_ms ?? 0);
+      view().render();
+    },
+  };
+  return records;
+}
