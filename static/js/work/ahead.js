@@ -3,9 +3,9 @@
 /**
  * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
  * `isAnswered(assignment)` by this browser, `isSending()` an answer, `aside()` the assignment of one that is not sent by
- * itself any more), and is told to `advance()`, that the ways out of
- * the item have `changed()`, what the server has `told(…)` of guidelines, that the work has `ended(offer)`
- * for everybody or for this person, and that the server is `unreachable(error)`.
+ * itself any more). It is called to `advance()`, when the ways out of the item have `changed()`, with what the server
+ * says of guidelines (`hearGuidelines(…)`), when the work has `ended(offer)` for everyone or for this person, when it
+ * `goesOn()`, and when the server is `unreachable(error)`.
  */
 export function createAhead(server, build, page) {
   let held = null; // {item} never shown, or {empty, retry}
@@ -45,7 +45,7 @@ export function createAhead(server, build, page) {
     fetching = server.next(page.open()?.payload.assignment ?? page.aside())
       .then((offer) => {
         fetching = null;
-        page.told(offer.guidelines);
+        page.hearGuidelines(offer.guidelines);
         receive(offer);
       })
       .catch((error) => {

@@ -1,0 +1,165 @@
+// What is on the screen: an item, newer guidelines that stand before it, or why there is nothing to label.
+
+import { isUnsent, wasAnswered } from "./changes.js";
+import { announce, introduce, notice, one } from "./shell.js";
+
+const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that an answer under way brings
+
+/** `page` has `item`, which is on the screen, and `open`, which is not answered yet (main.js). */
+export function createScreen(page) {
+  const { stage, guidelines, trail, typeAhead } = page;
+  const [back, forward] = ["back", "forward"].map((way) => one(`[data-do="${way}"]`));
+  let pollTimer = 0;
+
+  function tell(text, kind = "") {
+    const line = page.item && one("[data-status]", page.item.node);
+    if (!line) return;
+    if (line.textContent !== text) line.textContent = text;
+    line.dataset.kind = kind;
+  }
+
+  /** The status line and the submit button follow the item on the screen. */
+  function refresh() {
+    const { item } = page;
+    page.changes.showSaving();
+    if (!item) return;
+    const missing = item.missing();
+    const button = one(".submit", item.node);
+    button.classList.toggle("is-ready", !missing);
+    const [isAnswered, isChanged] = [wasAnswered(item), isUnsent(item)];
+    one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === page.open || item.stage === "review" ? "Keep" : "Go on";
+    if (item.stage === "waiting") tell("Saving your answer");
+    else if (item.stage === "review" && !isChanged && item.hasSuggestion()) tell("Saved. Keep your answer, or change it in view of the suggestion.");
+    else if (isAnswered) tell(isChanged ? "Changed, not sent yet" : "You answered this one");
+    else tell(missing ? missing.message : "Complete");
+    showWays();
+    page.inquire(item);
+  }
+
+  /** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
+  function showWays() {
+    const { item, open, ahead, walk } = page;
+    for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
+    back.disabled = walk.position() <= 0 && !trail.hasOlder();
+    forward.disabled = item === open || (!open && walk.position() >= trail.length() - 1 && !ahead.isKnown());
+  }
+
+  /** Whether an item has to wait until its reader has acknowledged newer guidelines: one that they have not begun. */
+  const waitsForGuidelines = (next) => guidelines.isPending() && next === page.open && next.stage === "open" && !next.isBegun();
+
+  function show(next) {
+    if (waitsForGuidelines(next)) return showGuidelines();
+    clear();
+    page.submitting.stopWaiting();
+    page.item = next;
+    notice(page.changes.noticeOf(next.payload.assignment)); // it is on the screen
+    stage.replaceChildren(next.node);
+    const isFirst = !next.shownAt;
+    if (next.stage === "sent" && !next.isChanged()) {
+      next.shownAt = null; // a later revision has its own times
+      next.timer.reset();
+    }
+    next.shownAt ??= new Date().toISOString();
+    next.timer.start();
+    next.setCurrent(next.missing()?.group ?? next.groups.find(next.isAsked));
+    refresh();
+    window.scrollTo(0, 0);
+    next.current().box.focus({ preventScroll: true });
+    performance.mark("assay:shown");
+    if (next.stage === "open" && !next.isReported) {
+      next.isReported = true;
+      setTimeout(() => page.server.shown(next.payload.assignment, { at: next.shownAt }), 0); // after the paint
+    }
+    announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
+    typeAhead.press(true);
+    return undefined;
+  }
+
+  /** What was on the screen goes. */
+  function clear() {
+    page.highlighter.leave();
+    page.item?.timer.stop();
+    clearTimeout(pollTimer);
+  }
+
+  function showNoWays() {
+    back.disabled = !trail.length() && !trail.hasOlder();
+    forward.disabled = true;
+  }
+
+  /** Instead of the open item, which is on the screen again once the person has acknowledged them. */
+  function showGuidelines() {
+    typeAhead.drop();
+    clear();
+    page.item = null;
+    guidelines.show(stage);
+    window.scrollTo(0, 0);
+    showNoWays();
+    announce(one("h2", stage).textContent);
+  }
+
+  function goOn() {
+    if (page.open) show(page.open);
+    else advance();
+  }
+
+  /** What came from the server about guidelines that are newer than those this page knows. */
+  function hearGuidelines(newer) {
+    guidelines.hear(newer, page.outbox.acknowledged());
+    if (page.item && waitsForGuidelines(page.item)) showGuidelines();
+  }
+
+  function showEmpty(html, retrySeconds) {
+    typeAhead.drop();
+    clear();
+    page.item = page.open = null;
+    notice("ended"); // the page says it
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    stage.replaceChildren(template.content.cloneNode(true));
+    stage.focus({ preventScroll: true });
+    showNoWays();
+    announce(one("h2", stage)?.textContent ?? "");
+    lookLater(retrySeconds);
+  }
+
+  function lookLater(seconds) {
+    clearTimeout(pollTimer);
+    if (seconds > 0) pollTimer = setTimeout(page.ahead.lookAgain, seconds * 1000);
+  }
+
+  function showLoading() {
+    page.item?.timer.stop();
+    page.item = page.open = null;
+    stage.replaceChildren(Object.assign(document.createElement("p"), { className: "loading", textContent: "Fetching the next item" }));
+    pollTimer = setTimeout(page.ahead.fetch, LOADING_WAIT_MS);
+    fetchSoon();
+  }
+
+  function showUnreachable(error) {
+    showEmpty("", 0);
+    stage.append(document.importNode(one("template[data-offline]").content, true));
+    if (error.reply?.signed_in) one(".work-empty p", stage).textContent = error.reply.message;
+    lookLater(error.message === "401" ? 30 : 5);
+  }
+
+  /** From an answered item to the next one. */
+  function advance() {
+    page.open = null;
+    const next = page.ahead.take();
+    if (next?.item) {
+      page.open = next.item;
+      show(page.open);
+      fetchSoon();
+    } else if (next) {
+      showEmpty(next.empty, next.retry);
+    } else showLoading();
+  }
+
+  /** The answer to a submit usually brings the next item along; ask only when it did not. */
+  function fetchSoon() {
+    setTimeout(() => page.ahead.isKnown() || page.outbox.isBusy() || page.ahead.fetch(), 0);
+  }
+
+  return { tell, refresh, showWays, show, goOn, hearGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
+}
