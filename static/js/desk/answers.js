@@ -1,5 +1,5 @@
-// What people said about the item, under letters, and what checkers said once a person asked: beside the questions, in a
-// list below them, and as marks in the texts.
+// People's answers to the item, under letters, and checkers' labels once they are asked for: by each question, in a list
+// below them, and as marks in the texts.
 
 import { one } from "../work/shell.js";
 
@@ -23,8 +23,8 @@ function colour(entry, index) {
 
 const nameOf = (made, letter) => (made.names[letter] ? `${letter} (${made.names[letter]})` : letter);
 
-/** Beside each question who said what, and below them all comments, with a button that takes each answer over. */
-export function showSaid(made) {
+/** Each question's labels below it, and below them all comments, with a button that uses an answer. */
+export function showAnswers(made) {
   const { payload, node } = made;
   for (const old of node.querySelectorAll("ul.said")) old.remove();
   for (const group of made.groups) {
@@ -59,8 +59,8 @@ export function showSaid(made) {
   for (const { reason, is_flag: isFlag } of payload.skips) all.append(make("p", {}, make("b", { textContent: isFlag ? "Flagged" : "Skipped" }), reason ? ": " : "", make("span", { textContent: reason, dir: "auto" })));
 }
 
-/** What checkers said, under small letters that follow people's, with what they quote marked in the texts. */
-export function showCheckers(made, suggestions) {
+/** Checkers' labels, under small letters that follow people's, with what they quote marked in the texts. */
+export function showSuggestions(made, suggestions) {
   const { payload, node } = made;
   const letters = [...new Set(suggestions.map(({ letter }) => letter))].sort();
   const indexOf = (letter) => payload.said.length + letters.indexOf(letter);
