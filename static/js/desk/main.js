@@ -5,11 +5,11 @@
 import { createChooser } from "../work/choosing.js";
 import { ask as askWhich, openDialog } from "../work/dialogs.js";
 import { createHighlighter } from "../work/highlights/highlighter.js";
+import { createTypeAhead, listenToButtons, listenToKeys } from "../work/keyboard.js";
 import { createMaker } from "../work/making.js";
-import { createServer } from "../work/sending/server.js";
+import { createServer } from "../work/sending/requests.js";
 import { createDrafts } from "../work/sending/store.js";
-import { announce, listenToButtons, listenToKeys, one } from "../work/shell.js";
-import { createTypeAhead } from "../work/typeahead.js";
+import { announce, one } from "../work/shell.js";
 import { createDeciding } from "./deciding.js";
 import { createRequests } from "./requests.js";
 import { createScreen } from "./screen.js";

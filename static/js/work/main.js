@@ -6,19 +6,17 @@ import { createChooser } from "./choosing.js";
 import { openDialog } from "./dialogs.js";
 import { createGuidelines } from "./guidelines.js";
 import { createHighlighter } from "./highlights/highlighter.js";
+import { createInquirer } from "./item/suggestions.js";
+import { createTypeAhead, listenToButtons, listenToKeys } from "./keyboard.js";
 import { createMaker } from "./making.js";
 import { createReplies } from "./replies.js";
 import { createScreen } from "./screen.js";
 import { createOutbox } from "./sending/outbox.js";
-import { createServer } from "./sending/server.js";
+import { createServer } from "./sending/requests.js";
 import { createDrafts, createStore } from "./sending/store.js";
-import { announce, listenToButtons, listenToKeys, notice, one } from "./shell.js";
+import { announce, notice, one } from "./shell.js";
 import { createSubmitting } from "./submitting.js";
-import { createInquirer } from "./suggesting.js";
-import { listenToTabs } from "./tabs.js";
-import { createTrail } from "./trail.js";
-import { createTypeAhead } from "./typeahead.js";
-import { createWalk } from "./walking.js";
+import { createTrail, createWalk } from "./walking.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
@@ -138,7 +136,23 @@ window.addEventListener("pagehide", () => {
 });
 window.addEventListener("beforeunload", (event) => isUnsent(page.item) && page.item.missing() && event.preventDefault());
 window.addEventListener("pageshow", (event) => event.persisted && ahead.fetch());
-listenToTabs(page);
+window.addEventListener("storage", (event) => {
+  // Answered in another tab, whether it is on the screen here, fetched ahead, or still on its way from the server.
+  if (!event.key?.startsWith(`assay:outbox:${space}:`) || !event.newValue) return;
+  const { assignment, refusal, kind, body } = JSON.parse(event.newValue);
+  if (kind === "acknowledge") return void (guidelines.acknowledgedElsewhere(body.version) && !page.item && screen.goOn());
+  if (refusal) return void page.sent.delete(assignment);
+  page.sent.add(assignment);
+  if (kind === "submit" && body.want_next) trail.add(assignment);
+  ahead.forget(assignment);
+  const { open } = page;
+  if (open?.stage === "open" && open.payload.assignment === assignment) {
+    notice("other-tab", "warning", "The item that was here has been answered in another tab.", [["Dismiss", () => {}]]);
+    open.stage = "sent";
+    if (page.item === open) screen.advance();
+    else page.open = null; // the person is at an earlier item
+  }
+});
 
 // ---- the first item ----
 

@@ -1,7 +1,6 @@
 // Answering the questions of an item: by choosing, by typing, by a suggestion, or by another person's answer.
 
-import { numberIn, toggled } from "./labels.js";
-import { keyOf } from "./questions.js";
+import { keyOf, numberIn, toggled } from "./questions.js";
 import { isSame } from "./spans.js";
 
 const NONE = [];

@@ -4,10 +4,9 @@
 import { createText } from "../texts/text.js";
 import { createAnswering } from "./answering.js";
 import { createMarking } from "./marking.js";
-import { firstMissing } from "./missing.js";
 import { createMoves } from "./moving.js";
 import { createQuestions } from "./questions.js";
-import { createRecords } from "./records.js";
+import { createRecords, firstMissing } from "./records.js";
 import { createSpans } from "./spans.js";
 import { createState } from "./state.js";
 import { createSuggestions } from "./suggestions.js";

@@ -1,10 +1,10 @@
 // What one item shows of its answers: chosen labels, suggestions, highlights in the texts and their chips, and which unit
 // is meant. It reads the item's state and touches only what differs from the last time.
 
-import { createChips } from "./chips.js";
-import { chosenIn } from "./labels.js";
-import { createMarks } from "./marks.js";
-import { showSuggestion } from "./suggested.js";
+import { createChips, createMarks } from "./highlights.js";
+import { chosenIn } from "./questions.js";
+
+const make = (tag, more) => Object.assign(document.createElement(tag), more);
 
 /** `painted()` is called once a suggestion has been before the person's eyes: painted, and within the window. */
 export function createView(item, painted) {
@@ -102,4 +102,22 @@ export function createView(item, painted) {
       return isOnly;
     },
   };
+}
+
+/** Shows a group's suggestion, or none. Returns the elements that show it. */
+function showSuggestion(item, group, suggestion) {
+  const line = group.box.querySelector("[data-suggestion]");
+  if (!line) return [];
+  for (const input of group.inputs) input.closest(".choice")?.classList.toggle("is-suggested", chosenIn(group.dimension, suggestion?.label).includes(input.value));
+  line.hidden = !suggestion;
+  line.replaceChildren();
+  if (!suggestion) return [];
+  const score = typeof suggestion.score === "number" ? ` · ${suggestion.score.toFixed(2)}` : "";
+  const accept = make("button", { type: "button", className: "small quiet" });
+  accept.dataset.do = "accept";
+  accept.append("Accept ", make("kbd", { textContent: "a" }));
+  const title = suggestion.title ?? item.titleOf(group, suggestion.label);
+  line.replaceChildren(`${suggestion.checker} suggests `, make("b", { textContent: title }), score, " ", accept);
+  if (suggestion.explanation) line.append(make("span", { className: "reasons", dir: "auto", textContent: suggestion.explanation }));
+  return [line, ...group.box.querySelectorAll(".is-suggested")];
 }

@@ -1,7 +1,7 @@
 // Sends the answers, oldest first, until the server has answered. What fails is tried again, and set aside if it fails
 // on its own.
 
-import { alone, post } from "./posting.js";
+import { alone, post } from "./requests.js";
 import { createQueue, isNote } from "./queue.js";
 import { createSettled, tabName, uuid } from "./store.js";
 

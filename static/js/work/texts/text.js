@@ -2,9 +2,8 @@
 // The text content of an element is never changed, only divided. Texts may have hundreds of marks, so only what is near a
 // place is painted anew, and a browser lays out anew only the part of a long text in which something changed.
 
-import { countWhile, createCounter } from "./counting.js";
 import { makeMark } from "./marks.js";
-import { createSegments, partsOf } from "./segments.js";
+import { countWhile, createCounter, createSegments, partsOf } from "./places.js";
 
 /** `element` has the text as its only content. */
 export function createText(element) {
