@@ -59,7 +59,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 // Decisions on their way, by the form that sent them. When one has come back, the focus goes on at once, so that the next
-// key finds it there; whoever has gone elsewhere in the meantime stays there.
+// key finds it there; a focus that has moved elsewhere in the meantime stays there.
 const decided = new WeakMap();
 document.addEventListener("submit", (event) => {
   const row = event.target.closest("#drafts > li");

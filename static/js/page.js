@@ -24,8 +24,8 @@ document.addEventListener("click", (event) => {
 
 const RUNS = /^'*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/; // what a spreadsheet takes for a formula; files have the same rule
 const NUMBERS = /^[+-]?[\d.,]+( to [+-]?[\d.,]+)?$/;
-const SAID_MS = 2000;
-const said = new WeakMap(); // button -> {before, timer}: what it said before it told what became of the copying
+const OUTCOME_MS = 2000;
+const captions = new WeakMap(); // button -> {before, timer}: its text, while it shows the outcome of copying
 const announcer = Object.assign(document.createElement("p"), { className: "visually-hidden" });
 announcer.setAttribute("role", "status");
 document.body.append(announcer);
@@ -45,23 +45,23 @@ async function textAt(address) {
   return response.text();
 }
 
-/** `text` is a promise. What became of it stands on the button for a moment. */
+/** `text` is a promise. The button shows the outcome for a moment. */
 async function copy(button, text) {
   let words;
   const isWritten = write(text).then(() => true, () => false);
   try {
     words = await text;
   } catch (error) {
-    return say(button, error instanceof TypeError ? "No answer" : error.message);
+    return showOutcome(button, error instanceof TypeError ? "No answer" : error.message);
   }
-  return (await isWritten) || copyMarked(words) ? say(button, "Copied") : undefined;
+  return (await isWritten) || copyMarked(words) ? showOutcome(button, "Copied") : undefined;
 }
 
 /** Begun at once, while the click still counts: some browsers refuse what comes after a server's answer. */
 async function write(text) {
   if (!window.ClipboardItem) return navigator.clipboard.writeText(await text);
   const blob = text.then((words) => new Blob([words], { type: "text/plain" }));
-  blob.catch(() => {}); // told by `copy`
+  blob.catch(() => {}); // `copy` reports it
   return navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
 }
 
@@ -84,17 +84,17 @@ function copyMarked(words) {
   return isCopied;
 }
 
-function say(button, words) {
-  const before = said.get(button)?.before ?? button.textContent;
-  clearTimeout(said.get(button)?.timer);
+function showOutcome(button, words) {
+  const before = captions.get(button)?.before ?? button.textContent;
+  clearTimeout(captions.get(button)?.timer);
   button.textContent = words;
   announcer.textContent = `${words}: ${button.getAttribute("aria-label") ?? before}`;
   const timer = setTimeout(() => {
     button.textContent = before;
     announcer.textContent = "";
-    said.delete(button);
-  }, SAID_MS);
-  said.set(button, { before, timer });
+    captions.delete(button);
+  }, OUTCOME_MS);
+  captions.set(button, { before, timer });
 }
 
 // ---- forms ----

@@ -1,4 +1,4 @@
-// The colour scheme: follows the system until somebody chooses; the choice is kept in this browser.
+// The colour scheme: follows the system until one is chosen; the choice is kept in this browser.
 // Loaded in <head> without defer, so that no page flashes in the wrong colours.
 (() => {
   const KEY = "assay:theme";

@@ -10,7 +10,7 @@ export function createDeciding(page) {
   const { drafts, passed, requests, screen, trail, work } = page;
   const addressOf = (item) => `items/${item.payload.item}/`;
   const isOutdated = (reply) => reply.status === 409;
-  const tellOutdated = (reply) => notice("outdated", "warning", reply.message, [DISMISS]);
+  const showOutdated = (reply) => notice("outdated", "warning", reply.message, [DISMISS]);
 
   /** With an outcome: that no label is right, or that the item, or its current unit, is dropped. */
   function decide(outcome = "") {
@@ -19,7 +19,7 @@ export function createDeciding(page) {
     const isPart = outcome && decided.payload.units.length > 1;
     const missing = outcome ? null : decided.missing();
     if (missing) {
-      screen.tell(missing.message, "missing");
+      screen.showStatus(missing.message, "missing");
       if (missing.group) page.chooser.focus(missing.group);
       return;
     }
@@ -32,9 +32,9 @@ export function createDeciding(page) {
     requests.ask(`${addressOf(decided)}decide/?${work.dataset.query}`, body, (reply) => {
       if (isOutdated(reply)) {
         screen.receive(reply);
-        return tellOutdated(reply);
+        return showOutdated(reply);
       }
-      if (reply.status >= 400) return screen.tell(reply.message, "missing");
+      if (reply.status >= 400) return screen.showStatus(reply.message, "missing");
       notice("outdated");
       if (isPart) drafts.set(assignment, { ...decided.draft(), basis: reply.after.payload.basis });
       else drafts.remove(assignment);
@@ -48,10 +48,10 @@ export function createDeciding(page) {
     const group = page.item?.undo();
     if (group) return page.chooser.focus(group);
     const last = trail.at(-1);
-    if (!last) return screen.tell("Nothing to undo");
+    if (!last) return screen.showStatus("Nothing to undo");
     return requests.ask(`items/${last.item}/undo/?${work.dataset.query}`, { done: last.done }, (reply) => {
       if (reply.status < 400) trail.pop();
-      if (isOutdated(reply)) return tellOutdated(reply);
+      if (isOutdated(reply)) return showOutdated(reply);
       screen.receive(reply);
       return announce("The last decision is taken back");
     }, undo);
@@ -61,7 +61,7 @@ export function createDeciding(page) {
   function useAnswer(letter) {
     const { item } = page;
     const from = item?.payload.said.find((one) => one.letter === letter);
-    if (!from) return item && screen.tell(`Nobody here is ${letter}`, "missing");
+    if (!from) return item && screen.showStatus(`Nobody here is ${letter}`, "missing");
     const { unit } = item.current();
     const isMany = item.payload.units.length > 1;
     item.adopt(isMany ? from.judgements.filter((one) => one.unit === unit) : from.judgements);
@@ -75,7 +75,7 @@ export function createDeciding(page) {
     const about = page.item;
     if (!about) return;
     requests.ask(`${addressOf(about)}reveal/`, { what }, (reply) => {
-      if (reply.status >= 400) return screen.tell(reply.message, "missing");
+      if (reply.status >= 400) return screen.showStatus(reply.message, "missing");
       if (reply.names) {
         about.names = reply.names;
         showAnswers(about);

@@ -30,12 +30,12 @@ const { passed, trail, typeAhead } = page;
 // Keys typed ahead were meant for what would have come.
 const requests = (page.requests = createRequests(work, createServer(work.dataset), typeAhead.drop));
 const screen = (page.screen = createScreen(page));
-const { tell, refresh } = screen;
+const { showStatus, refresh } = screen;
 const deciding = createDeciding(page);
 page.maker = createMaker(page.drafts, { changed: refresh, waiting: () => undefined, painted: () => {} });
 const itemNow = () => page.item;
-const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, tell, focus: () => chooser.comeBack(), left: refresh }));
-const chooser = (page.chooser = createChooser(stage, itemNow, { announce, tell, refresh }, highlighter));
+const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, showStatus, focus: () => chooser.comeBack(), left: refresh }));
+const chooser = (page.chooser = createChooser(stage, itemNow, { announce, showStatus, refresh }, highlighter));
 
 // ---- from item to item ----
 
@@ -51,12 +51,12 @@ function later() {
 function back() {
   const last = trail[screen.position() - 1];
   if (last) look(last.item);
-  else tell("Nothing was decided before this one in this visit");
+  else showStatus("Nothing was decided before this one in this visit");
 }
 
 function forward() {
   const index = screen.position();
-  if (index >= trail.length) return tell(page.item?.missing()?.message ?? "Press Enter to decide this item, or s to leave it for later", "missing");
+  if (index >= trail.length) return showStatus(page.item?.missing()?.message ?? "Press Enter to decide this item, or s to leave it for later", "missing");
   return index + 1 < trail.length ? look(trail[index + 1].item) : next();
 }
 

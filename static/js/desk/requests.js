@@ -1,6 +1,6 @@
 // Requests of the adjudication page, one at a time: what is decided is stored before the next item is shown.
 
-import { notice, one, tellSignedOut } from "../work/shell.js";
+import { notice, one, showSignedOut } from "../work/shell.js";
 
 const KEPT = "Nothing is lost: what you chose and wrote is kept in this browser.";
 
@@ -38,7 +38,7 @@ export function createRequests(work, server, failed) {
       showSaving(...(isStored ? ["saved", "Saved"] : ["waiting", "Not saved"]));
       if (!isStored) failed();
       notice("offline", "error", reply ? "" : `The server cannot be reached. ${KEPT}`, [["Try again", again]]);
-      if (reply?.status === 401) return tellSignedOut(reply.signed_in, KEPT, work.dataset, again);
+      if (reply?.status === 401) return showSignedOut(reply.signed_in, KEPT, work.dataset, again);
       notice("signed-out");
       return reply ? then(reply) : undefined;
     },

@@ -10,7 +10,7 @@ const numbers = new Intl.NumberFormat("en");
 export function createScreen(page) {
   const { stage, drafts, trail, typeAhead } = page;
 
-  function tell(text, kind = "") {
+  function showStatus(text, kind = "") {
     const line = page.item && one("[data-status]", page.item.node);
     if (!line) return;
     if (line.textContent !== text) line.textContent = text;
@@ -35,7 +35,7 @@ export function createScreen(page) {
     const missing = item.missing();
     one(".submit", item.node).classList.toggle("is-ready", !missing);
     const open = item.payload.differing.length || item.payload.improbable !== null;
-    tell(missing ? missing.message : open ? "Complete" : "Nothing differs here: Enter says that you have seen it");
+    showStatus(missing ? missing.message : open ? "Complete" : "Nothing differs here: Enter says that you have seen it");
     one('[data-do="back"]').disabled = position() <= 0;
   }
 
@@ -52,7 +52,7 @@ export function createScreen(page) {
   /** Shows what a reply brings: an item, or that none waits. */
   function receive(reply) {
     if (reply.status >= 400 && !reply.html) {
-      tell(reply.message, "missing");
+      showStatus(reply.message, "missing");
       return notice("problem", "error", reply.message, [DISMISS]);
     }
     showWaiting(reply.waiting);
@@ -82,5 +82,5 @@ export function createScreen(page) {
     return undefined;
   }
 
-  return { tell, position, refresh, receive };
+  return { showStatus, position, refresh, receive };
 }

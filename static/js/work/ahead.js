@@ -1,10 +1,10 @@
-// The item after the one on the screen, fetched before anybody asks for it; or the news that there is none.
+// The item after the one on the screen, fetched before it is needed; or the news that there is none.
 
 /**
  * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
  * `isAnswered(assignment)` by this browser, `isSending()` an answer, `aside()` the assignment of one that is not sent by
  * itself any more). It is called to `advance()`, when the ways out of the item have `changed()`, with what the server
- * says of guidelines (`hearGuidelines(…)`), when the work has `ended(offer)` for everyone or for this person, when it
+ * says of guidelines (`receiveGuidelines(…)`), when the work has `ended(offer)` for everyone or for this person, when it
  * `goesOn()`, and when the server is `unreachable(error)`.
  */
 export function createAhead(server, build, page) {
@@ -14,12 +14,12 @@ export function createAhead(server, build, page) {
 
   const holds = (assignment) => held?.item?.payload.assignment === assignment;
 
-  /** Take over what the server offers. One that we hold already is ignored, one too many is given back. */
+  /** Keep what the server offers. An item that the page has already is ignored, one too many is released. */
   function receive(offer) {
     if (!offer) return;
     if (offer.state === "empty") {
       if (offer.ends) {
-        giveBack(); // what nobody has seen yet
+        giveBack(); // an item that was never shown
         page.ended(offer);
       }
       if (!held?.item) held = { empty: offer.html, retry: offer.retry_seconds };
@@ -41,11 +41,11 @@ export function createAhead(server, build, page) {
 
   function fetch() {
     if (held?.item || fetching) return;
-    // The server goes on offering an item whose answer is set aside, unless it is told.
+    // The server goes on offering an item whose answer is set aside, unless the request names it.
     fetching = server.next(page.open()?.payload.assignment ?? page.aside())
       .then((offer) => {
         fetching = null;
-        page.hearGuidelines(offer.guidelines);
+        page.receiveGuidelines(offer.guidelines);
         receive(offer);
       })
       .catch((error) => {
@@ -74,14 +74,14 @@ export function createAhead(server, build, page) {
   return {
     receive, fetch, lookAgain,
     isKnown: () => held !== null,
-    /** The assignment that the page was given last. */
+    /** The newest assignment that the page has. */
     newest: () => (held?.item ?? page.open())?.payload.assignment ?? null,
-    /** {item}, {empty, retry} or null, which is not held any longer. */
+    /** {item}, {empty, retry} or null; it is no longer kept here. */
     take() {
-      const taken = held;
+      const next = held;
       held = null;
-      if (taken?.item) clearTimeout(leaseTimer);
-      return taken;
+      if (next?.item) clearTimeout(leaseTimer);
+      return next;
     },
     forget(assignment) {
       if (holds(assignment)) held = null;

@@ -24,7 +24,7 @@ export function createChanges(page) {
   /** `go()` away from the item on the screen. A changed answer is sent; where it is not complete, the person decides. */
   function leave(go) {
     const left = page.item;
-    if (left?.stage === "waiting") return page.screen.tell("Saving your answer");
+    if (left?.stage === "waiting") return page.screen.showStatus("Saving your answer");
     if (!isUnsent(left)) return go();
     const missing = left.missing();
     if (!missing) {

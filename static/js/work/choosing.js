@@ -8,7 +8,7 @@ function numberOf(event) {
 }
 
 /**
- * `page` has tell(text, kind), announce(text) and refresh(); `highlighter` has mark(group): what is selected or under the
+ * `page` has showStatus(text, kind), announce(text) and refresh(); `highlighter` has mark(group): what is selected or under the
  * caret becomes a highlight of the group, if there is anything; and isActive(): the caret is in a text.
  */
 export function createChooser(stage, itemNow, page, highlighter) {
@@ -85,7 +85,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
   function nameWhole(text) {
     const { isDone, words } = itemNow().toggleWhole(text);
     page.announce(words);
-    if (!isDone || itemNow().isMany) page.tell(words, isDone ? "" : "missing");
+    if (!isDone || itemNow().isMany) page.showStatus(words, isDone ? "" : "missing");
   }
 
   const actions = {
@@ -102,7 +102,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
           const unit = item.payload.units[number - 1];
           if (event.repeat || !current()) return true;
           if (unit) pick(unit);
-          else page.tell(`There is no number ${number}`, "missing");
+          else page.showStatus(`There is no number ${number}`, "missing");
           return true;
         }
         return actions.label(name, event.repeat);
@@ -150,7 +150,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
       if (number === null) return event.key === "Escape";
       const text = itemNow()?.wholeTexts()[number - 1];
       if (text) nameWhole(text);
-      else page.tell(`There is no passage ${number}`, "missing");
+      else page.showStatus(`There is no passage ${number}`, "missing");
       return true;
     },
     /** The key p, or the button of a text. */
@@ -158,10 +158,10 @@ export function createChooser(stage, itemNow, page, highlighter) {
       const item = itemNow();
       if (!current()) return;
       const able = item.wholeTexts();
-      if (!able.length) return page.tell("This task has no highlights of whole passages");
+      if (!able.length) return page.showStatus("This task has no highlights of whole passages");
       if (button) return nameWhole(item.texts.get(button.dataset.whole));
       isNaming = true;
-      page.tell(`Which passage? Press its number: 1${able.length > 1 ? `–${able.length}` : ""}; Esc cancels`);
+      page.showStatus(`Which passage? Press its number: 1${able.length > 1 ? `–${able.length}` : ""}; Esc cancels`);
     },
     /** The button that carries a unit's number. */
     pick: (button) => current() && pick(button.closest("[data-unit-row]").dataset.unitRow),

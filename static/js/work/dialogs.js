@@ -27,7 +27,7 @@ export function askReason(isFlagged, then) {
 
 const choiceOf = (form) => new FormData(form).get("choice");
 
-/** Where no given reason is chosen, one in words is required if any is. */
+/** Where none of the listed reasons is chosen, one in words is required if any is. */
 function requireWords(form) {
   const words = one("[data-words]", form);
   if (!words) return;

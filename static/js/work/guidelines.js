@@ -28,10 +28,10 @@ export function createGuidelines(work) {
     isPending: () => newer !== null,
     /** What the server tells of a newer version: {version, acknowledged, html}, or nothing. `done` is the last version
      * that this browser has yet to say it was acknowledged. */
-    hear(told, done = 0) {
-      if (!told || told.version <= Math.max(known ?? 0, newer?.version ?? 0)) return;
-      const found = { version: told.version, node: build(told.html) };
-      if (Math.max(told.acknowledged ?? 0, done) >= told.version) know(found); // on another page
+    receive(offered, done = 0) {
+      if (!offered || offered.version <= Math.max(known ?? 0, newer?.version ?? 0)) return;
+      const found = { version: offered.version, node: build(offered.html) };
+      if (Math.max(offered.acknowledged ?? 0, done) >= offered.version) know(found); // on another page
       else newer = found;
     },
     /** Another tab acknowledged it. True where this page was waiting for that. */

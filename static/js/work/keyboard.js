@@ -21,7 +21,7 @@ export function listenToButtons(actions) {
   });
 }
 
-// ---- the keyboard: off while somebody types, in dialogs, and when it was switched off ----
+// ---- the keyboard: off during typing, in dialogs, and when it was switched off ----
 
 const TYPING = 'input:not([type="radio"], [type="checkbox"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
 const OWN_ENTER = "button, a[href], summary";
@@ -86,7 +86,7 @@ export function createTypeAhead(isWaiting) {
       return true;
     },
     /** Presses them, on an item that has been painted. `isOther`: not the one on the screen when they were typed. There an
-     * Enter that comes first was meant for the item before: pressed twice, it must not answer what nobody has seen. */
+     * Enter that comes first was meant for the item before: pressed twice, it must not answer an item that was never shown. */
     press(isOther) {
       if (kept.length) afterPaint(() => {
         const keys = kept;

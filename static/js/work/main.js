@@ -40,7 +40,7 @@ const page = {
   focusWords() {
     const box = page.item && one("[data-free-text]", page.item.node);
     if (box) box.focus();
-    else screen.tell("This task has no free-text question; press c to comment");
+    else screen.showStatus("This task has no free-text question; press c to comment");
   },
 };
 const { drafts, guidelines, trail, typeAhead } = page;
@@ -56,7 +56,7 @@ const maker = (page.maker = createMaker(drafts, {
   },
 }));
 const walk = (page.walk = createWalk(trail, server, maker.build, {
-  item: () => page.item, open: () => page.open, show: screen.show, advance: screen.advance, leave: changes.leave, tell: screen.tell, changed: screen.showWays,
+  item: () => page.item, open: () => page.open, show: screen.show, advance: screen.advance, leave: changes.leave, showStatus: screen.showStatus, changed: screen.showWays,
 }));
 const ahead = (page.ahead = createAhead(server, maker.build, {
   open: () => page.open,
@@ -67,7 +67,7 @@ const ahead = (page.ahead = createAhead(server, maker.build, {
   ended: replies.ended,
   goesOn: () => notice("ended"),
   advance: screen.advance,
-  hearGuidelines: screen.hearGuidelines,
+  receiveGuidelines: screen.receiveGuidelines,
   changed: () => page.item && screen.showWays(),
   unreachable: screen.showUnreachable,
 }));
@@ -78,8 +78,8 @@ const maySee = ({ payload: { assignment }, revision, stage: state }) => page.pre
   || (["", "after"].includes(page.prefill) && revision > 0 && state !== "waiting" && !outbox.has(assignment));
 page.inquire = createInquirer(server, maySee);
 const itemNow = () => page.item;
-const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, tell: screen.tell, focus: () => chooser.comeBack(), left: screen.refresh }));
-const chooser = (page.chooser = createChooser(stage, itemNow, { announce, tell: screen.tell, refresh: screen.refresh }, highlighter));
+const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, showStatus: screen.showStatus, focus: () => chooser.comeBack(), left: screen.refresh }));
+const chooser = (page.chooser = createChooser(stage, itemNow, { announce, showStatus: screen.showStatus, refresh: screen.refresh }, highlighter));
 
 // ---- buttons and keys ----
 
@@ -157,13 +157,13 @@ window.addEventListener("storage", (event) => {
 // ---- the first item ----
 
 const newer = one("template[data-newer-guidelines]");
-if (newer) screen.hearGuidelines({ version: Number(newer.dataset.newerGuidelines), html: newer.innerHTML });
+if (newer) screen.receiveGuidelines({ version: Number(newer.dataset.newerGuidelines), html: newer.innerHTML });
 for (const entry of outbox.waiting()) if (entry.body.want_next) trail.add(entry.assignment); // first answers
 const first = one("[data-item]", stage);
 if (first) {
   const made = maker.make(first);
   page.open = made;
-  if (outbox.isSettled(made.payload.assignment)) {
+  if (outbox.isAnswered(made.payload.assignment)) {
     // Answered or skipped before the reload, and on its way or stored while this page was: the server says which is next.
     made.stage = "sent";
     screen.advance();

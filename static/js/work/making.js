@@ -11,15 +11,15 @@ export function createMaker(drafts, { changed, painted, waiting }) {
     else drafts.remove(assignment); // changed back again
   }
 
-  /** The item that `node` shows; `payload` stands in the node too, unless it came beside it. */
+  /** The item that `node` shows; `payload` is in the node too, unless it came separately. */
   function make(node, payload = JSON.parse(node.querySelector('script[type="application/json"]').textContent)) {
     const made = createItem(node, payload, () => {
       save(made);
       changed();
     }, painted);
-    const said = waiting(payload.assignment);
-    if (said) {
-      made.fill(said.judgements, said.comment, said.free_text);
+    const sent = waiting(payload.assignment);
+    if (sent) {
+      made.fill(sent.judgements, sent.comment, sent.free_text);
       made.markSent();
       made.render();
       made.revision = Math.max(1, made.revision);

@@ -14,10 +14,10 @@ export function createReplies(page) {
     page.prefill = reply.prefill ?? page.prefill;
     page.sent.add(entry.assignment); // also one that waited since before a reload
     showProgress(reply.progress);
-    page.screen.hearGuidelines(reply.guidelines);
+    page.screen.receiveGuidelines(reply.guidelines);
     const held = page.item?.payload.assignment === entry.assignment ? page.item : trail.page(entry.assignment);
     if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
-    if (entry.revision && reply.revision > entry.revision) tellEarlier(entry.assignment);
+    if (entry.revision && reply.revision > entry.revision) showReplaced(entry.assignment);
     if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [DISMISS]);
     if (held && held === page.open && held.stage === "waiting") review(held, entry, reply);
     else if (held && reply.suggestions?.length) addSuggestions(held, entry, reply, isFirstReply);
@@ -48,11 +48,11 @@ export function createReplies(page) {
     if (!isFirstReply || !held.isAwaited || page.item !== page.open || page.item?.isBegun() || held.isChanged() || !held.hasSuggestion()) return;
     held.stage = "review";
     page.screen.show(held);
-    page.screen.tell("Saved. Keep your answer, or change it in view of the suggestion.");
+    page.screen.showStatus("Saved. Keep your answer, or change it in view of the suggestion.");
   }
 
   /** What was taken for a first answer, or for the next change, came after one that this page does not know. */
-  function tellEarlier(assignment) {
+  function showReplaced(assignment) {
     const text = "You had answered this item before, on another device or in another browser. This answer has replaced that one, which stays in the item's history.";
     notice(`earlier:${assignment}`, "warning", text, [["Open the item", () => page.walk.open(assignment)], DISMISS]);
   }

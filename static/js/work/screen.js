@@ -11,7 +11,7 @@ export function createScreen(page) {
   const [back, forward] = ["back", "forward"].map((way) => one(`[data-do="${way}"]`));
   let pollTimer = 0;
 
-  function tell(text, kind = "") {
+  function showStatus(text, kind = "") {
     const line = page.item && one("[data-status]", page.item.node);
     if (!line) return;
     if (line.textContent !== text) line.textContent = text;
@@ -28,10 +28,10 @@ export function createScreen(page) {
     button.classList.toggle("is-ready", !missing);
     const [isAnswered, isChanged] = [wasAnswered(item), isUnsent(item)];
     one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === page.open || item.stage === "review" ? "Keep" : "Go on";
-    if (item.stage === "waiting") tell("Saving your answer");
-    else if (item.stage === "review" && !isChanged && item.hasSuggestion()) tell("Saved. Keep your answer, or change it in view of the suggestion.");
-    else if (isAnswered) tell(isChanged ? "Changed, not sent yet" : "You answered this one");
-    else tell(missing ? missing.message : "Complete");
+    if (item.stage === "waiting") showStatus("Saving your answer");
+    else if (item.stage === "review" && !isChanged && item.hasSuggestion()) showStatus("Saved. Keep your answer, or change it in view of the suggestion.");
+    else if (isAnswered) showStatus(isChanged ? "Changed, not sent yet" : "You answered this one");
+    else showStatus(missing ? missing.message : "Complete");
     showWays();
     page.inquire(item);
   }
@@ -104,8 +104,8 @@ export function createScreen(page) {
   }
 
   /** What came from the server about guidelines that are newer than those this page knows. */
-  function hearGuidelines(newer) {
-    guidelines.hear(newer, page.outbox.acknowledged());
+  function receiveGuidelines(newer) {
+    guidelines.receive(newer, page.outbox.acknowledged());
     if (page.item && waitsForGuidelines(page.item)) showGuidelines();
   }
 
@@ -161,5 +161,5 @@ export function createScreen(page) {
     setTimeout(() => page.ahead.isKnown() || page.outbox.isBusy() || page.ahead.fetch(), 0);
   }
 
-  return { tell, refresh, showWays, show, goOn, hearGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
+  return { showStatus, refresh, showWays, show, goOn, receiveGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
 }

@@ -42,7 +42,7 @@ export function notice(id, kind, text, buttons = []) {
 
 /** The server does not take what this person sends; `what` says what becomes of it. `signedIn` is another person who is
  * signed in now, or empty. */
-export function tellSignedOut(signedIn, what, { loginUrl }, retry) {
+export function showSignedOut(signedIn, what, { loginUrl }, retry) {
   const text = signedIn
     ? `${signedIn} is signed in with this browser now, not you. ${what} To go on, sign out there and sign in as yourself.`
     : `You are signed out. ${what}`;
@@ -71,7 +71,7 @@ export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut,
   const count = waiting === 1 ? "One answer is" : `${waiting} answers are`;
   const unsafe = isSafe ? "" : "This browser stores no data: leave this page open until everything is saved.";
   const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
-  if (isBlocked) tellSignedOut(signedIn, `${count} not sent yet. ${here}`, addresses, retry);
+  if (isBlocked) showSignedOut(signedIn, `${count} not sent yet. ${here}`, addresses, retry);
   else notice("signed-out");
   if (one('[data-notice="unsafe"] p')?.textContent !== unsafe) notice("unsafe", "error", unsafe);
 }

@@ -20,12 +20,12 @@ export function createSubmitting(page) {
     if (isAgain && !answered.isChanged()) return isOpen ? finish(answered) : page.walk.forward();
     const missing = answered.missing();
     if (missing) {
-      page.screen.tell(missing.message, "missing");
+      page.screen.showStatus(missing.message, "missing");
       return page.focusOn(missing);
     }
     const { minimum_seconds: minimum = 0, assignment } = answered.payload;
     const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
-    if (left > 0 && !isAgain) return page.screen.tell(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
+    if (left > 0 && !isAgain) return page.screen.showStatus(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
     const waits = page.prefill === "after" && isOpen && !isAgain && navigator.onLine;
     const body = bodyOf(answered, isOpen);
@@ -94,7 +94,7 @@ export function createSubmitting(page) {
 
   function askSkip(isFlagged) {
     const { item, open } = page;
-    if (!item || item !== open || item.stage !== "open") return page.screen.tell("Only an item that is not answered yet can be skipped");
+    if (!item || item !== open || item.stage !== "open") return page.screen.showStatus("Only an item that is not answered yet can be skipped");
     return askReason(isFlagged, (reason) => skip(reason, isFlagged));
   }
 

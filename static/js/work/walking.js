@@ -17,7 +17,7 @@ export function createTrail(server, recent, hasOlder, answered) {
       if (pages.size > KEPT_ITEMS) pages.delete(pages.keys().next().value);
     },
     page: (assignment) => pages.get(assignment),
-    /** It is asked for again when somebody looks at it. */
+    /** It is fetched again when it is looked at. */
     drop: (assignment) => pages.delete(assignment),
     at: (index) => trail[index],
     indexOf: (assignment) => trail.indexOf(assignment),
@@ -45,7 +45,7 @@ export function createTrail(server, recent, hasOlder, answered) {
 
 /**
  * `page` has item() on the screen, open() that is not answered yet, show(item), advance() to the next one, leave(go),
- * tell(text, kind) and changed() (the ways out of the item).
+ * showStatus(text, kind) and changed() (the ways out of the item).
  */
 export function createWalk(trail, server, build, page) {
   /** Whether the person has gone nowhere else since they were at `from`. */
@@ -70,7 +70,7 @@ export function createWalk(trail, server, build, page) {
         return found;
       } catch (error) {
         if (["404", "410"].includes(error.message)) trail.forget(assignment);
-        page.tell(error.reply?.message ?? "That item cannot be opened now", "missing");
+        page.showStatus(error.reply?.message ?? "That item cannot be opened now", "missing");
         return null;
       }
     },
@@ -85,20 +85,20 @@ export function createWalk(trail, server, build, page) {
         try {
           await trail.fetchOlder();
         } catch (error) {
-          return page.tell(error.reply?.message ?? "Earlier items cannot be fetched now", "missing");
+          return page.showStatus(error.reply?.message ?? "Earlier items cannot be fetched now", "missing");
         }
         if (!isStillAt(from)) return undefined;
       }
       const index = walk.position() - 1;
       if (index < 0) {
         if (from) page.changed();
-        return page.tell("This is the first item that you answered");
+        return page.showStatus("This is the first item that you answered");
       }
       return goTo(await walk.look(trail.at(index)), from);
     },
     async forward() {
       const from = page.item();
-      if (from && from === page.open()) return page.tell(from.missing()?.message ?? "Press Enter to submit this item first", "missing");
+      if (from && from === page.open()) return page.showStatus(from.missing()?.message ?? "Press Enter to submit this item first", "missing");
       const index = walk.position() + 1;
       if (index >= trail.length()) return page.leave(() => (page.open() ? page.show(page.open()) : page.advance()));
       return goTo(await walk.look(trail.at(index)), from);

@@ -7,7 +7,7 @@ import { listenToDrags, selected } from "./selection.js";
 const READ = 200; // characters that are read out
 
 /**
- * Highlighting on whatever item `itemNow()` gives. `page` has announce(text), tell(text, kind), focus() (back to the
+ * Highlighting on whatever item `itemNow()` gives. `page` has announce(text), showStatus(text, kind), focus() (back to the
  * questions) and left() (the caret is gone).
  */
 export function createHighlighter(stage, itemNow, page) {
@@ -22,7 +22,7 @@ export function createHighlighter(stage, itemNow, page) {
     labels.choose(button.dataset.of, button.dataset.spanLabel);
     const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === button.dataset.of);
     if (group?.unit === item.current().unit) item.setCurrent(group);
-    if (!take(isByCharacter)) page.announce(`Highlights are labelled ${button.dataset.title}`);
+    if (!useSelection(isByCharacter)) page.announce(`Highlights are labelled ${button.dataset.title}`);
   }
 
   /** Highlight a stretch for a group, or for the unit that highlights are about. True when the page shows it now. */
@@ -32,9 +32,9 @@ export function createHighlighter(stage, itemNow, page) {
     const group = item.groupFor(field, wanted?.unit);
     const label = group && labels.labelOf(group);
     const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : "Nothing is highlighted in this text";
-    if (why) page.tell(why, "missing");
+    if (why) page.showStatus(why, "missing");
     const number = group ? item.nameOf(group) : "";
-    if (!why && number) page.tell(`Highlighted${number}`);
+    if (!why && number) page.showStatus(`Highlighted${number}`);
     page.announce(why || `Highlighted${number}${label ? ` as ${label.title}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
     return !why;
   }
@@ -45,7 +45,7 @@ export function createHighlighter(stage, itemNow, page) {
     const here = item.spanUnit();
     for (const isHere of [true, false]) {
       for (const group of item.groups) {
-        // Only where all are in sight is another unit's highlight what somebody means.
+        // Another unit's highlight can be meant only where all are in sight.
         if ((group.unit === here) !== isHere || !(isHere || item.payload.has_unit_colours)) continue;
         const found = item.spansOf(group).findLast((other) => other.field === field && other.start < span.end && other.end > span.start && !item.isWhole(group, other));
         if (!found) continue;
@@ -53,13 +53,13 @@ export function createHighlighter(stage, itemNow, page) {
         return page.announce("Highlight removed");
       }
     }
-    return page.tell("No highlight is here");
+    return page.showStatus("No highlight is here");
   }
 
   const isWaiting = () => !itemNow() || itemNow().stage === "waiting";
 
   /** Turns the mouse's or the finger's selection into a highlight; true when something was selected. */
-  function take(byCharacter, wanted) {
+  function useSelection(byCharacter, wanted) {
     if (isWaiting()) return false;
     const texts = itemNow().spanTexts();
     const found = texts.length ? selected(texts, byCharacter) : null;
@@ -127,16 +127,16 @@ export function createHighlighter(stage, itemNow, page) {
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     element.classList.add("has-caret");
-    page.tell(`${text.title ? `${text.title}: ` : ""}arrows move, Shift extends, Enter adds, Delete removes, Esc leaves`);
+    page.showStatus(`${text.title ? `${text.title}: ` : ""}arrows move, Shift extends, Enter adds, Delete removes, Esc leaves`);
     return true;
   }
 
   /** What the mouse selected, or else a caret in the text. */
   function start() {
-    if (isWaiting() || take(isByCharacter)) return;
+    if (isWaiting() || useSelection(isByCharacter)) return;
     const item = itemNow();
     const texts = item.spanTexts();
-    if (!texts.length) return page.tell("Nothing is highlighted in this task");
+    if (!texts.length) return page.showStatus("Nothing is highlighted in this task");
     const last = item.caretAt && texts.find((text) => text.element.dataset.field === item.caretAt.field);
     enter(last ?? texts[0], last ? item.caretAt : null);
   }
@@ -150,9 +150,9 @@ export function createHighlighter(stage, itemNow, page) {
     ended: (byCharacter) => (isByCharacter = byCharacter), // at once: a key may come before what waits for the selection
     work(byCharacter) {
       const item = itemNow();
-      if (!item?.payload.unit_picks) return take(byCharacter);
+      if (!item?.payload.unit_picks) return useSelection(byCharacter);
       // Where digits pick units, one of them says what the stretch belongs to.
-      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.tell(`Press a number to say which it belongs to, or h for ${item.groupsOf(item.spanUnit())[0].number}`);
+      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.showStatus(`Press a number to say which it belongs to, or h for ${item.groupsOf(item.spanUnit())[0].number}`);
       return undefined;
     },
   });
@@ -165,7 +165,7 @@ export function createHighlighter(stage, itemNow, page) {
     isActive: () => caret !== null,
     /** Highlight for a group what the caret covers or what is selected; false when there is neither. */
     mark(group) {
-      if (!caret) return take(isByCharacter, group);
+      if (!caret) return useSelection(isByCharacter, group);
       add(caret.text, caret.span, group);
       return true;
     },

@@ -41,7 +41,7 @@ export function createSuggestions({ item, questions: { groups, isConditional }, 
  * be shown suggestions on it now. */
 export function createInquirer(server, maySee) {
   let last = null; // the item that was inquired about
-  let withheld = []; // its groups that are asked now, and about which the page was told nothing
+  let withheld = []; // its groups that are asked now, and about which the page knows nothing
 
   return async function inquire(item) {
     if (!maySee(item)) return;

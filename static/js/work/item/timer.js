@@ -1,4 +1,4 @@
-// Active time: while the page is visible and somebody moves or types; a pause counts for 60 seconds at most.
+// Active time: while the page is visible and in use; a pause counts for 60 seconds at most.
 
 const IDLE_MS = 60000;
 const running = new Set();

@@ -71,7 +71,7 @@ export function createView(item, painted) {
     if ("text" in input.dataset) {
       if (input.value.trim() !== (label ?? "")) input.value = label ?? "";
     } else if ("number" in input.dataset) {
-      // What somebody is typing may be the beginning of a number.
+      // What is being typed may be the beginning of a number.
       const isOther = Number(input.value || NaN) !== Number(label);
       if (isOther && (label !== undefined || input !== document.activeElement)) input.value = label ?? "";
     } else {

@@ -1,8 +1,8 @@
 // What is written about an item: the comment, the words that answer the free-text question, and the page's further
 // controls, which drafts hold by name.
 
-/** `changed()` is called with every change, `written(words)` when the words are left: while somebody writes, the box has an
- * undo of its own, and what was written becomes one step. */
+/** `changed()` is called with every change, `written(words)` when the words are left: during
+ * typing the box has an undo of its own, and what was written becomes one step. */
 export function createWriting(node, { changed, written }) {
   const find = (selector) => node.querySelector(selector);
   const comment = find("[data-comment]");

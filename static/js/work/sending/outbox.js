@@ -3,7 +3,7 @@
 
 import { alone, post } from "./requests.js";
 import { createQueue, isNote } from "./queue.js";
-import { createSettled, tabName, uuid } from "./store.js";
+import { createAnswered, tabName, uuid } from "./store.js";
 
 const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000, 60000];
 const TRIES = 3; // how often the server may fail on one answer before it is set aside and the others are sent
@@ -11,18 +11,18 @@ const TRIES = 3; // how often the server may fail on one answer before it is set
 /**
  * `on` has answered(entry, reply), refused(entry, message, reply), wasSetAside(entry) and state({waiting, isFailing,
  * refused, aside, isSignedOut, signedIn, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
- * assignment that the page was given: the server is told to give another one; and asks whether the server
- * `isServing()` other requests.
+ * assignment that the page has, so that the server offers another one, and whether the server `isServing()` other
+ * requests.
  * `headers()` say who sends.
  */
 export function createOutbox(space, headers, on) {
   const tab = tabName();
   const queue = createQueue(space, tab);
-  const settled = createSettled(space, tab);
+  const answered = createAnswered(space, tab);
   let isSignedOut = false;
   let signedIn = ""; // another person, since this page was loaded
   let isPumping = false;
-  let isWanted = false; // somebody pressed a button, or signed in, while a vain attempt was still under way
+  let isWanted = false; // a button was pressed, or the person signed in, during an attempt that failed
   let timer = 0;
 
   const report = () => on.state({ ...queue.summary(), isSignedOut, signedIn });
@@ -42,7 +42,7 @@ export function createOutbox(space, headers, on) {
     }
     const isForbidden = status === 403 && reply?.status === "forbidden"; // a plain 403 is a lost session or token
     const isFinal = isForbidden || (status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status));
-    if (isFinal && isNote(entry)) queue.remove(id); // nobody could do anything about it
+    if (isFinal && isNote(entry)) queue.remove(id); // there is nothing that the person could do
     else if (isFinal) refuse(entry, status, reply);
     if (isFinal) return true;
     // A server that is away or restarts fails on everything; only what fails while the rest works is the answer's own.
@@ -72,7 +72,7 @@ export function createOutbox(space, headers, on) {
     timer = setTimeout(() => pump(), delay + 20);
   }
 
-  /** Sends what is due. `isUrgent` ignores the waiting times: the network came back, or somebody pressed a button. */
+  /** Sends what is due. `isUrgent` ignores the waiting times: the network came back, or a button was pressed. */
   async function pump(isUrgent = false) {
     if (isPumping) {
       isWanted ||= isUrgent;
@@ -107,7 +107,7 @@ export function createOutbox(space, headers, on) {
   document.addEventListener("visibilitychange", () => document.hidden || pump(isSignedOut));
   window.addEventListener("beforeunload", (event) => queue.isSafe() || event.preventDefault());
 
-  // Not found may have meant: somebody else was signed in; and who was let in again may send what was refused meanwhile.
+  // Not found may mean that another person was signed in, and a member who was added again may send what was refused.
   for (const entry of queue.entries()) if ([403, 404].includes(entry.refusal?.status)) queue.set(entry.id, { ...entry, refusal: null, due: 0 });
 
   function keep(kind, assignment, url, body, revision) {
@@ -123,7 +123,7 @@ export function createOutbox(space, headers, on) {
      * of the person's answers to the item this is, as far as the page knows. */
     add(kind, assignment, url, body, { isLeaving = false, revision } = {}) {
       const isFirst = !queue.entries().some((entry) => !entry.refusal);
-      settled.add(assignment);
+      answered.add(assignment);
       const entry = queue.get(keep(kind, assignment, url, body, revision));
       if (isLeaving && isFirst) post(entry.url, bodyOf(entry), headers()); // it stays in the store: sent twice, it is stored once
     },
@@ -147,7 +147,7 @@ export function createOutbox(space, headers, on) {
     },
     has: queue.has,
     /** Whether this browser answered or skipped it: that is on its way or stored, unless the server refused it. */
-    isSettled: (assignment) => queue.has(assignment) || (settled.has(assignment) && !queue.answers().some((entry) => entry.assignment === assignment)),
+    isAnswered: (assignment) => queue.has(assignment) || (answered.has(assignment) && !queue.answers().some((entry) => entry.assignment === assignment)),
     discard(id) {
       queue.remove(id);
       report();

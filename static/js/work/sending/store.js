@@ -2,7 +2,7 @@
 // that tabs never overwrite each other.
 
 const KEPT_DAYS = 30;
-const SETTLED_LENGTH = 50;
+const REMEMBERED = 50;
 
 export function uuid() {
   if (crypto.randomUUID) return crypto.randomUUID(); // only on https and localhost
@@ -82,11 +82,11 @@ export const createDrafts = (space) => createAging(`assay:draft:${space}:`);
 
 /** The assignments that this browser answered or skipped last, a list for each tab, so that none overwrites another's:
  * a page that the server made just before may still offer one of them. */
-export function createSettled(space, tab) {
+export function createAnswered(space, tab) {
   const store = createAging(`assay:settled:${space}:`);
   const of = (name) => store.get(name)?.assignments ?? [];
   return {
-    add: (assignment) => store.set(tab, { assignments: [...of(tab), assignment].slice(-SETTLED_LENGTH) }),
+    add: (assignment) => store.set(tab, { assignments: [...of(tab), assignment].slice(-REMEMBERED) }),
     has: (assignment) => store.keys().some((name) => of(name).includes(assignment)),
   };
 }

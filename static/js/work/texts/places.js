@@ -30,7 +30,7 @@ export function createCounter(text) {
 
 // ---- words and graphemes ----
 
-const CHUNK = 1000; // text is segmented by about so much at a time, where somebody is
+const CHUNK = 1000; // text is segmented in pieces of about this length, near the place that is needed
 const FAR = 4 * CHUNK;
 
 function segment(text, granularity) {
