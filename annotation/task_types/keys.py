@@ -53,7 +53,7 @@ SHORTCUTS = (
     Shortcut(
         {"z": "undo"},
         "undo, also in submitted items (or Ctrl+z)",
-        "undo (or Ctrl+z); with nothing left to undo, take the last decision back",
+        "undo (or Ctrl+z); with nothing left to undo, undo the last decision",
     ),
     Shortcut({"h": "highlight"}, *["highlight the selected text, or put a caret in the text"] * 2, takes_highlights),
     Shortcut(
@@ -70,9 +70,9 @@ SHORTCUTS = (
     Shortcut({"t": "words"}, "{kind.free_text.title} (Esc leaves the box)", applies=lambda kind: bool(kind.free_text)),
     Shortcut({"c": "comment"}, "comment", "note"),
     Shortcut({"r": "reason"}, desk="reason"),
-    Shortcut({"u": "example"}, desk="mark as an example that the guidelines need, or not"),
+    Shortcut({"u": "example"}, desk="add to the guideline examples, or remove from them"),
     Shortcut({"x": "without"}, desk="decide without a label; asks whether no label is right or the item is dropped"),
-    Shortcut({"v": "reveal"}, desk="names, or what checkers said; asks which. It is recorded with your decision"),
+    Shortcut({"v": "reveal"}, desk="names, or checkers’ labels; asks which. It is recorded with your decision"),
     Shortcut({"g": "guidelines", "?": "help"}, *["open the guidelines, this list"] * 2),
 )
 

@@ -40,7 +40,7 @@ function textOf(source) {
 async function textAt(address) {
   const response = await fetch(address, { redirect: "manual" }); // never the page that asks to sign in
   if (response.type === "opaqueredirect") throw new Error("Signed out");
-  if (response.status === 410) throw new Error("Changed: load again"); // computed anew since the page was loaded
+  if (response.status === 410) throw new Error("Outdated: reload the page"); // computed anew since the page was loaded
   if (!response.ok) throw new Error(`Not found (${response.status})`);
   return response.text();
 }

@@ -144,7 +144,7 @@ def test_the_numbers_of_a_picture_are_copied_in_every_form_of_tables(opened, cli
     # Where the page is older than the numbers, a button says so.
     StoredReport.objects.update(computed_at=now())
     button.click()
-    expect(button).to_have_text("Changed: load again")
+    expect(button).to_have_text("Outdated: reload the page")
 
 
 def test_a_table_on_the_page_is_copied_for_a_spreadsheet_and_a_button_says_why_it_copied_nothing(opened):
@@ -224,7 +224,7 @@ def test_a_button_says_that_the_figures_have_changed(open_context, client):
     say(items_of(project)[0], make_rater(project), "relevant", "supports")
     compute_pages(client, project.created_by, [address])
     button.click()
-    expect(button).to_have_text("Changed: load again")
+    expect(button).to_have_text("Outdated: reload the page")
 
 
 # --- how tables are laid out ---

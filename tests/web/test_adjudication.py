@@ -150,7 +150,7 @@ def test_what_came_meanwhile_is_said_and_the_choice_is_kept(open_context, world)
     expect(page.locator("[data-notices]")).to_contain_text("Another person answered or decided this item while")
     expect(page.locator("ul.said").last).to_contain_text("Neutral")  # as it is now
     assert not Decision.objects.exists()
-    for label in ("Supports", "The guidelines need this"):
+    for label in ("Supports", "Add to guideline examples"):
         expect(page.get_by_label(label).first).to_be_checked()
     second = join(project, make_user("second"), Membership.Role.ADJUDICATOR)
     other = open_context(second).new_page()
@@ -177,7 +177,7 @@ def test_the_page_is_fit_to_be_seen(open_context, world, scheme):
         page.keyboard.press(key)
     expect(page.locator("[data-checkers] p").first).to_contain_text("a fake 1")
     assert page.locator("mark[data-badge='a']").all_inner_texts() == ["all winter"]
-    page.get_by_role("button", name="Show what checkers said").click()
+    page.get_by_role("button", name="Show checkers' labels").click()
     expect(page.locator("mark[data-badge='a']")).to_have_count(1)
     resize(page, {"width": 1280, "height": 800})
     for part in ("#which", "#order"):
@@ -237,7 +237,7 @@ def test_what_is_not_decided_yet_outlives_a_reload_the_next_item_and_later(open_
 
     def is_kept() -> None:
         at(page, first)
-        for label in ("Relevant", "Supports", "The guidelines need this"):
+        for label in ("Relevant", "Supports", "Add to guideline examples"):
             expect(page.get_by_label(label).first).to_be_checked()
         expect(page.locator("[data-reason]")).to_have_value("slip")
         expect(page.locator("[data-comment]")).to_have_value("Ben misread")

@@ -169,7 +169,7 @@ def test_going_back_and_changing_appends_a_revision_and_keeps_the_first(label, p
     page.is_saved()
     page.press("ArrowLeft")
     page.at(first)
-    assert page.chosen() == ["not_relevant"] and page.status == "You answered this one"
+    assert page.chosen() == ["not_relevant"] and page.status == "You answered this item"
     page.press("1", "2", "Enter")
     page.at(second)
     page.is_saved()

@@ -134,7 +134,7 @@ def test_no_passage_at_all_is_said(label, ann):
     page = label(make(ann, CONTEXT, passages=()), ann)
     expect(page.page.locator(".reader .nothing")).to_have_text("There is no passage for this question.")
     page.press("h")
-    assert page.status == "Nothing is highlighted in this task"
+    assert page.status == "This task has no highlights"
     page.press("2")
     page.answer()
 

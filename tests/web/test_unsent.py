@@ -59,7 +59,7 @@ def test_a_complete_change_is_sent_when_its_item_is_left(page, ann, way):
     page.open()
     page.is_saved()
     back(page)
-    assert page.chosen() == ["relevant", "insufficient-refutes"] and page.status == "You answered this one"
+    assert page.chosen() == ["relevant", "insufficient-refutes"] and page.status == "You answered this item"
     assert revisions(page.first, ann).count() == 2
 
 
@@ -88,7 +88,7 @@ def test_highlights_count_as_changes_and_what_is_changed_back_does_not(page, ann
     says(page, "Change not sent")
     page.press("z")
     page.is_saved()
-    assert page.status == "You answered this one"
+    assert page.status == "You answered this item"
     page.press("1", "2", "ArrowUp", "ArrowDown", "6", "ArrowRight")
     page.at(page.second)
     page.is_saved()
@@ -154,7 +154,7 @@ def test_an_incomplete_change_is_kept_or_discarded_as_the_person_says(page, ann,
     page.at(page.second)
     page.is_saved()
     back(page)
-    assert page.chosen() == ["relevant", "supports"] and page.status == "You answered this one"
+    assert page.chosen() == ["relevant", "supports"] and page.status == "You answered this item"
     assert revisions(page.first, ann).count() == 1
 
 
@@ -186,7 +186,7 @@ def test_what_is_left_of_an_incomplete_change_can_be_discarded_after_a_reload(pa
     page.page.get_by_role("button", name="Discard the change").click()
     page.is_saved()
     back(page)
-    assert page.chosen() == ["relevant", "supports"] and page.status == "You answered this one"
+    assert page.chosen() == ["relevant", "supports"] and page.status == "You answered this item"
 
 
 def test_a_change_made_while_the_first_answer_was_on_its_way_stays_before_the_person(open_context, label, ann):
@@ -227,7 +227,7 @@ def test_an_item_whose_answer_is_still_on_its_way_shows_that_answer_after_a_relo
     says(page, "1 waiting to be sent")
     page.open()
     back(page)
-    assert page.chosen() == ["relevant", "insufficient-refutes"] and page.status == "You answered this one"
+    assert page.chosen() == ["relevant", "insufficient-refutes"] and page.status == "You answered this item"
     page.page.context.unroute(SUBMIT)
     page.page.evaluate("dispatchEvent(new Event('online'))")
     page.is_saved()

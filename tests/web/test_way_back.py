@@ -37,7 +37,7 @@ def test_after_a_reload_back_and_undo_go_through_all_own_items_in_their_order(op
     for number, assignment in enumerate(reversed(answered)):
         page.press("z" if number % 2 else "ArrowLeft")
         page.at(assignment)
-        assert page.status == "You answered this one"
+        assert page.status == "You answered this item"
     assert len(asked) == 2  # forty-four in twenties, the first of them with the page
     expect(page.page.get_by_role("button", name="Previous item")).to_be_disabled()
     page.press("ArrowLeft")

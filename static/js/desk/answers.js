@@ -45,7 +45,7 @@ export function showAnswers(made) {
   }
   const all = one("[data-said-all]", node);
   all.replaceChildren(make("p", { className: "take" }, ...payload.said.map(({ letter }) => {
-    const button = make("button", { type: "button", className: "small" }, `Take over ${nameOf(made, letter)} `, ...(letter.length === 1 ? [make("kbd", { textContent: `⇧${letter}` })] : []));
+    const button = make("button", { type: "button", className: "small" }, `Use ${letter}'s answer${made.names[letter] ? ` (${made.names[letter]})` : ""} `, ...(letter.length === 1 ? [make("kbd", { textContent: `⇧${letter}` })] : []));
     button.dataset.do = "take";
     button.dataset.letter = letter;
     return button;
@@ -73,7 +73,7 @@ export function showSuggestions(made, suggestions) {
     colour(entry, indexOf(letter));
     return entry;
   }));
-  if (!suggestions.length) box.textContent = "No checker said anything about this item.";
+  if (!suggestions.length) box.textContent = "No checker has labelled this item.";
   made.overlay = [...made.overlay.filter(({ letter }) => !letters.includes(letter)), ...suggestions.flatMap((one) => layersOf(made, one, one.letter, indexOf(one.letter)))];
   made.render();
 }

@@ -53,7 +53,7 @@ export function createDeciding(page) {
       if (reply.status < 400) trail.pop();
       if (isOutdated(reply)) return showOutdated(reply);
       screen.receive(reply);
-      return announce("The last decision is taken back");
+      return announce("The last decision is undone");
     }, undo);
   }
 
@@ -61,11 +61,11 @@ export function createDeciding(page) {
   function useAnswer(letter) {
     const { item } = page;
     const from = item?.payload.said.find((one) => one.letter === letter);
-    if (!from) return item && screen.showStatus(`Nobody here is ${letter}`, "missing");
+    if (!from) return item && screen.showStatus(`There is no answer ${letter}`, "missing");
     const { unit } = item.current();
     const isMany = item.payload.units.length > 1;
     item.adopt(isMany ? from.judgements.filter((one) => one.unit === unit) : from.judgements);
-    announce(`The answer of ${letter} is taken over`);
+    announce(`Filled in the answer of ${letter}`);
     const open = item.unanswered();
     return isMany && open ? page.chooser.focus(open) : undefined;
   }

@@ -51,7 +51,7 @@ function later() {
 function back() {
   const last = trail[screen.position() - 1];
   if (last) look(last.item);
-  else showStatus("Nothing was decided before this one in this visit");
+  else showStatus("There is no earlier decision in this visit");
 }
 
 function forward() {
@@ -85,7 +85,7 @@ const actions = {
     const box = page.item && one("[data-kept=for_guidelines]", page.item.node);
     if (!box) return;
     box.click();
-    announce(box.checked ? "The guidelines need this" : "The guidelines do not need this");
+    announce(box.checked ? "Added to the guideline examples" : "Removed from the guideline examples");
   },
   help: () => openDialog("help"),
   guidelines: () => one('[data-do="guidelines"]').hidden || openDialog("guidelines"),

@@ -35,7 +35,7 @@ export function createScreen(page) {
     const missing = item.missing();
     one(".submit", item.node).classList.toggle("is-ready", !missing);
     const open = item.payload.differing.length || item.payload.improbable !== null;
-    showStatus(missing ? missing.message : open ? "Complete" : "Nothing differs here: Enter says that you have seen it");
+    showStatus(missing ? missing.message : open ? "Complete" : "No differences: press Enter to confirm");
     one('[data-do="back"]').disabled = position() <= 0;
   }
 

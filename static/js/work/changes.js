@@ -46,7 +46,7 @@ export function createChanges(page) {
 
   /** A change that an earlier visit left, as it was not complete. */
   function offer(assignment) {
-    notice(noticeOf(assignment), "warning", "You changed an answer here and the change was not sent. The answer is stored as it was before.", [
+    notice(noticeOf(assignment), "warning", "You changed an answer here, but the change was not sent. Your previous answer is still stored.", [
       ["Open the item", async () => (await page.walk.open(assignment)) || offer(assignment)],
       ["Discard the change", () => {
         drafts.remove(assignment);

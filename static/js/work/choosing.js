@@ -167,7 +167,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
     pick: (button) => current() && pick(button.closest("[data-unit-row]").dataset.unitRow),
     only() {
       const isOnly = itemNow()?.showOnlyCurrent();
-      if (isOnly !== undefined) page.announce(isOnly ? "Only the current one's highlights" : "All highlights");
+      if (isOnly !== undefined) page.announce(isOnly ? "Only the highlights of the current number" : "All highlights");
     },
     /** `button` is the pressed one, which speaks of the group that it stands in. */
     accept(button) {

@@ -18,7 +18,7 @@ export function createReplies(page) {
     const held = page.item?.payload.assignment === entry.assignment ? page.item : trail.page(entry.assignment);
     if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
     if (entry.revision && reply.revision > entry.revision) showReplaced(entry.assignment);
-    if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out and somebody else had taken the item. It is kept as an extra judgement.", [DISMISS]);
+    if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out, and another annotator had the item by then. It is kept as an extra answer.", [DISMISS]);
     if (held && held === page.open && held.stage === "waiting") review(held, entry, reply);
     else if (held && reply.suggestions?.length) addSuggestions(held, entry, reply, isFirstReply);
     if (page.item) page.inquire(page.item); // it may be asked more by now than the answer was

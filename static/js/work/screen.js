@@ -30,7 +30,7 @@ export function createScreen(page) {
     one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === page.open || item.stage === "review" ? "Keep" : "Go on";
     if (item.stage === "waiting") showStatus("Saving your answer");
     else if (item.stage === "review" && !isChanged && item.hasSuggestion()) showStatus("Saved. Keep your answer, or change it in view of the suggestion.");
-    else if (isAnswered) showStatus(isChanged ? "Changed, not sent yet" : "You answered this one");
+    else if (isAnswered) showStatus(isChanged ? "Changed, not sent yet" : "You answered this item");
     else showStatus(missing ? missing.message : "Complete");
     showWays();
     page.inquire(item);

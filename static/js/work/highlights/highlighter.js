@@ -31,7 +31,7 @@ export function createHighlighter(stage, itemNow, page) {
     const item = itemNow();
     const group = item.groupFor(field, wanted?.unit);
     const label = group && labels.labelOf(group);
-    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : "Nothing is highlighted in this text";
+    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : "This text takes no highlights";
     if (why) page.showStatus(why, "missing");
     const number = group ? item.nameOf(group) : "";
     if (!why && number) page.showStatus(`Highlighted${number}`);
@@ -53,7 +53,7 @@ export function createHighlighter(stage, itemNow, page) {
         return page.announce("Highlight removed");
       }
     }
-    return page.showStatus("No highlight is here");
+    return page.showStatus("There is no highlight here");
   }
 
   const isWaiting = () => !itemNow() || itemNow().stage === "waiting";
@@ -136,7 +136,7 @@ export function createHighlighter(stage, itemNow, page) {
     if (isWaiting() || useSelection(isByCharacter)) return;
     const item = itemNow();
     const texts = item.spanTexts();
-    if (!texts.length) return page.showStatus("Nothing is highlighted in this task");
+    if (!texts.length) return page.showStatus("This task has no highlights");
     const last = item.caretAt && texts.find((text) => text.element.dataset.field === item.caretAt.field);
     enter(last ?? texts[0], last ? item.caretAt : null);
   }

@@ -21,7 +21,7 @@ export function createMarking({ item, questions, state, spans, moves }) {
       const able = labels.filter((one) => mayCarry(group, one.value)).map((one) => `“${one.title}” (${one.key})`);
       return `“${titleOf(group, label)}” takes no highlight: choose ${able.join(" or ")} first`;
     }
-    return state.spans(group).length >= MAX_SPANS ? `At most ${MAX_SPANS} highlights fit` : "";
+    return state.spans(group).length >= MAX_SPANS ? `At most ${MAX_SPANS} highlights are allowed` : "";
   }
 
   /** The label that a first highlight brings along: the only one that may carry any. */
