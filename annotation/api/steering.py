@@ -31,9 +31,7 @@ class SettingsRoute(Editing, Route):
     def post(self, request, slug):
         project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
         with self.edited(project):
-            run = project.prefill_run
-            said = {name: getattr(project, name) for name in managing.CHANGEABLE} | {"prefill_run": run and run.uuid}
-            form = ProjectSettingsForm(said | named, instance=project)
+            form = ProjectSettingsForm(self.shape(project).data | named, project=project)
             form.fields["prefill_run"].to_field_name = "uuid"
             if not form.is_valid():
                 raise invalid_form(form)

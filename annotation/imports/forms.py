@@ -29,9 +29,8 @@ from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import PIECE_LINKS, Project
 from annotation.projects.carried_settings import CarriedSettings
-from annotation.projects.forms.projects import PlainRadio
 from annotation.projects.managing import free_slug
-from annotation.projects.queries.carried_settings import judgements
+from annotation.projects.settings import SETTINGS
 from annotation.task_types import TaskType, task_type
 
 GUESS = ""
@@ -275,7 +274,7 @@ class ImportNowForm(forms.Form):
 
     on_judged = forms.ChoiceField(
         label="Changed rows that were already judged",
-        widget=PlainRadio,
+        widget=forms.RadioSelect,
         choices=[
             (
                 SUPERSEDE,
@@ -342,7 +341,7 @@ class ImportNowForm(forms.Form):
             preselected = "" if odd[kind] else treated.get(kind) or oddity.default
             self.fields[f"treat_{kind}"] = forms.ChoiceField(
                 label=oddity.title,
-                widget=PlainRadio if len(choices_of_kind) <= MOST_RADIOS else forms.Select,
+                widget=forms.RadioSelect if len(choices_of_kind) <= MOST_RADIOS else forms.Select,
                 choices=list(choices_of_kind.items()),
                 initial=preselected or oddity.suggested or None,
                 error_messages={"required": "Choose how to read these rows"},
@@ -353,7 +352,7 @@ class ImportNowForm(forms.Form):
         if settings is None or not settings.overlap:
             del self.fields["with_people"]
         else:
-            number = judgements(settings)
+            number = SETTINGS["overlap"].in_words(settings.plain)
             self.fields["with_people"].help_text = f"Judgements per item: {number}, besides those in the file."
         if makes_project:
             self.fields["task_type"].choices = choices

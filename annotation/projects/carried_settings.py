@@ -18,15 +18,10 @@ from annotation.models import Dataset, Project, RuleRun, User
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.label_sets import save_label_set
-from annotation.projects.managing import ProjectError, create_project, update_project
+from annotation.projects.managing import ProjectError, create_project
 from annotation.projects.options import set_options
+from annotation.projects.settings import NEVER, SETTINGS
 from annotation.task_types import LabelSetError, OptionsError, TaskType, learn, options_of, task_type
-
-# Settings that are numbers, with what is believed of them whoever wrote the file.
-NUMBERS = {"overlap": (0, 1000), "seed": (0, 2**63 - 1), "lease_minutes": (1, 525_600), "minimum_seconds": (0, 86_400)}
-CHOICES = {"order": Project.Order.values, "prefill": Project.Prefill.values}
-TITLE_CHARS = Project._meta.get_field("title").max_length
-
 
 RULE_CHARS = 10_000  # of a parameter, such as a table of verdicts
 
@@ -48,31 +43,33 @@ class CarriedRun:
 
 @dataclass(frozen=True, slots=True)
 class CarriedSettings:
-    """`plain` are those of `create_project` that the file says; `options` and `guidelines` all versions, oldest
-    first."""
+    """`plain` are those of the table (annotation/projects/settings.py) that the file says; `options` and `guidelines`
+    all versions, oldest first."""
 
     task_type: str
     label_set: Mapping | None = None  # the description, where the task type is not one that Assay ships
-    title: str = ""
-    description: str = ""
-    overlap: int = 0
     plain: Mapping[str, object] = field(default_factory=dict)
     options: tuple[dict, ...] = ()
     guidelines: tuple[str, ...] = ()
     card: Mapping[str, str] = field(default_factory=dict)
-    shows_decisions: bool = False
     rules: tuple[CarriedRun, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return self.plain.get("title", "")
+
+    @property
+    def overlap(self) -> int:
+        return self.plain.get("overlap", 0)
 
 
 def settings_of(project: Project) -> dict:
     """What a manifest says of them; the options stand beside it."""
     return {
-        **{name: getattr(project, name) for name in ("title", "description", "multiple_share", *NUMBERS, *CHOICES)},
-        **({"piece_set": project.piece_set} if project.piece_set else {}),
+        **{one.name: value for one in SETTINGS.values() if one.is_exported(value := getattr(project, one.name))},
         "overlap": project.planned_overlap,
         "guidelines": list(project.guidelines.order_by("version").values_list("markdown", flat=True)),
         **({"card": project.card} if project.card else {}),
-        **({"shows_decisions": True} if project.shows_decisions else {}),
         **({"rules": rules} if (rules := _runs_of(project)) else {}),
     }
 
@@ -94,26 +91,16 @@ def parse(manifest: Mapping) -> CarriedSettings:
         raise SettingsProblem("settings: is not a JSON object")
     settings_given = {**release, **settings}
     kind = task_type_of(manifest)
-    plain = {name: _number(name, settings_given[name]) for name in NUMBERS if name in settings_given}
-    plain |= {name: _choice(name, settings_given[name]) for name in CHOICES if name in settings_given}
-    if "multiple_share" in settings_given:
-        plain["multiple_share"] = _share(settings_given["multiple_share"])
-    if "piece_set" in settings_given:
-        plain["piece_set"] = _piece_set(settings_given["piece_set"])
     guidelines = settings_given.get("guidelines", [])
-    if not isinstance(guidelines, list):
-        raise SettingsProblem("guidelines: is not a list")
+    if not isinstance(guidelines, list) or not all(isinstance(text, str) for text in guidelines):
+        raise SettingsProblem("guidelines: is not a list of texts")
     return CarriedSettings(
         task_type=kind.identifier,
         label_set=manifest.get("label_set"),
-        title=_text("title", settings_given.get("title", ""))[:TITLE_CHARS],
-        description=_text("description", settings_given.get("description", "")),
-        overlap=plain.pop("overlap", 0),
-        plain=plain,
+        plain=_plain(settings_given),
         options=_options(kind, manifest),
-        guidelines=tuple(_text("guidelines", text) for text in guidelines),
+        guidelines=tuple(guidelines),
         card=_card(settings_given.get("card", {})),
-        shows_decisions=_truth("shows_decisions", settings_given.get("shows_decisions", False)),
         rules=_rules(settings_given.get("rules", [])),
     )
 
@@ -141,20 +128,15 @@ def make_project(
             save_label_set(user, settings.label_set)
         project = create_project(
             user,
-            title=title or settings.title or slug,
             slug=slug,
             dataset=dataset,
             task_type=settings.task_type,
-            overlap=overlap,
-            description=settings.description,
             guidelines=settings.guidelines[0] if settings.guidelines else "",
-            **settings.plain,
+            **{**settings.plain, "title": title or settings.title or slug, "overlap": overlap},
         )
         if settings.card:
             Project.objects.filter(pk=project.pk).update(card=dict(settings.card))
             project.card = dict(settings.card)
-        if settings.shows_decisions:
-            update_project(project, shows_decisions=True)
         RuleRun.objects.bulk_create(RuleRun(project=project, **asdict(run)) for run in settings.rules)
         for markdown in settings.guidelines[1:]:
             guideline_service.publish(project, user, markdown)
@@ -165,6 +147,17 @@ def make_project(
         if numbered != (len(settings.options), max(1, len(settings.guidelines))):
             raise ProjectError("Two versions of the options or guidelines in a row say the same")
     return project
+
+
+def _plain(data: Mapping) -> dict[str, object]:
+    found = {}
+    for one in SETTINGS.values():
+        if one.exported != NEVER and one.name in data:
+            try:
+                found[one.name] = one.from_file(data[one.name])
+            except incoming.Refused as refused:
+                raise SettingsProblem(f"{one.name}: {refused}") from None
+    return found
 
 
 def _card(data: object) -> dict[str, str]:
@@ -225,41 +218,3 @@ def _run(data: dict) -> CarriedRun:
         value("kind", incoming.text, RuleRun._meta.get_field("kind").max_length),
         parameters,
     )
-
-
-def _number(name: str, value: object) -> int:
-    least, most = NUMBERS[name]
-    if type(value) is not int or not least <= value <= most:
-        raise SettingsProblem(f"{name}: {value!r} is not a whole number from {least} to {most:,}")
-    return value
-
-
-def _choice(name: str, value: object) -> str:
-    if value not in CHOICES[name]:
-        raise SettingsProblem(f"{name}: {value!r} is not one of {', '.join(CHOICES[name])}")
-    return value
-
-
-def _piece_set(value: object) -> str:
-    try:
-        return incoming.piece_set(value)
-    except incoming.Refused as refused:
-        raise SettingsProblem(f"piece_set: {refused}") from None
-
-
-def _truth(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise SettingsProblem(f"{name}: {value!r} is neither true nor false")
-    return value
-
-
-def _share(value: object) -> float:
-    if type(value) not in (int, float) or not 0 <= value <= 1:
-        raise SettingsProblem(f"multiple_share: {value!r} is not a share from 0 to 1")
-    return float(value)
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise SettingsProblem(f"{name}: is not a text")
-    return value

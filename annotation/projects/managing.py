@@ -15,11 +15,9 @@ from annotation.projects.label_sets import keep_label_set
 from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers
 from annotation.projects.raters import rater_of
+from annotation.projects.settings import SETTINGS, changeable
 from annotation.task_types import task_type as known_task_type
 from annotation.webhooks import events
-
-# What may still change when items exist. Overlap, share, order and seed are built into the items themselves.
-CHANGEABLE = ("title", "description", "prefill", "prefill_run", "lease_minutes", "shows_decisions", "minimum_seconds")
 
 # From which states a project gets into a state by somebody's wish. `preparing` ends by itself, when its items exist.
 TRANSITIONS = {
@@ -43,27 +41,22 @@ def create_project(
     slug: str | None = None,
     dataset: Dataset,
     task_type: str,
-    piece_set: str = "",
-    overlap: int = 2,
-    multiple_share: float = 1.0,
-    order: str = Project.Order.RANDOM,
     seed: int | None = None,
-    prefill: str = Project.Prefill.OFF,
-    lease_minutes: int = 60,
-    minimum_seconds: int = 0,
     guidelines: str = "",
-    description: str = "",
     options: dict | None = None,
     members: Iterable[tuple[User, str]] = (),
+    **settings,
 ) -> Project:
     """A project in preparation, with its creator as researcher and guideline version 1; it has no items yet.
 
-    `task_type` is an identifier (KeyError where there is none); `piece_set` names the set whose pieces are judged
-    (ProjectError where the task judges no pieces); `options` are what the project changes about it
+    `task_type` is an identifier (KeyError where there is none); `options` are what the project changes about it
     (OptionsError where they do not fit); `members` are people with roles. Without a slug one is made from the title; a
-    slug that is taken raises ProjectError.
+    slug that is taken raises ProjectError. `settings` are those of the table, the others have their defaults; a
+    `piece_set` for a task that judges no pieces raises ProjectError.
     """
-    if piece_set and known_task_type(task_type).unit_kind not in PIECE_LINKS:
+    if unknown := set(settings) - set(SETTINGS):
+        raise TypeError(f"There are no such settings: {', '.join(sorted(unknown))}")
+    if settings.get("piece_set") and known_task_type(task_type).unit_kind not in PIECE_LINKS:
         raise ProjectError("This task judges no pieces, so it cannot have a set of them")
     known_task_type(task_type)
     with transaction.atomic():
@@ -73,18 +66,11 @@ def create_project(
                     project = Project.objects.create(
                         slug=slug or free_slug(title),
                         title=title,
-                        description=description,
                         dataset=dataset,
                         task_type=task_type,
-                        piece_set=piece_set,
-                        overlap=overlap,
-                        multiple_share=multiple_share,
-                        order=order,
                         seed=secrets.randbelow(2**31) if seed is None else seed,
-                        prefill=prefill,
-                        lease_minutes=lease_minutes,
-                        minimum_seconds=minimum_seconds,
                         created_by=user,
+                        **settings,
                     )
                 break
             except IntegrityError:
@@ -115,9 +101,8 @@ def free_slug(title: str) -> str:
 
 
 def update_project(project: Project, by: User | None = None, **changes) -> Project:
-    """Store changed settings, those in CHANGEABLE only, and none besides."""
-    unknown = set(changes) - set(CHANGEABLE)
-    if unknown:
+    """Store these settings, and no others."""
+    if unknown := set(changes) - {one.name for one in changeable()}:
         raise TypeError(f"These cannot be changed: {', '.join(sorted(unknown))}")
     run = changes.get("prefill_run")
     if run is not None and run.project_id != project.pk:
@@ -125,18 +110,16 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
     if run is not None and run.checker in scorers():
         raise ProjectError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
     with editing.locked(project):
-        before = _settings_of(project, changes)
+        before = _history_of(project, changes)
         for name, value in changes.items():
             setattr(project, name, value)
         project.save(update_fields=list(changes))
-        editing.record(by, project, What.SETTINGS, before, _settings_of(project, changes))
+        editing.record(by, project, What.SETTINGS, before, _history_of(project, changes))
     return project
 
 
-def _settings_of(project: Project, names: Iterable[str]) -> dict:
-    values = {name: getattr(project, name) for name in names}
-    run = values.get("prefill_run")
-    return values | ({"prefill_run": f"{run.checker} {run.version}, {run.uuid}"} if run else {})
+def _history_of(project: Project, names: Iterable[str]) -> dict:
+    return {name: SETTINGS[name].in_history(getattr(project, name)) for name in names}
 
 
 def set_card(project: Project, card: dict[str, str], by: User | None = None) -> None:

@@ -121,7 +121,7 @@ def test_manifests_from_before_there_were_settings_bring_what_they_have(project,
     said = {"title": "Harbours", "overlap": 3, "multiple_share": 0.5, "prefill": "after", "note": "n", "version": 1}
     release = parse(first | {"release": said})
     assert (release.title, release.overlap) == ("Harbours", 3)
-    assert release.plain == {"multiple_share": 0.5, "prefill": "after"}
+    assert release.plain == {name: said[name] for name in ("title", "overlap", "multiple_share", "prefill")}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotation import incoming
-from annotation.api.shapes.base import Choice, Keys, PieceSet, Shape
+from annotation.api.shapes.base import Choice, Keys, Shape
+from annotation.api.shapes.settings import changed_value, new_value, shown_value
 from annotation.models import Decision, Item, Membership, Project, Rater
 from annotation.projects.options import named_version
+from annotation.projects.settings import SETTINGS, asked, changeable
 from annotation.work.answer_rules import MAX_SPANS
 from annotation.work.queries.pages import FREE_TEXT
 
@@ -79,7 +81,8 @@ class ProjectShape(Shape):
     seed = s.IntegerField(required=False)
 
     def left_out(self, project) -> tuple[str, ...]:
-        return () if project.pk in self.context["researched"] else ("dataset", "piece_set", "prefill", "seed")
+        hidden = ("dataset", *(one.name for one in SETTINGS.values() if not one.is_public))
+        return () if project.pk in self.context["researched"] else hidden
 
 
 class LabelShape(Shape):
@@ -150,18 +153,12 @@ class ProjectDetailShape(ProjectShape):
 
 
 class NewProject(Shape):
-    title = s.CharField(max_length=200)
     dataset = s.SlugField(help_text="Its address.")
     task_type = s.CharField(max_length=80, help_text="The identifier of a task type or of a label set of yours.")
-    piece_set = PieceSet(help_text="The set whose pieces are judged; empty: those without a set.")
-    overlap = s.IntegerField(min_value=0, max_value=20, default=2)
-    multiple_percent = s.IntegerField(min_value=0, max_value=100, default=100)
-    order = s.ChoiceField(Project.Order.choices, default=Project.Order.RANDOM)
-    seed = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False, allow_null=True)
-    prefill = s.ChoiceField(Project.Prefill.choices, default=Project.Prefill.OFF)
-    minimum_seconds = s.IntegerField(min_value=0, max_value=600, default=0)
-    lease_minutes = s.IntegerField(min_value=1, max_value=10080, default=60)
     guidelines = s.CharField(max_length=200_000, allow_blank=True, default="", help_text="Markdown.")
+
+    def get_fields(self):
+        return super().get_fields() | {one.field_name: new_value(one) for one in asked()}
 
 
 class MemberShape(Shape):
@@ -201,23 +198,13 @@ class NewInvitation(Shape):
 class SettingsShape(Shape):
     """`prefill_run` is the run whose suggestions annotators see."""
 
-    title = s.CharField()
-    description = s.CharField(allow_blank=True)
-    prefill = Choice(Project.Prefill.choices)
-    prefill_run = s.UUIDField(source="prefill_run.uuid", allow_null=True, default=None)
-    shows_decisions = s.BooleanField()
-    minimum_seconds = s.IntegerField()
-    lease_minutes = s.IntegerField()
+    def get_fields(self):
+        return {one.field_name: shown_value(one) for one in changeable()}
 
 
 class NewSettings(Shape):
-    title = s.CharField(max_length=200, required=False)
-    description = s.CharField(max_length=20_000, allow_blank=True, required=False)
-    prefill = s.ChoiceField(Project.Prefill.choices, required=False)
-    prefill_run = s.UUIDField(allow_null=True, required=False)
-    shows_decisions = s.BooleanField(required=False)
-    minimum_seconds = s.IntegerField(min_value=0, max_value=600, required=False)
-    lease_minutes = s.IntegerField(min_value=1, max_value=10080, required=False)
+    def get_fields(self):
+        return {one.field_name: changed_value(one) for one in changeable()}
 
 
 class StateShape(Shape):

@@ -8,7 +8,7 @@ from annotation.machines.runs.forms import RunForm, limits_of
 from annotation.machines.runs.queries.costs import RunEstimate
 from annotation.models import MachineRun, Project, User
 from annotation.projects.draft_kinds import DraftKind
-from annotation.projects.forms.projects import PieceSetField, PlainRadio
+from annotation.projects.settings import PieceSetField
 from models_runtime.contracts import CheckerInfo
 
 
@@ -40,7 +40,7 @@ class PublishDraftsForm(forms.Form):
     """The set that the pieces join, and what happens to a source that was judged with it and would get more."""
 
     piece_set = PieceSetField()
-    on_judged = forms.ChoiceField(label="Content that was already judged", widget=PlainRadio, initial=REFUSE)
+    on_judged = forms.ChoiceField(label="Content that was already judged", widget=forms.RadioSelect, initial=REFUSE)
 
     def __init__(self, project: Project, kind: DraftKind, data=None) -> None:
         super().__init__(data)

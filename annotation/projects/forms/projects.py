@@ -2,82 +2,21 @@
 
 from django import forms
 
-from annotation import incoming
 from annotation.datasets.queries import set_counts
 from annotation.editing import SharedForm
 from annotation.models import PIECE_LINKS, Dataset, Membership, Project, Unit, User
 from annotation.projects.draft_kinds import drafted_for, sources_in
 from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
-from annotation.projects.prefill import prefill_runs
+from annotation.projects.settings import TASK, asked, changeable
 from annotation.task_types import current_task_types, task_type
-
-PREFILL_HELP = (
-    "With Off, no checker influences the labels. Shown is the fastest, but comparisons with a checker leave out labels "
-    "given while its suggestion was visible. After the first answer keeps that answer uninfluenced and still lets "
-    "people reconsider."
-)
-
-
-def _whole(label, initial, minimum, maximum, help_text="", **kwargs) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label, initial=initial, min_value=minimum, max_value=maximum, help_text=help_text, **kwargs
-    )
-
-
-class PlainRadio(forms.RadioSelect):
-    use_fieldset = True
-
-
-class PieceSetField(forms.CharField):
-    """The name of a set of pieces; empty: the unnamed one."""
-
-    def __init__(self, **kwargs):
-        more = {"label": "Set of pieces", "required": False, "max_length": incoming.PIECE_SET_CHARS}
-        super().__init__(**(more | kwargs))
-
-    def clean(self, value):
-        try:
-            return incoming.piece_set(super().clean(value))
-        except incoming.Refused as refused:
-            raise forms.ValidationError(f"This {refused}") from None
 
 
 class ProjectForm(forms.Form):
-    title = forms.CharField(max_length=200)
+    """Of a new project: what it is about, and its settings."""
+
     dataset = forms.ModelChoiceField(Dataset.objects.none(), label="Data set", empty_label=None)
-    task_type = forms.ChoiceField(label="Task", widget=PlainRadio, help_text="It cannot be changed later.")
-    piece_set = PieceSetField(
-        help_text="Where triplets, sub-sentences, atomic claims or aspects are judged: the name of the set that they "
-        "belong to, such as an extractor's. Empty: those without a set. It cannot be changed later."
-    )
-    overlap = _whole("Judgements per item", 2, 0, 20, "By different people. 0: nobody labels here.")
-    multiple_percent = _whole(
-        "Percentage of items with this many judgements",
-        100,
-        0,
-        100,
-        "The others get one judgement. The items are drawn at random with the seed.",
-    )
-    order = forms.ChoiceField(choices=Project.Order.choices, widget=PlainRadio, initial=Project.Order.RANDOM)
-    seed = _whole("Seed", None, 0, 2**31 - 1, "Of the random order. Leave empty to draw one.", required=False)
-    prefill = forms.ChoiceField(
-        label="Suggestions of checkers",
-        choices=Project.Prefill.choices,
-        widget=PlainRadio,
-        initial=Project.Prefill.OFF,
-        help_text=PREFILL_HELP,
-    )
-    minimum_seconds = _whole(
-        "Minimum time per item, in seconds", 0, 0, 600, "Annotators are asked to confirm faster answers. 0: no minimum."
-    )
-    lease_minutes = _whole(
-        "Time to answer, in minutes",
-        60,
-        1,
-        10080,
-        "An assignment not answered in time goes to another annotator.",
-    )
+    task_type = forms.ChoiceField(label="Task", widget=forms.RadioSelect, help_text="It cannot be changed later.")
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 10}),
@@ -86,6 +25,7 @@ class ProjectForm(forms.Form):
 
     def __init__(self, *args, datasets, user, **kwargs):
         super().__init__(*args, **kwargs)
+        self.fields |= {one.field_name: one.form_field() for one in asked()}
         self.fields["dataset"].queryset = datasets
         self.fields["task_type"].choices = task_choices(user)
         self.fields["task_type"].initial = current_task_types()[0].identifier
@@ -104,11 +44,16 @@ class ProjectForm(forms.Form):
                 self.add_error("piece_set", problem)
         return cleaned
 
+    @property
+    def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The settings, but for those of the task."""
+        names = [name for name in dict.fromkeys(one.section for one in asked()) if name != TASK]
+        return [(name, [self[one.field_name] for one in asked() if one.section == name]) for name in names]
+
     def arguments(self) -> dict:
         """What `create_project` takes."""
-        values = dict(self.cleaned_data)
-        values["multiple_share"] = values.pop("multiple_percent") / 100
-        return values
+        names = {one.field_name: one.name for one in asked()}
+        return {names.get(name, name): value for name, value in self.cleaned_data.items()}
 
 
 def why_no_set(dataset: Dataset, identifier: str, piece_set: str, can_be_drafted: bool) -> str:
@@ -137,45 +82,11 @@ def _can_be_drafted(dataset: Dataset, identifier: str) -> bool:
     return drafted_for(kind) is not None and sources_in(dataset, kind).exists()
 
 
-class ProjectSettingsForm(SharedForm, forms.ModelForm):
-    prefill = forms.ChoiceField(
-        label="Suggestions of checkers", choices=Project.Prefill.choices, widget=PlainRadio, help_text=PREFILL_HELP
-    )
-
-    class Meta:
-        model = Project
-        fields = [
-            "title",
-            "description",
-            "prefill",
-            "prefill_run",
-            "shows_decisions",
-            "minimum_seconds",
-            "lease_minutes",
-        ]
-        labels = {
-            "prefill_run": "Suggestions come from",
-            "shows_decisions": "Show annotators what was decided of items that they have answered",
-            "minimum_seconds": "Minimum time per item, in seconds",
-            "lease_minutes": "Time to answer, in minutes",
-        }
-        help_texts = {
-            "prefill_run": "The checker run whose suggestions annotators see.",
-            "shows_decisions": "The label and its reason, never others' answers or notes. Answers that they change "
-            "afterwards are marked and, by default, left out of agreement.",
-            "minimum_seconds": "Annotators are asked to confirm faster answers. 0: no minimum.",
-            "lease_minutes": "An assignment not answered in time goes to another annotator.",
-        }
-        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
-
-    def __init__(self, *args, **kwargs):
+class ProjectSettingsForm(SharedForm, forms.Form):
+    def __init__(self, *args, project: Project, **kwargs):
+        kwargs["initial"] = {one.name: getattr(project, one.name) for one in changeable()}
         super().__init__(*args, **kwargs)
-        self.fields["prefill_run"].queryset = prefill_runs(self.instance).order_by("-created_at")
-        self.fields["prefill_run"].label_from_instance = lambda run: (
-            f"{run.checker} {run.version}, {run.created_at:%d %b %Y %H:%M}"
-        )
-        self.fields["prefill_run"].empty_label = "No run yet"
-        self.fields["lease_minutes"].validators.append(forms.fields.validators.MinValueValidator(1))
+        self.fields |= {one.field_name: one.form_field(project) for one in changeable()}
 
     def clean(self):
         cleaned = super().clean()

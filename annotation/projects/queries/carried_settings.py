@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.models import Project
+from annotation.projects import settings as project_settings
 from annotation.projects.cards import PART_NAMED
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.task_types import TaskType, configured, task_type
@@ -10,22 +10,12 @@ from annotation.task_types import TaskType, configured, task_type
 
 def in_words(settings: CarriedSettings) -> list[tuple[str, str]]:
     """Pairs of what is set and how. What the file does not say is left out, since the usual value holds then."""
-    kind, plain = task_type(settings.task_type), settings.plain
-    words = [("Task", kind.title), ("Questions", _questions(kind, settings))]
-    if plain.get("piece_set"):
-        words.append(("Set of pieces", plain["piece_set"]))
-    if settings.overlap:
-        words.append(("Judgements per item", judgements(settings)))
-    if "order" in plain:
-        words.append(("Order", Project.Order(plain["order"]).label))
-    if "seed" in plain:
-        words.append(("Seed", str(plain["seed"])))
-    if "prefill" in plain:
-        words.append(("Suggestions of checkers", Project.Prefill(plain["prefill"]).label))
-    if "minimum_seconds" in plain:
-        words.append(("Minimum time per item", f"{plain['minimum_seconds']} seconds"))
-    if "lease_minutes" in plain:
-        words.append(("Time to answer", f"{plain['lease_minutes']} minutes"))
+    kind = task_type(settings.task_type)
+    words = [
+        ("Task", kind.title),
+        ("Questions", _questions(kind, settings)),
+        *project_settings.in_words(settings.plain),
+    ]
     if any(settings.guidelines):
         number, newest = len(settings.guidelines), settings.guidelines[-1]
         versions = "1 version" if number == 1 else f"{number} versions"
@@ -35,13 +25,6 @@ def in_words(settings: CarriedSettings) -> list[tuple[str, str]]:
     if settings.rules:
         words.append(("Rules", ", ".join(dict.fromkeys(run.name for run in settings.rules))))
     return words
-
-
-def judgements(settings: CarriedSettings) -> str:
-    share = settings.plain.get("multiple_share", 1.0)
-    if settings.overlap < 2 or share == 1:
-        return str(settings.overlap)
-    return f"{settings.overlap} for {share:.0%} of the items, 1 for the others"
 
 
 def _questions(kind: TaskType, settings: CarriedSettings) -> str:

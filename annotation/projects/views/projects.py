@@ -1,7 +1,5 @@
 """The list of projects, and the pages of one: overview, members, guidelines and settings."""
 
-from copy import copy
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -36,6 +34,7 @@ from annotation.projects.item_job import start_item_job
 from annotation.projects.queries import guidelines
 from annotation.projects.queries import projects as queries
 from annotation.projects.queries.outlook import REMOVED, former_projects
+from annotation.projects.settings import SETTINGS, changeable, in_words
 from annotation.projects.views.accounts import announce, limit_invitations, link_of
 
 What = SettingsChange.What
@@ -89,6 +88,7 @@ def project_detail(request, slug):
     project = project_for(request.user, slug)
     roles = roles_of(request.user, project)
     [row] = queries.project_rows(request.user, [project])
+    shown = [one for one in SETTINGS.values() if one.is_public or RESEARCHER in roles]
     context = {
         "waiting": cases.waiting(project) if sees_labels(request.user, project) else 0,
         "project": project,
@@ -98,6 +98,7 @@ def project_detail(request, slug):
         "sees_labels": sees_labels(request.user, project),
         "guideline": guidelines.current_guideline(project),
         "guidelines_changed": ANNOTATOR in roles and guidelines.changed_for(project, request.user),
+        "settings": in_words({one.name: getattr(project, one.name) for one in shown}),
         "job": project.filled_by or project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
     }
     if RESEARCHER in roles:
@@ -140,7 +141,7 @@ def project_make_items(request, slug):
 def project_settings(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
     with locked(project, request.method == "POST"):
-        form = ProjectSettingsForm(request.POST or None, instance=copy(project))  # the page tells what is stored
+        form = ProjectSettingsForm(request.POST or None, project=project)
         if request.method == "POST" and form.is_valid():
             service.update_project(project, request.user, **form.cleaned_data)
             messages.success(request, "Saved")
@@ -150,6 +151,7 @@ def project_settings(request, slug):
         "project": project,
         "form": form,
         "type": project.type,
+        "fixed": in_words({one.name: getattr(project, one.name) for one in SETTINGS.values() if not one.can_change}),
         "missing": item_making.count_anchors(project) - project.items.filter(anchor__superseded_at=None).count(),
     }
     return render(request, "annotation/projects/settings.html", context, status=status)
@@ -171,7 +173,7 @@ def settings_history(request, slug):
     changes = project.settings_changes.select_related("user").order_by("-pk")
     page = Paginator(changes, 50).get_page(request.GET.get("page"))
     titles = {
-        What.SETTINGS: {name: field.label for name, field in ProjectSettingsForm(instance=project).fields.items()},
+        What.SETTINGS: {one.name: one.field_label for one in changeable()},
         What.CARD: {name: part.title for name, part in PART_NAMED.items()},
     }
     rows = [

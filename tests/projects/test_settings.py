@@ -1,0 +1,173 @@
+"""A setting of a project is a line of the table: forms, bounds, the API, exports, history and documentation follow."""
+
+import json
+
+import pytest
+
+from annotation.projects.carried_settings import SettingsProblem, make_project, parse, settings_of
+from annotation.projects.settings import (
+    ALWAYS,
+    NEVER,
+    SETTINGS,
+    TIME,
+    UNLESS_DEFAULT,
+    FlagSetting,
+    NumberSetting,
+    ProjectSetting,
+    RunSetting,
+    ShareSetting,
+)
+from tests.api.programs import DOCS, Program, problem_of
+from tests.factories import join, make_claim_evidence, make_dataset, make_user
+from tests.factories import make_project as project_with_items
+from tests.world import client_of
+
+KIND = "claim-evidence/six-way/1"
+# A column of projects that is no setting.
+MADE_UP = NumberSetting(
+    name="queue_epoch",
+    label="Pause between items",
+    help="For a rest.",
+    low=0,
+    high=9,
+    most=12,
+    unit="breaths",
+    section=TIME,
+    can_change=True,
+)
+HEAD = "| setting | meaning | values | default | can be set | annotators see it | in exports |"
+EXPORTED = {ALWAYS: "yes", UNLESS_DEFAULT: "unless it is the default", NEVER: "no"}
+
+
+def table() -> str:
+    """As docs/api.md has it."""
+    rows = [f"| {' | '.join(row(one))} |" for one in SETTINGS.values()]
+    return "\n".join([HEAD, "|---" * HEAD.count(" | ") + "|---|", *rows])
+
+
+def row(one: ProjectSetting) -> list[str]:
+    kept = f", as `{one.name}`" if isinstance(one, ShareSetting) else ""
+    when = " and ".join(["at creation"] * bool(one.section) + ["later"] * one.can_change)
+    seen = "yes" if one.is_public else "no"
+    said = [f"`{one.field_name}`", one.description, one.values(), default(one), when, seen]
+    return [*said, EXPORTED[one.exported] + kept]
+
+
+def default(one: ProjectSetting) -> str:
+    match one:
+        case NumberSetting(is_drawn=True):
+            return "drawn"
+        case RunSetting():
+            return "none"
+        case FlagSetting():
+            return f"{one.default}".lower()
+    value = one.form_field().prepare_value(one.default)
+    return f"{value}" if value != "" else "required" if one.is_required else "empty"
+
+
+def test_the_documentation_has_the_table():
+    assert table() in DOCS, f"docs/api.md needs this table:\n{table()}"
+
+
+@pytest.fixture
+def owner():
+    return make_user("rosa", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def project(owner):
+    dataset = make_dataset(owner, slug="ice")
+    make_claim_evidence(dataset, 2)
+    return project_with_items(dataset, KIND, slug="frost")
+
+
+@pytest.fixture
+def made_up(monkeypatch, project):
+    """With the value that the project has, since making items raised it."""
+    monkeypatch.setitem(SETTINGS, MADE_UP.name, MADE_UP)
+    type(project).objects.update(queue_epoch=0)
+    project.refresh_from_db()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("made_up")
+def test_pages_ask_for_a_new_setting_within_its_bounds_and_tell_whose_change_it_is(owner, project):
+    client = client_of(owner)
+    for address in ("/projects/new/", "/projects/frost/settings/"):
+        field = client.get(address).context["form"]["queue_epoch"]
+        assert field.label == "Pause between items, in breaths" and f"{field.label}</label>" in page(client, address)
+    new = {"title": "Thaw", "dataset": project.dataset.pk, "task_type": KIND, "overlap": 1, "multiple_percent": 50}
+    new |= {"order": "file", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 9}
+    refused = client.post("/projects/new/", new | {"queue_epoch": 10}).content.decode()
+    assert refused.count("Ensure this value is less than or equal to 9.") == 1
+    assert client.post("/projects/new/", new | {"queue_epoch": 7}).status_code == 302
+    made = type(project).objects.get(slug="thaw")
+    assert (made.multiple_share, made.order, made.lease_minutes) == (0.5, "file", 9)
+    settings = {"title": "Frost", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
+    refused = client.post("/projects/frost/settings/", settings | {"queue_epoch": 13}).content.decode()
+    assert refused.count("Ensure this value is less than or equal to 12.") == 1
+    assert client.post("/projects/frost/settings/", settings | {"queue_epoch": 11}).status_code == 302
+    [change] = project.settings_changes.all()
+    assert change.changes["queue_epoch"] == [0, 11]
+    assert "Pause between items, in breaths: " in page(client, "/projects/frost/settings/history/")
+    annotator = make_user("ann")
+    join(project, annotator, "annotator")
+    assert "<dt>Pause between items</dt><dd><bdi>11 breaths</bdi></dd>" in page(client, "/projects/frost/")
+    assert "Pause between items" not in page(client_of(annotator), "/projects/frost/")
+
+
+def page(client, address: str) -> str:
+    return client.get(address).content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("made_up")
+def test_programs_read_and_change_a_new_setting_within_its_bounds(owner, project):
+    program = Program(owner)
+    before = program.read("projects/frost/settings/")
+    assert before["queue_epoch"] == 0
+    [error] = problem_of(program.send("projects/frost/settings/", {"queue_epoch": 10}), 422)["errors"]
+    assert error == {"field": "queue_epoch", "message": "Ensure this value is less than or equal to 9."}
+    assert program.send("projects/frost/settings/", {"queue_epoch": 5}).json() == before | {"queue_epoch": 5}
+    new = {"title": "Thaw", "dataset": "ice", "task_type": KIND}
+    [error] = problem_of(program.send("projects/", new | {"queue_epoch": -1}), 422)["errors"]
+    assert error["field"] == "queue_epoch"
+    assert program.send("projects/", new | {"queue_epoch": 4}).status_code == 201
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("made_up")
+def test_exports_carry_a_new_setting_unless_it_is_the_default(owner, project):
+    manifest = {"task_type": KIND, "settings": settings_of(project)}
+    assert "queue_epoch" not in manifest["settings"]
+    type(project).objects.update(queue_epoch=11)
+    project.refresh_from_db()
+    manifest = json.loads(json.dumps({"task_type": KIND, "settings": settings_of(project)}))
+    assert manifest["settings"]["queue_epoch"] == 11
+    again = make_project(owner, parse(manifest), project.dataset, slug="again", title="Again", overlap=0)
+    again.refresh_from_db()
+    assert again.queue_epoch == 11
+    manifest["settings"]["queue_epoch"] = 13
+    with pytest.raises(SettingsProblem, match="^queue_epoch: 13 is not a whole number from 0 to 12$"):
+        parse(manifest)
+
+
+@pytest.mark.usefixtures("made_up")
+@pytest.mark.django_db
+def test_the_documentation_would_have_a_new_setting():
+    words = "Pause between items, in breaths. For a rest. | a whole number from 0 to 9 | 0 | at creation and later | no"
+    assert f"| `queue_epoch` | {words} | unless it is the default |" in table() and table() not in DOCS
+
+
+def test_defaults_are_within_the_bounds():
+    for one in SETTINGS.values():
+        if one.exported != NEVER and one.default is not None:
+            assert one.from_file(one.default) == one.default, one.name
+
+
+@pytest.mark.django_db
+def test_a_project_that_a_file_made_can_be_changed_beyond_what_a_new_one_may_have(owner, project):
+    type(project).objects.update(minimum_seconds=5000)
+    program = Program(owner)
+    assert program.send("projects/frost/settings/", {"title": "Ice"}).json()["minimum_seconds"] == 5000
+    problem_of(program.send("projects/frost/settings/", {"minimum_seconds": 5000}), 422)
