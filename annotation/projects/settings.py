@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from django import forms
 
@@ -14,7 +14,7 @@ from annotation.projects.prefill import prefill_runs
 
 # Sections of the form of a new project; of the task, the template names each field.
 TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Suggestions from checkers", "Time"
-# Whether an export's manifest has the setting. A new one is left out at its default, so that manifests stay the same.
+# Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 
 
@@ -42,17 +42,23 @@ class PieceSetField(forms.CharField):
             raise forms.ValidationError(f"This {refused}") from None
 
 
-@dataclass(frozen=True, kw_only=True)
+class RunField(forms.ModelChoiceField):
+    def label_from_instance(self, run):
+        return f"{run.checker} {run.version}, {run.created_at:%d %b %Y %H:%M}"
+
+
+@dataclass(frozen=True)
 class ProjectSetting:
     """`name` is a field of `Project`, which has the default and the choices."""
 
     name: str
     label: str
     help: str = ""
+    _: KW_ONLY
     section: str = ""  # of the form of a new project; empty: it is not asked there
     can_change: bool = False  # also when the project has items
     is_public: bool = False  # shown to annotators
-    exported: str = UNLESS_DEFAULT
+    exported: str = ALWAYS
 
     form_class = forms.CharField
     widget = None
@@ -64,6 +70,10 @@ class ProjectSetting:
     @property
     def default(self):
         return self.column.get_default()
+
+    @property
+    def is_required(self) -> bool:
+        return not self.column.blank
 
     @property
     def field_name(self) -> str:
@@ -80,52 +90,41 @@ class ProjectSetting:
         return f"{self.field_label}. {self.help}" if self.help else self.field_label
 
     @property
-    def is_required(self) -> bool:
-        return not self.column.blank
-
-    def limits(self, *, is_stored: bool = False) -> dict:
-        """What fields of forms and serializers take. `is_stored`: of values that a file may have brought."""
+    def limits(self) -> dict:
+        """What fields of forms and serializers take."""
         return {}
+
+    def limits_of(self, project: Project) -> dict:
+        """The limits of a project's form, which has to take what a file brought."""
+        return self.limits
 
     def form_field(self, project: Project | None = None) -> forms.Field:
         """For the settings of a project; without one, for the form of a new project."""
-        limits = self.limits(is_stored=project is not None)
-        widget = {"widget": self.widget} if self.widget else {}
         said = {"label": self.field_label, "help_text": self.help, "required": self.is_required}
-        return self.form_class(initial=self.default, **said, **limits, **widget)
-
-    def values(self, *, is_stored: bool = False) -> str:
-        """What it can be, in words."""
-        raise NotImplementedError
-
-    def fits(self, value: object) -> bool:
-        """Whether a file can have the value."""
-        raise NotImplementedError
+        said |= {"widget": self.widget} if self.widget else {}
+        return self.form_class(initial=self.default, **said, **(self.limits_of(project) if project else self.limits))
 
     def from_file(self, value: object) -> object:
         """The value as it is stored. Refused where a file cannot have it."""
-        if not self.fits(value):
-            raise incoming.Refused(f"{value!r} is not {self.values(is_stored=True)}")
-        return value
+        raise NotImplementedError
 
     def is_exported(self, value: object) -> bool:
         return self.exported == ALWAYS or (self.exported == UNLESS_DEFAULT and value != self.default)
 
     def in_words(self, values: Mapping[str, object]) -> str:
-        """The value among those of a project, for a page; empty where there is nothing to say."""
-        return str(values[self.name])
+        """The value among those of a project, for a page; empty where it is not listed."""
+        return ""
 
     def in_history(self, value: object) -> object:
         return value
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NumberSetting(ProjectSetting):
-    low: int
-    high: int
-    most: int | None = None  # that files may bring, if it is more
+    _: KW_ONLY
+    bounds: tuple[int, int]
+    most: int | None = None  # in files, if it is more
     unit: str = ""
-    is_drawn: bool = False  # at random, where a new project names none
 
     form_class = forms.IntegerField
 
@@ -134,29 +133,28 @@ class NumberSetting(ProjectSetting):
         return f"{self.label}, in {self.unit}" if self.unit else self.label
 
     @property
-    def default(self):
-        return None if self.is_drawn else super().default
+    def limits(self) -> dict:
+        return {"min_value": self.bounds[0], "max_value": self.bounds[1]}
 
-    @property
-    def is_required(self) -> bool:
-        return not self.is_drawn
+    def limits_of(self, project: Project) -> dict:
+        return self.limits | ({"max_value": self.most} if self.most else {})
 
-    def limits(self, *, is_stored: bool = False) -> dict:
-        return {"min_value": self.low, "max_value": self.most if is_stored and self.most else self.high}
-
-    def values(self, *, is_stored: bool = False) -> str:
-        low, high = self.limits(is_stored=is_stored).values()
-        return f"a whole number from {low} to {high:,}"
-
-    def fits(self, value: object) -> bool:
-        low, high = self.limits(is_stored=True).values()
-        return type(value) is int and low <= value <= high
+    def from_file(self, value: object) -> int:
+        low, high = self.bounds[0], self.most or self.bounds[1]
+        if type(value) is not int or not low <= value <= high:
+            raise incoming.Refused(f"{value!r} is not a whole number from {low} to {high:,}")
+        return value
 
     def in_words(self, values: Mapping[str, object]) -> str:
         number = values[self.name]
-        if not self.unit:
-            return str(number)
-        return f"{number} {self.unit}" if number else ""
+        return str(number) if not self.unit else f"{number} {self.unit}" if number else ""
+
+
+class DrawnSetting(NumberSetting):
+    """At random, where a new project names none."""
+
+    default = None
+    is_required = False
 
 
 class OverlapSetting(NumberSetting):
@@ -169,80 +167,67 @@ class OverlapSetting(NumberSetting):
 
 class ShareSetting(ProjectSetting):
     form_class = PercentField
+    limits = {"min_value": 0, "max_value": 100}
 
     @property
     def field_name(self) -> str:
         return self.name.replace("share", "percent")
 
-    def limits(self, *, is_stored: bool = False) -> dict:
-        return {"min_value": 0, "max_value": 100}
-
-    def values(self, *, is_stored: bool = False) -> str:
-        return "a share from 0 to 1" if is_stored else "a whole number from 0 to 100"
-
-    def fits(self, value: object) -> bool:
-        return type(value) in (int, float) and 0 <= value <= 1
-
     def from_file(self, value: object) -> float:
-        return float(super().from_file(value))
-
-    def in_words(self, values: Mapping[str, object]) -> str:
-        return ""  # said with the number of judgements
+        if type(value) not in (int, float) or not 0 <= value <= 1:
+            raise incoming.Refused(f"{value!r} is not a share from 0 to 1")
+        return float(value)
 
 
 class ChoiceSetting(ProjectSetting):
-    form_class = forms.ChoiceField
-    widget = forms.RadioSelect
+    form_class, widget = forms.ChoiceField, forms.RadioSelect
 
-    def limits(self, *, is_stored: bool = False) -> dict:
+    @property
+    def limits(self) -> dict:
         return {"choices": self.column.choices}
 
-    def values(self, *, is_stored: bool = False) -> str:
-        return f"one of {', '.join(dict(self.column.choices))}"
-
-    def fits(self, value: object) -> bool:
-        return isinstance(value, str) and value in dict(self.column.choices)
+    def from_file(self, value: object) -> str:
+        known = dict(self.column.choices)
+        if not isinstance(value, str) or value not in known:
+            raise incoming.Refused(f"{value!r} is not one of {', '.join(known)}")
+        return value
 
     def in_words(self, values: Mapping[str, object]) -> str:
         return dict(self.column.choices)[values[self.name]]
 
 
 class FlagSetting(ProjectSetting):
-    form_class = forms.BooleanField
-    is_required = False
+    form_class, is_required = forms.BooleanField, False
 
-    def values(self, *, is_stored: bool = False) -> str:
-        return "true or false"
-
-    def fits(self, value: object) -> bool:
-        return isinstance(value, bool)
+    def from_file(self, value: object) -> bool:
+        if not isinstance(value, bool):
+            raise incoming.Refused(f"{value!r} is neither true nor false")
+        return value
 
     def in_words(self, values: Mapping[str, object]) -> str:
         return "yes" if values[self.name] else ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TextSetting(ProjectSetting):
-    high: int | None = None  # characters, in the API, where the field has no limit
-    rows: int = 1
+    _: KW_ONLY
+    most: int | None = None  # characters in the API, where the field has no limit
 
     @property
     def widget(self):
-        return forms.Textarea(attrs={"rows": self.rows}) if self.rows > 1 else None
+        return None if self.column.max_length else forms.Textarea(attrs={"rows": 3})
 
-    def limits(self, *, is_stored: bool = False) -> dict:
-        return {"max_length": self.column.max_length or (None if is_stored else self.high)}
+    @property
+    def limits(self) -> dict:
+        return {"max_length": self.column.max_length or self.most}
 
-    def values(self, *, is_stored: bool = False) -> str:
-        return "a text" if is_stored else f"a text of at most {self.limits()['max_length']:,} characters"
+    def limits_of(self, project: Project) -> dict:
+        return {"max_length": self.column.max_length}
 
     def from_file(self, value: object) -> str:
         if not isinstance(value, str):
             raise incoming.Refused("is not a text")
         return value[: self.column.max_length]
-
-    def in_words(self, values: Mapping[str, object]) -> str:
-        return ""  # pages show texts elsewhere
 
 
 class PieceSetSetting(TextSetting):
@@ -258,131 +243,68 @@ class PieceSetSetting(TextSetting):
 class RunSetting(ProjectSetting):
     """A checker run of the project."""
 
-    def form_field(self, project: Project | None = None) -> forms.Field:
-        field = forms.ModelChoiceField(
-            prefill_runs(project).order_by("-created_at"),
-            label=self.label,
-            help_text=self.help,
-            required=False,
-            empty_label="No run yet",
-        )
-        field.label_from_instance = lambda run: f"{run.checker} {run.version}, {run.created_at:%d %b %Y %H:%M}"
-        return field
+    form_class = RunField
 
-    def values(self, *, is_stored: bool = False) -> str:
-        return "the UUID of a run, or null"
+    def limits_of(self, project: Project) -> dict:
+        return {"queryset": prefill_runs(project).order_by("-created_at"), "empty_label": "No run yet"}
 
     def in_words(self, values: Mapping[str, object]) -> str:
-        run: CheckerRun | None = values[self.name]
+        run = values[self.name]
         return f"{run.checker}, version {run.version}" if run else ""
 
     def in_history(self, value: CheckerRun | None) -> str | None:
         return value and f"{value.checker} {value.version}, {value.uuid}"
 
 
-SETTINGS: dict[str, ProjectSetting] = {
-    setting.name: setting
-    for setting in (
-        TextSetting(name="title", label="Title", section=TASK, can_change=True, is_public=True, exported=ALWAYS),
-        TextSetting(
-            name="description",
-            label="Description",
-            high=20_000,
-            rows=3,
-            can_change=True,
-            is_public=True,
-            exported=ALWAYS,
-        ),
-        PieceSetSetting(
-            name="piece_set",
-            label="Set of pieces",
-            help="Where triplets, sub-sentences, atomic claims or aspects are judged: the name of the set that they "
-            "belong to, such as an extractor's. Empty: those without a set. It cannot be changed later.",
-            section=TASK,
-        ),
-        OverlapSetting(
-            name="overlap",
-            label="Judgements per item",
-            help="By different people. 0: nobody labels here.",
-            low=0,
-            high=20,
-            most=1000,
-            section=JUDGEMENTS,
-            is_public=True,
-            exported=ALWAYS,
-        ),
-        ShareSetting(
-            name="multiple_share",
-            label="Percentage of items with this many judgements",
-            help="The others get one judgement. The items are drawn at random with the seed.",
-            section=JUDGEMENTS,
-            is_public=True,
-            exported=ALWAYS,
-        ),
-        ChoiceSetting(name="order", label="Order", section=JUDGEMENTS, is_public=True, exported=ALWAYS),
-        NumberSetting(
-            name="seed",
-            label="Seed",
-            help="Of the random order. Leave empty to draw one.",
-            low=0,
-            high=2**31 - 1,
-            most=incoming.MAX_BIG_INTEGER,
-            is_drawn=True,
-            section=JUDGEMENTS,
-            exported=ALWAYS,
-        ),
-        ChoiceSetting(
-            name="prefill",
-            label="Suggestions of checkers",
-            help="With Off, no checker influences the labels. Shown is the fastest, but comparisons with a checker "
-            "leave out labels given while its suggestion was visible. After the first answer keeps that answer "
-            "uninfluenced and still lets people reconsider.",
-            section=SUGGESTIONS,
-            can_change=True,
-            exported=ALWAYS,
-        ),
-        RunSetting(
-            name="prefill_run",
-            label="Suggestions come from",
-            help="The checker run whose suggestions annotators see.",
-            can_change=True,
-            exported=NEVER,
-        ),
-        FlagSetting(
-            name="shows_decisions",
-            label="Show annotators what was decided of items that they have answered",
-            help="The label and its reason, never others' answers or notes. Answers that they change afterwards are "
-            "marked and, by default, left out of agreement.",
-            can_change=True,
-        ),
-        NumberSetting(
-            name="minimum_seconds",
-            label="Minimum time per item",
-            help="Annotators are asked to confirm faster answers. 0: no minimum.",
-            low=0,
-            high=600,
-            most=86_400,
-            unit="seconds",
-            section=TIME,
-            can_change=True,
-            is_public=True,
-            exported=ALWAYS,
-        ),
-        NumberSetting(
-            name="lease_minutes",
-            label="Time to answer",
-            help="An assignment not answered in time goes to another annotator.",
-            low=1,
-            high=10_080,
-            most=525_600,
-            unit="minutes",
-            section=TIME,
-            can_change=True,
-            is_public=True,
-            exported=ALWAYS,
-        ),
-    )
-}
+SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
+    TextSetting("title", "Title", section=TASK, can_change=True, is_public=True),
+    TextSetting("description", "Description", most=20_000, can_change=True, is_public=True),
+    PieceSetSetting(
+        "piece_set", "Set of pieces",
+        "Where triplets, sub-sentences, atomic claims or aspects are judged: the name of the set that they belong to, "
+        "such as an extractor's. Empty: those without a set. It cannot be changed later.",
+        section=TASK, exported=UNLESS_DEFAULT,
+    ),
+    OverlapSetting(
+        "overlap", "Judgements per item", "By different people. 0: nobody labels here.",
+        bounds=(0, 20), most=1000, section=JUDGEMENTS, is_public=True,
+    ),
+    ShareSetting(
+        "multiple_share", "Percentage of items with this many judgements",
+        "The others get one judgement. The items are drawn at random with the seed.",
+        section=JUDGEMENTS, is_public=True,
+    ),
+    ChoiceSetting("order", "Order", section=JUDGEMENTS, is_public=True),
+    DrawnSetting(
+        "seed", "Seed", "Of the random order. Leave empty to draw one.",
+        bounds=(0, 2**31 - 1), most=incoming.MAX_BIG_INTEGER, section=JUDGEMENTS,
+    ),
+    ChoiceSetting(
+        "prefill", "Suggestions of checkers",
+        "With Off, no checker influences the labels. Shown is the fastest, but comparisons with a checker leave out "
+        "labels given while its suggestion was visible. After the first answer keeps that answer uninfluenced and "
+        "still lets people reconsider.",
+        section=SUGGESTIONS, can_change=True,
+    ),
+    RunSetting(
+        "prefill_run", "Suggestions come from", "The checker run whose suggestions annotators see.",
+        can_change=True, exported=NEVER,
+    ),
+    FlagSetting(
+        "shows_decisions", "Show annotators what was decided of items that they have answered",
+        "The label and its reason, never others' answers or notes. Answers that they change afterwards are marked and, "
+        "by default, left out of agreement.",
+        can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    NumberSetting(
+        "minimum_seconds", "Minimum time per item", "Annotators are asked to confirm faster answers. 0: no minimum.",
+        bounds=(0, 600), most=86_400, unit="seconds", section=TIME, can_change=True, is_public=True,
+    ),
+    NumberSetting(
+        "lease_minutes", "Time to answer", "An assignment not answered in time goes to another annotator.",
+        bounds=(1, 10_080), most=525_600, unit="minutes", section=TIME, can_change=True, is_public=True,
+    ),
+)}  # fmt: skip
 
 
 def changeable() -> list[ProjectSetting]:

@@ -11,6 +11,7 @@ from annotation.projects.settings import (
     SETTINGS,
     TIME,
     UNLESS_DEFAULT,
+    DrawnSetting,
     FlagSetting,
     NumberSetting,
     ProjectSetting,
@@ -28,12 +29,12 @@ MADE_UP = NumberSetting(
     name="queue_epoch",
     label="Pause between items",
     help="For a rest.",
-    low=0,
-    high=9,
+    bounds=(0, 9),
     most=12,
     unit="breaths",
     section=TIME,
     can_change=True,
+    exported=UNLESS_DEFAULT,
 )
 HEAD = "| setting | meaning | values | default | can be set | annotators see it | in exports |"
 EXPORTED = {ALWAYS: "yes", UNLESS_DEFAULT: "unless it is the default", NEVER: "no"}
@@ -49,13 +50,24 @@ def row(one: ProjectSetting) -> list[str]:
     kept = f", as `{one.name}`" if isinstance(one, ShareSetting) else ""
     when = " and ".join(["at creation"] * bool(one.section) + ["later"] * one.can_change)
     seen = "yes" if one.is_public else "no"
-    said = [f"`{one.field_name}`", one.description, one.values(), default(one), when, seen]
+    said = [f"`{one.field_name}`", one.description, values(one), default(one), when, seen]
     return [*said, EXPORTED[one.exported] + kept]
+
+
+def values(one: ProjectSetting) -> str:
+    match one.limits:
+        case {"min_value": least, "max_value": most}:
+            return f"a whole number from {least} to {most:,}"
+        case {"choices": choices}:
+            return f"one of {', '.join(value for value, _ in choices)}"
+        case {"max_length": most}:
+            return f"a text of at most {most:,} characters"
+    return "true or false" if isinstance(one, FlagSetting) else "the UUID of a run, or null"
 
 
 def default(one: ProjectSetting) -> str:
     match one:
-        case NumberSetting(is_drawn=True):
+        case DrawnSetting():
             return "drawn"
         case RunSetting():
             return "none"
