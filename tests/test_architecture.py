@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
+from analysis.rules.kinds import KINDS
 from annotation.task_types import TASK_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -421,6 +422,40 @@ ASKING_BY_NAME = [
 def test_a_name_would_be_found():
     module = ROOT / "annotation/exports/releasing.py"
     assert [line for line in ASKING_BY_NAME if not types_named_in(module, line)] == []
+
+
+def rules_named_in(path: Path, source: str | None = None) -> list[str]:
+    """Comparisons with the name of a kind of rule, and look-ups by one: what differs is a field of its entry."""
+    if not is_in(name_of(path), "analysis.rules") or path.name == "kinds.py":
+        return []
+    found = []
+    for node in ast.walk(tree_of(path) if source is None else ast.parse(source)):
+        named: list[ast.expr] = []
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = [one for side in sides for one in getattr(side, "elts", [side])]
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("KINDS"):
+            named = [node.slice]
+        elif isinstance(node, ast.MatchValue):
+            named = [node.value]
+        found += [ast.unparse(node) for one in named if isinstance(one, ast.Constant) and one.value in KINDS]
+    return found
+
+
+def test_no_rule_is_asked_for_by_name():
+    assert offenders(rules_named_in, MODULES) == {}
+
+
+def test_a_rule_s_name_would_be_found():
+    lines = [
+        "x = kind == 'lift'",
+        "x = run.kind in ('druid', 'weighted')",
+        "x = rule is KINDS['lift']",
+        "match kind:\n    case 'centre': pass",
+    ]
+    module = ROOT / "analysis/rules/running.py"
+    assert [line for line in lines if not rules_named_in(module, line)] == []
+    assert not rules_named_in(module, "x = parameters['centre'] == MEDIAN")
 
 
 # ---- one door to the task types ----

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 
 import numpy as np
 
@@ -63,6 +64,17 @@ class Outcome:
     agreement: dict = field(default_factory=dict)
 
 
+def of_each_question(decide: Callable[[LabelsOfQuestion, Mapping], Outcome]):
+    """The function of a rule's table entry: of all questions that it settles, by slug."""
+
+    @wraps(decide)
+    def decided(said: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable) -> dict[str, Outcome]:
+        return {slug: decide(one, parameters) for slug, one in said.items() if len(one.unit)}
+
+    return decided
+
+
+@of_each_question
 def by_majority(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
     vote = majority(said.coded(), parameters["at_least"])
     code, ties = vote.code.copy(), np.flatnonzero(vote.tied)
@@ -92,6 +104,7 @@ def _counts(said: LabelsOfQuestion, units: np.ndarray) -> np.ndarray:
     return np.bincount(flat, minlength=len(units) * len(said.values)).reshape(len(units), -1)
 
 
+@of_each_question
 def by_weight(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
     labels = said.coded()
     fit = mace(labels, seed=parameters["seed"]) if parameters["model"] == MACE else dawid_skene(labels)
@@ -106,6 +119,7 @@ def by_weight(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
     return Outcome(code, said.values, posterior=posterior, tied=tied, why=why)
 
 
+@of_each_question
 def by_centre(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
     """On a scale, the middle of the labels' places; of numbers, the middle itself where it is an answer."""
     is_number = said.dimension.takes_number
@@ -144,10 +158,12 @@ def _numbers(dimension: Dimension, centre: np.ndarray, why: Counter) -> Outcome:
 
 
 def by_druid(
-    relevance: LabelsOfQuestion, stance: LabelsOfQuestion, objected: np.ndarray, parameters: Mapping
+    said: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable[[], np.ndarray]
 ) -> dict[str, Outcome]:
-    """Both questions of DRUID: by slug. `objected`: units of which somebody noted that their quality is bad."""
-    dropped = objected & (parameters["quality"] == DROP)
+    """Both questions of DRUID. `objected`: units of which somebody noted that their quality is bad."""
+    by_role = {one.dimension.role: one for one in said.values()}
+    relevance, stance = by_role["relevance"], by_role["stance"]
+    dropped = objected() & (parameters["quality"] == DROP)
     rel = _by_competence(relevance, parameters["seed"])
     split = rel.tied
     why_rel: Counter[str] = Counter({"dropped for their quality": int(dropped.sum())})
@@ -209,10 +225,3 @@ def _alpha(said: LabelsOfQuestion, units: np.ndarray) -> float | None:
     part = Labels(said.unit[kept], said.rater[kept], said.value[kept], said.n_units, said.values)
     value = krippendorff_alpha(part, said.dimension.level).estimate
     return None if np.isnan(value) else round(float(value), 4)
-
-
-BY_QUESTION: dict[str, Callable[[LabelsOfQuestion, Mapping], Outcome]] = {
-    "majority": by_majority,
-    "weighted": by_weight,
-    "centre": by_centre,
-}

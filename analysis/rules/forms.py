@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.template.loader import render_to_string
 
-from analysis.rules.kinds import KINDS, NAME, Parameter, RuleKind, lifted_question
+from analysis.rules.kinds import NAME, Parameter, RuleKind, lifted_question
 from analysis.rules.tables import HOLDS, TableError, cells_of, table_for, text_of
 from annotation.models import Project, RuleRun
 
@@ -74,7 +74,7 @@ def _field(project: Project, rule: RuleKind, parameter: Parameter, question: str
         {"label": parameter.title, "required": parameter.default != "", "initial": parameter.default},
     )
     help_text = parameter.help[:1].upper() + parameter.help[1:]
-    if rule is KINDS["lift"] and parameter.name == "question":
+    if rule.lifts_decisions and parameter.name == "question":
         # The table's columns are its labels, so that another question is another page.
         return forms.CharField(**said | {"initial": lifted_question(kind, question).slug}, widget=forms.HiddenInput)
     if parameter.name == "decisions":

@@ -86,6 +86,9 @@ class RuleKind:
     title: str
     summary: str
     parameters: tuple[Parameter, ...]
+    decide: str = ""  # the function in deciding.py, which loads numpy, that makes outcomes of labels
+    weighs_people: bool = False  # so that raters have to be people
+    lifts_decisions: bool = False  # of units, in place of their labels, to what the units hang below
     # Whether the rule can settle a question.
     takes: Callable[[Dimension], bool] = field(default=lambda dimension: bool(dimension.labels))
     # Why the rule fits no project of this task type; empty where it does.
@@ -100,6 +103,10 @@ class RuleKind:
         if not any(map(self.takes, kind.asked_dimensions)):
             return f"{self.title} settles no question of this project"
         return ""
+
+    def unit_kind(self, kind: TaskType) -> str:
+        """What it decides about."""
+        return PARENTS[kind.unit_kind][0] if self.lifts_decisions else kind.unit_kind
 
     def dimensions(self, kind: TaskType, parameters: Mapping) -> list[Dimension]:
         """Those that are settled, a condition before what depends on it."""
@@ -200,6 +207,7 @@ KINDS: dict[str, RuleKind] = {
                 Parameter("tie_label", "Label for ties", "", "a label of the question, where ties get one"),
                 MIN_LABELS,
             ),
+            "by_majority",
             check=_check_tie_label,
         ),
         RuleKind(
@@ -221,7 +229,9 @@ KINDS: dict[str, RuleKind] = {
                 ),
                 SEED,
             ),
-            is_single,
+            "by_weight",
+            weighs_people=True,
+            takes=is_single,
         ),
         RuleKind(
             "centre",
@@ -239,7 +249,8 @@ KINDS: dict[str, RuleKind] = {
                 ),
                 MIN_LABELS,
             ),
-            has_order,
+            "by_centre",
+            takes=has_order,
         ),
         RuleKind(
             "druid",
@@ -271,8 +282,10 @@ KINDS: dict[str, RuleKind] = {
                 ),
                 SEED,
             ),
-            lambda one: one.role in ("relevance", "stance"),
-            _no_druid,
+            "by_druid",
+            weighs_people=True,
+            takes=lambda one: one.role in ("relevance", "stance"),
+            refuses=_no_druid,
         ),
         RuleKind(
             "lift",
@@ -311,9 +324,10 @@ KINDS: dict[str, RuleKind] = {
                     {WAIT: "stay undecided", IGNORE: "are settled by the others"},
                 ),
             ),
-            is_single,
-            _no_parent,
-            _check_lift,
+            lifts_decisions=True,
+            takes=is_single,
+            refuses=_no_parent,
+            check=_check_lift,
         ),
     )
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from analysis.rules.kinds import KINDS, PARENTS
+from analysis.rules.kinds import KINDS
 from annotation.models import Item, Project, RuleRun, Shown, Unit, User
 from annotation.task_types import Dimension
 from annotation.work import showing
@@ -70,8 +70,7 @@ def counted(project: Project, parameters: Mapping, questions: Iterable[Mapping])
 def listed(project: Project, user: User, kind: str, parameters: Mapping, rows: Iterable[Mapping]) -> list[dict]:
     """Units of a run's list with their words and items. That their votes are shown to this person is noted."""
     rows, titles = list(rows), Titles(project, parameters)
-    judged = project.type.unit_kind
-    about = PARENTS[judged][0] if kind == "lift" else judged
+    about = KINDS[kind].unit_kind(project.type) if kind in KINDS else project.type.unit_kind
     stored = Unit.objects.filter(dataset=project.dataset_id, kind=about, key__in={one["unit"] for one in rows})
     units = dict(stored.order_by("version").values_list("key", "pk"))
     words = unit_words.words_of(about, units.values())

@@ -16,8 +16,9 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
+from analysis.rules import deciding
 from analysis.rules.asking import refuse_another, taken
-from analysis.rules.deciding import BY_QUESTION, DROPPED, NONE, LabelsOfQuestion, Outcome, by_druid
+from analysis.rules.deciding import DROPPED, NONE, LabelsOfQuestion, Outcome
 from analysis.rules.kinds import PARENTS, WAIT, RuleError, get_kind
 from analysis.rules.tables import parse_table, verdict_of
 from annotation.bulk import bulk_insert, refresh_statistics
@@ -57,21 +58,17 @@ class SettledQuestion:
 def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQuestion]:
     """What the rule says now of every unit of the project. RuleError where there is nothing to settle."""
     refuse_preparing(project)
-    if kind == "lift":
+    rule = get_kind(kind)
+    if rule.lifts_decisions:
         return [_lifted(project, parameters)]
     units = units_of(project)
-    dimensions = get_kind(kind).dimensions(project.type, parameters)
+    dimensions = rule.dimensions(project.type, parameters)
     said = {one.slug: labels_of(project, one, units) for one in dimensions}
     if not any(len(one.unit) for one in said.values()):
         raise RuleError("Nobody has labelled anything that this rule could settle")
-    named = kind == "druid" or kind == "weighted"
-    if named and any(one.has_slots for one in said.values()):
+    if rule.weighs_people and any(one.has_slots for one in said.values()):
         raise RuleError("This rule weighs people, but the raters here are slots, not people; choose the majority")
-    if kind == "druid":
-        by_role = {one.role: said[one.slug] for one in dimensions}
-        outcomes = by_druid(by_role["relevance"], by_role["stance"], _objected(project, units), parameters)
-    else:
-        outcomes = {slug: BY_QUESTION[kind](one, parameters) for slug, one in said.items() if len(one.unit)}
+    outcomes = getattr(deciding, rule.decide)(said, parameters, lambda: _objected(project, units))
     _leave_out_what_is_not_asked(project.type, dimensions, outcomes)
     found = [SettledQuestion(units, slug, outcome) for slug, outcome in outcomes.items()]
     for one in found:

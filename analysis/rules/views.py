@@ -75,7 +75,7 @@ def rule_new(request, slug, kind):
         except RuleError as error:
             form.add_error(error.parameter if error.parameter in form.fields else None, str(error))
     context["form"] = form
-    if kind == "lift":
+    if rule.lifts_decisions:
         questions = [one for one in project.type.asked_dimensions if is_single(one)]
         context |= {"questions": questions, "question": form["question"].value()}
     return render(request, "analysis/rules/new.html", context)
