@@ -6,6 +6,7 @@ from annotation import access
 from annotation.api import shapes
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.jobs import lifecycle, results
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.queues import look_up_waits
 from annotation.models import Job
 from annotation.work.label_access import API, labels_served
@@ -44,7 +45,7 @@ class JobDetailRoute(Route):
 
 def _note_labels(request, job: Job) -> None:
     """That this person is served others' labels by the job's result, if they are."""
-    if job.result and job.kind in results.OF_LABELS and results.tells_labels(request.user, job):
+    if job.result and KINDS[job.kind].is_of_labels and results.tells_labels(request.user, job):
         for project in access.projects_in(job):
             labels_served(request, project, API)
 

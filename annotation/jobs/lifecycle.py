@@ -24,6 +24,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.leases import (
     FINISH_INDEX,
     NOT_WAITING,
@@ -43,33 +44,6 @@ from models_runtime.contracts import ModelError, UnavailableError
 
 log = logging.getLogger(__name__)
 
-# Kind of job -> what works on it. Each handler is a module or object with the functions of `Handler`.
-HANDLERS = {
-    Job.Kind.IMPORT: "annotation.imports.job.HANDLER",
-    Job.Kind.PAIRS: "annotation.imports.pairs.job.HANDLER",
-    Job.Kind.ITEMS: "annotation.projects.item_job.HANDLER",
-    Job.Kind.CHECKER_RUN: "annotation.machines.runs.suggesting.HANDLER",
-    Job.Kind.PREDICTIONS: "annotation.machines.runs.uploading.HANDLER",
-    Job.Kind.TRAINING: "annotation.machines.training.training.HANDLER",
-    Job.Kind.EXTRACTION: "annotation.machines.drafts.extraction_job.HANDLER",
-    Job.Kind.DRAFTS: "annotation.machines.drafts.publishing.HANDLER",
-    Job.Kind.RETRIEVAL: "annotation.machines.retrieval.job.HANDLER",
-    Job.Kind.PASSAGES: "annotation.machines.retrieval.publishing.HANDLER",
-    Job.Kind.DOCUMENTS: "annotation.machines.retrieval.expansions.HANDLER",
-    Job.Kind.GENERATION: "annotation.machines.generations.job.HANDLER",
-    Job.Kind.RESPONSES: "annotation.machines.generations.publishing.HANDLER",
-    Job.Kind.CLAIMS: "annotation.imports.claims.jobs.READING",
-    Job.Kind.CHOSEN_CLAIMS: "annotation.imports.claims.jobs.PUBLISHING",
-    Job.Kind.EXPORT: "annotation.exports.releasing.HANDLER",
-    Job.Kind.REPORT: "analysis.reports.handler.HANDLER",
-    Job.Kind.RULE: "analysis.rules.running.HANDLER",
-    Job.Kind.SNAPSHOT: "analysis.rules.snapshots.HANDLER",
-    Job.Kind.RELEASE: "analysis.releases.freezing.HANDLER",
-    Job.Kind.CHANGES: "analysis.releases.comparing.HANDLER",
-    Job.Kind.PUBLIC: "analysis.releases.public.HANDLER",
-    Job.Kind.HUB: "analysis.releases.hub.publishing.HANDLER",
-}
-
 MAX_ATTEMPTS = 4
 # The wait before a chunk is tried again after an error doubles from attempt to attempt up to this many seconds.
 MAX_RETRY_SECONDS = 120.0
@@ -83,28 +57,6 @@ MAX_LEASES = 5
 TURN_SECONDS = 10.0
 MAX_WAKE_MESSAGES = 8
 BROKER_RETRIES = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
-
-
-# Kinds whose project, data set and parameters say all that the job would do. Runs of checkers, extractors and
-# retrievers look for the same run themselves.
-TOLD_BY_PARAMETERS = frozenset(
-    {
-        Job.Kind.IMPORT,
-        Job.Kind.PAIRS,
-        Job.Kind.ITEMS,
-        Job.Kind.PREDICTIONS,
-        Job.Kind.TRAINING,
-        Job.Kind.PASSAGES,
-        Job.Kind.DOCUMENTS,
-        Job.Kind.RESPONSES,
-        Job.Kind.CHOSEN_CLAIMS,
-        Job.Kind.EXPORT,
-        Job.Kind.RULE,
-        Job.Kind.SNAPSHOT,
-        Job.Kind.CHANGES,
-        Job.Kind.PUBLIC,
-    }
-)
 
 
 class SameJob(Exception):
@@ -177,7 +129,7 @@ def has_room(user: User, kind: str = "", limit: int | None = None) -> bool:
 
 
 def _refuse(kind: str, user: User, project, dataset, parameters: dict) -> None:
-    if kind in TOLD_BY_PARAMETERS:
+    if KINDS[kind].is_told_by_parameters:
         same = Job.objects.filter(kind=kind, project=project, dataset=dataset, state__in=UNFINISHED)
         for job in same.filter(cancel_requested=False):
             if job.parameters == parameters:
@@ -277,8 +229,12 @@ def work_on_beside(job_id: int) -> bool:
         helper.join()
 
 
+def _handler_of(job: Job) -> Handler:
+    return import_string(KINDS[job.kind].handler)
+
+
 def work_on_chunk(job: Job, lease: Lease) -> None:
-    handler: Handler = import_string(HANDLERS[job.kind])
+    handler = _handler_of(job)
     chunk = lease.chunk
     chunk.job = job  # as it was loaded
     try:
@@ -370,7 +326,7 @@ def _close_failed(job: Job, lease: Lease, message: str) -> None:
             job.refresh_from_db()
             events.job_ended(job)
     if failed:
-        import_string(HANDLERS[job.kind]).clean_up(job)
+        _handler_of(job).clean_up(job)
 
 
 def request_cancel(job: Job) -> None:
@@ -397,7 +353,7 @@ def close_cancelled(job: Job) -> None:
             job.refresh_from_db()
             events.job_ended(job)
     if closed:
-        import_string(HANDLERS[job.kind]).clean_up(job)
+        _handler_of(job).clean_up(job)
 
 
 def resume(job: Job) -> None:
@@ -450,7 +406,7 @@ def sweep() -> int:
     for job in Job.objects.filter(pk__in=Project.objects.values("filled_by")).exclude(
         state__in=(*UNFINISHED, Job.State.DONE)
     ):
-        import_string(HANDLERS[job.kind]).clean_up(job)  # the process that ended it died before all was taken back
+        _handler_of(job).clean_up(job)  # the process that ended it died before all was taken back
     waiting = Q(pk__in=_jobs_to_take(timezone.now()).values("pk")) | Q(cancel_requested=True)
     jobs = Job.objects.filter(waiting, state__in=UNFINISHED)
     for job in jobs:

@@ -6,36 +6,9 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.lifecycle import FINISH_INDEX
 from annotation.models import Chunk, Job
-
-# An import reads bytes first and makes items then, so neither numbers nor a rate mean one thing; a share does.
-SHOWN_AS_SHARE = (Job.Kind.IMPORT,)
-TITLES = {
-    Job.Kind.IMPORT: "Import",
-    Job.Kind.PAIRS: "Making pairs",
-    Job.Kind.ITEMS: "Making items",
-    Job.Kind.CHECKER_RUN: "Checker run",
-    Job.Kind.PREDICTIONS: "Upload of a checker's answers",
-    Job.Kind.TRAINING: "Training of a checker",
-    Job.Kind.EXTRACTION: "Extraction of drafts",
-    Job.Kind.DRAFTS: "Publishing drafts",
-    Job.Kind.RETRIEVAL: "Retrieval of passages",
-    Job.Kind.PASSAGES: "Publishing passages",
-    Job.Kind.DOCUMENTS: "Storing generated documents",
-    Job.Kind.GENERATION: "Generation of answers",
-    Job.Kind.RESPONSES: "Publishing answers",
-    Job.Kind.CLAIMS: "Collecting claims",
-    Job.Kind.CHOSEN_CLAIMS: "Publishing claims",
-    Job.Kind.REPORT: "Report",
-    Job.Kind.EXPORT: "Export",
-    Job.Kind.RELEASE: "Release",
-    Job.Kind.SNAPSHOT: "Snapshot for adjudicators",
-    Job.Kind.CHANGES: "Comparison of two releases",
-    Job.Kind.PUBLIC: "Public files of a release",
-    Job.Kind.HUB: "Publishing to a hub",
-    Job.Kind.RULE: "Rule",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +26,14 @@ class JobProgress:
 
 
 def progress_of(job: Job, *, with_failures: bool = True) -> JobProgress:
-    as_share = job.kind in SHOWN_AS_SHARE
+    as_share = KINDS[job.kind].is_shown_as_share
     is_timed = job.started_at and not job.is_finished and not as_share
     seconds = (timezone.now() - job.started_at).total_seconds() if is_timed else 0
     rate = job.progress_done / seconds if seconds >= 2 else 0
     left = (job.progress_total - job.progress_done) / rate if rate and job.progress_total else 0
     failures = job.chunks.exclude(error="").exclude(state=Chunk.State.DONE).order_by("index")
     return JobProgress(
-        title="Dry run" if job.parameters.get("is_dry_run") else TITLES[job.kind],
+        title="Dry run" if job.parameters.get("is_dry_run") else KINDS[job.kind].title,
         done=job.progress_done,
         total=job.progress_total,
         words=_words(job, as_share),

@@ -1,7 +1,5 @@
 """Any background job: how far it is, cancel, resume."""
 
-from operator import attrgetter
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import redirect, render
@@ -10,41 +8,24 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import job_for
 from annotation.jobs import lifecycle, results
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.queries import progress_of
-from annotation.models import ClaimCollection, Job
-
-# Kinds of jobs that have a page of their own, which shows the progress, too: its name, and what its address is made of.
-OWN_PAGES = {
-    Job.Kind.IMPORT: ("import_detail", attrgetter("uuid")),
-    Job.Kind.PAIRS: ("pairs_detail", attrgetter("uuid")),
-    Job.Kind.CHECKER_RUN: ("run_detail", attrgetter("checker_run.uuid")),
-    Job.Kind.TRAINING: ("training_detail", attrgetter("trained_model.uuid")),
-    Job.Kind.EXTRACTION: ("extraction_detail", attrgetter("extraction_run.uuid")),
-    Job.Kind.DRAFTS: ("project_drafts", attrgetter("project.slug")),
-    Job.Kind.RETRIEVAL: ("retrieval_detail", attrgetter("retrieval_run.uuid")),
-    Job.Kind.RULE: ("rule_job", attrgetter("uuid")),
-    Job.Kind.PASSAGES: ("retrieval_detail", lambda job: job.parameters["run"]),
-    Job.Kind.DOCUMENTS: ("retrieval_detail", lambda job: job.parameters["run"]),
-    Job.Kind.GENERATION: ("generation_detail", attrgetter("generation_run.uuid")),
-    Job.Kind.RESPONSES: ("generation_detail", lambda job: job.parameters["run"]),
-    Job.Kind.CLAIMS: ("claims_detail", lambda job: ClaimCollection.objects.get(job=job).uuid),
-    Job.Kind.CHOSEN_CLAIMS: ("claims_detail", lambda job: job.parameters["collection"]),
-}
+from annotation.models import Job
 
 
 @login_required
 @require_safe
 def job_detail(request, uuid):
     job = job_for(request.user, uuid)
-    if job.kind in OWN_PAGES:
-        name, part = OWN_PAGES[job.kind]
-        return redirect(name, part(job))
+    kind = KINDS[job.kind]
+    if kind.page:
+        return redirect(kind.page, kind.page_of(job))
     return render(request, "annotation/jobs/detail.html", _context(request, job))
 
 
 def _context(request, job: Job) -> dict:
     """The job without failures that tell of labels which this person may not see."""
-    tells = job.kind not in results.OF_LABELS or results.tells_labels(request.user, job)
+    tells = not KINDS[job.kind].is_of_labels or results.tells_labels(request.user, job)
     if not tells:
         job.message = ""
     return {"job": job, "progress": progress_of(job, with_failures=tells)}

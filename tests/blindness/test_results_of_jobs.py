@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.jobs.results import OF_LABELS, WHILE_LABELLING
+from annotation.jobs.kinds import KINDS
 from annotation.models import Job, LabelAccess
 from tests.blindness.planted import marker
 from tests.factories import join, make_user
@@ -21,7 +21,7 @@ def project():
 
 
 def made_job(project, kind: str, **fields) -> Job:
-    found = {name: {"x": marker(name)} for name in HIDDEN} | {name: "told" for name in WHILE_LABELLING.get(kind, ())}
+    found = {name: {"x": marker(name)} for name in HIDDEN} | {name: "told" for name in KINDS[kind].while_labelling}
     return Job.objects.create(
         kind=kind, state=Job.State.FAILED, project=project, result=found, created_by=project.created_by,
         message=marker("message"), **fields,
@@ -29,8 +29,10 @@ def made_job(project, kind: str, **fields) -> Job:
 
 
 def test_every_kind_is_decided_about():
-    assert set(OF_LABELS) | (set(WHILE_LABELLING)) | {Job.Kind.CLAIMS, Job.Kind.CHOSEN_CLAIMS} == set(Job.Kind)
-    assert not OF_LABELS & set(WHILE_LABELLING)
+    assert set(KINDS) == set(Job.Kind)
+    for kind, one in KINDS.items():
+        is_decided = one.is_of_labels != bool(one.while_labelling)
+        assert is_decided != (kind in (Job.Kind.CLAIMS, Job.Kind.CHOSEN_CLAIMS)), kind
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Job.Kind if kind not in (Job.Kind.CLAIMS, Job.Kind.CHOSEN_CLAIMS)])
@@ -40,16 +42,16 @@ def test_no_field_tells_who_still_labels_what_others_said(project, kind):
     person = join(project, make_user(), "researcher", "annotator")
     client, address = client_of(person, raise_request_exception=False), f"/api/v1/jobs/{job.uuid}/"
     detail = client.get(address).json()
-    assert set(detail["result"]) == set(WHILE_LABELLING.get(kind, ()))
+    assert set(detail["result"]) == set(KINDS[kind].while_labelling)
     texts = [client.get("/api/v1/jobs/").content.decode(), client.get(address).content.decode()]
     texts += [client.post(f"{address}{verb}/").content.decode() for verb in ("cancel", "resume")]
     texts += [client.get(f"/jobs/{job.uuid}/progress/").content.decode()]
     assert not any(marker(name) in text for name in HIDDEN for text in texts)
-    if kind in OF_LABELS:
+    if KINDS[kind].is_of_labels:
         assert not any(marker(name) in text for name in ("message", "error") for text in texts)
     assert not LabelAccess.objects.exists()
     project.assignments.filter(state="open").update(state="cancelled")
     Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED, message=marker("message"))
     chunk.refresh_from_db()
     assert client.get(address).json()["result"] == job.result
-    assert LabelAccess.objects.filter(project=project, user=person, channel="api").exists() == (kind in OF_LABELS)
+    assert LabelAccess.objects.filter(project=project, user=person, channel="api").exists() == KINDS[kind].is_of_labels

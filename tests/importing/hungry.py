@@ -1,6 +1,8 @@
 """For a worker with `celery -I tests.importing.hungry`: jobs of the kind `items` that take more than they may."""
 
-from annotation.jobs import lifecycle
+from dataclasses import replace
+
+from annotation.jobs.kinds import KINDS
 from annotation.models import Job
 
 
@@ -25,4 +27,4 @@ class Handler:
 
 
 HANDLER = Handler()
-lifecycle.HANDLERS[Job.Kind.ITEMS] = "tests.importing.hungry.HANDLER"
+KINDS[Job.Kind.ITEMS] = replace(KINDS[Job.Kind.ITEMS], handler="tests.importing.hungry.HANDLER")

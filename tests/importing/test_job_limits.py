@@ -5,6 +5,7 @@ import re
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from annotation.formats.files import yaml_texts
 from annotation.formats.files.yaml_texts import load_yaml
 from annotation.formats.records import FormatError
 from annotation.jobs import leases, lifecycle, limits
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.limits import limited
 from annotation.models import Chunk, Job
 from tests.factories import make_user
@@ -123,7 +125,8 @@ ENDLESS = Endless()
 def test_a_part_that_takes_too_long_fails_its_job(settings, monkeypatch):
     settings.JOB_PART_SECONDS = 0.2
     monkeypatch.setattr(limits, "GRACE_SECONDS", 0.1)
-    monkeypatch.setitem(lifecycle.HANDLERS, Job.Kind.ITEMS, "tests.importing.test_job_limits.ENDLESS")
+    endless = replace(KINDS[Job.Kind.ITEMS], handler="tests.importing.test_job_limits.ENDLESS")
+    monkeypatch.setitem(KINDS, Job.Kind.ITEMS, endless)
     job = lifecycle.create_job(Job.Kind.ITEMS, make_user(), chunks=[({}, 0)], wake_workers=False)
     job = lifecycle.run_here(job)
     assert job.state == "failed"

@@ -7,6 +7,7 @@ from rest_framework import serializers as s
 from annotation.api.shapes.base import Choice, Shape
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
 from annotation.jobs import results
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.queues import waits_for
 from annotation.models import Job, WebhookDelivery
 from annotation.webhooks.events import EVENTS
@@ -41,7 +42,7 @@ class ListedJobShape(JobShape):
     message = s.SerializerMethodField()
 
     def get_message(self, job) -> str:
-        return "" if job.kind in results.OF_LABELS else job.message
+        return "" if KINDS[job.kind].is_of_labels else job.message
 
 
 class JobDetailShape(JobShape):

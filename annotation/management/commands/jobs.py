@@ -2,8 +2,8 @@
 
 from django.core.management.base import BaseCommand
 
+from annotation.jobs.kinds import KINDS
 from annotation.jobs.leases import UNFINISHED
-from annotation.jobs.queries import TITLES
 from annotation.jobs.queues import long_wait, waits_for
 from annotation.models import Job
 
@@ -16,7 +16,8 @@ class Command(BaseCommand):
         for job in jobs:
             wait = long_wait(job)
             state = "waiting" if wait or job.waits_since or job.state == Job.State.QUEUED else job.state
-            self.stdout.write(f"{TITLES[job.kind]} {job.uuid}, queue {job.queue}: {state}. {waits_for(job)}".rstrip())
+            what = f"{KINDS[job.kind].title} {job.uuid}, queue {job.queue}"
+            self.stdout.write(f"{what}: {state}. {waits_for(job)}".rstrip())
             commands += [wait.command] if wait and wait.command and wait.command not in commands else []
         if not jobs:
             self.stdout.write("Every job is finished.")
