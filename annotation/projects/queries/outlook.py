@@ -13,6 +13,7 @@ from annotation.access import Removed
 from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater, User
 
 LOOK_AGAIN = 60
+REVIEW = "Review your answers"
 
 
 @dataclass(frozen=True)
@@ -22,29 +23,27 @@ class Outlook:
     text: str = ""
     retry_seconds: int = 0  # when a page that waits looks again by itself; 0: nothing will come by itself
     ends: bool = False  # nobody gets anything now, whatever is left
+    # The link to the labelling page for a person who has answered nothing, or something; empty: no link.
+    links: tuple[str, str] = ("", REVIEW)
 
     def __str__(self) -> str:
         return f"{self.title}. {self.text}".strip()
 
     def link(self, done: int) -> str:
-        """What the link to the labelling page is called, for somebody who has answered `done` items; empty: no link."""
-        if self.name == "work":
-            return "Continue labelling" if done else "Start labelling"
-        if self.name == "waiting":
-            return "Open the labelling page"
-        return "Review your answers" if (done or self.name == "skipped") and self.name != "removed" else ""
+        return self.links[bool(done)]
 
 
 OUTLOOKS = {
     one.name: one
     for one in (
-        Outlook("work", "There is work for you"),
+        Outlook("work", "There is work for you", links=("Start labelling", "Continue labelling")),
         Outlook(
             "waiting",
             "Nothing for you right now",
             "The remaining items are assigned to other people. They come to you when somebody skips one or when an "
             "assignment expires.",
             LOOK_AGAIN,
+            links=("Open the labelling page", "Open the labelling page"),
         ),
         Outlook(
             "done",
@@ -56,6 +55,7 @@ OUTLOOKS = {
             "Only items that you skipped are left",
             "No other annotator is left for them. If you can answer one after all, take the skip back under Your "
             "answers.",
+            links=(REVIEW, REVIEW),
         ),
         Outlook("finished", "All done", "This project needs no more judgements. Thank you."),
         Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
@@ -78,6 +78,7 @@ OUTLOOKS = {
             Removed.title,
             f"{Removed.text}.",
             ends=True,
+            links=("", ""),
         ),
     )
 }
