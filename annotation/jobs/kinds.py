@@ -1,4 +1,4 @@
-"""The kinds of background jobs: what works on one, what it is called, its page, and what it tells of labels."""
+"""The kinds of background jobs: what works on one, what it is called, its page, and what it shows of labels."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class JobKind:
     title: str
     handler: str
     _: KW_ONLY
-    # Its project, data set and parameters say all that it would do, so that the same is not started twice. Runs of
-    # checkers, extractors and retrievers look for the same run themselves.
-    is_told_by_parameters: bool = False
+    # Its project, data set and parameters define what it does, so that the same is not started twice. Runs of checkers,
+    # extractors and retrievers look for the same run themselves.
+    is_unique: bool = False
     # An import reads bytes first and makes items then, so neither numbers nor a rate mean one thing; a share does.
     is_shown_as_share: bool = False
     # Made of people's labels, messages included: for who sees the labels of all projects in it.
@@ -37,15 +37,15 @@ class JobKind:
 
 KINDS = {
     Job.Kind.IMPORT: JobKind(
-        "Import", "annotation.imports.job.HANDLER", is_told_by_parameters=True, is_shown_as_share=True,
+        "Import", "annotation.imports.job.HANDLER", is_unique=True, is_shown_as_share=True,
         while_labelling=(*CONTENT, "project", "published", "labels_stored"), page="import_detail",
     ),
     Job.Kind.PAIRS: JobKind(
-        "Making pairs", "annotation.imports.pairs.job.HANDLER", is_told_by_parameters=True,
+        "Making pairs", "annotation.imports.pairs.job.HANDLER", is_unique=True,
         while_labelling=CONTENT, page="pairs_detail",
     ),
     Job.Kind.ITEMS: JobKind(
-        "Making items", "annotation.projects.item_job.HANDLER", is_told_by_parameters=True,
+        "Making items", "annotation.projects.item_job.HANDLER", is_unique=True,
         while_labelling=("items", "assignments", "without_units"),
     ),
     Job.Kind.CHECKER_RUN: JobKind(
@@ -53,11 +53,11 @@ KINDS = {
         while_labelling=FAILURES, page="run_detail", page_of=attrgetter("checker_run.uuid"),
     ),
     Job.Kind.PREDICTIONS: JobKind(
-        "Upload of a checker's answers", "annotation.machines.runs.uploading.HANDLER", is_told_by_parameters=True,
+        "Upload of a checker's answers", "annotation.machines.runs.uploading.HANDLER", is_unique=True,
         while_labelling=("rows", "error_count", "errors", "run", "is_unchanged", "added", *FAILURES),
     ),
     Job.Kind.TRAINING: JobKind(
-        "Training of a checker", "annotation.machines.training.training.HANDLER", is_told_by_parameters=True,
+        "Training of a checker", "annotation.machines.training.training.HANDLER", is_unique=True,
         while_labelling=("file_hash", "dimensions"), page="training_detail", page_of=attrgetter("trained_model.uuid"),
     ),
     Job.Kind.EXTRACTION: JobKind(
@@ -74,11 +74,11 @@ KINDS = {
         page="retrieval_detail", page_of=attrgetter("retrieval_run.uuid"),
     ),
     Job.Kind.PASSAGES: JobKind(
-        "Publishing passages", "annotation.machines.retrieval.publishing.HANDLER", is_told_by_parameters=True,
+        "Publishing passages", "annotation.machines.retrieval.publishing.HANDLER", is_unique=True,
         while_labelling=CONTENT, page="retrieval_detail", page_of=lambda job: job.parameters["run"],
     ),
     Job.Kind.DOCUMENTS: JobKind(
-        "Storing generated documents", "annotation.machines.retrieval.expansions.HANDLER", is_told_by_parameters=True,
+        "Storing generated documents", "annotation.machines.retrieval.expansions.HANDLER", is_unique=True,
         while_labelling=CONTENT, page="retrieval_detail", page_of=lambda job: job.parameters["run"],
     ),
     Job.Kind.GENERATION: JobKind(
@@ -86,7 +86,7 @@ KINDS = {
         while_labelling=(*FAILURES, "abstained"), page="generation_detail", page_of=attrgetter("generation_run.uuid"),
     ),
     Job.Kind.RESPONSES: JobKind(
-        "Publishing answers", "annotation.machines.generations.publishing.HANDLER", is_told_by_parameters=True,
+        "Publishing answers", "annotation.machines.generations.publishing.HANDLER", is_unique=True,
         while_labelling=CONTENT, page="generation_detail", page_of=lambda job: job.parameters["run"],
     ),
     Job.Kind.CLAIMS: JobKind(
@@ -94,26 +94,26 @@ KINDS = {
         page="claims_detail", page_of=lambda job: ClaimCollection.objects.get(job=job).uuid,
     ),
     Job.Kind.CHOSEN_CLAIMS: JobKind(
-        "Publishing claims", "annotation.imports.claims.jobs.PUBLISHING", is_told_by_parameters=True,
+        "Publishing claims", "annotation.imports.claims.jobs.PUBLISHING", is_unique=True,
         page="claims_detail", page_of=lambda job: job.parameters["collection"],
     ),
     Job.Kind.REPORT: JobKind("Report", "analysis.reports.handler.HANDLER", is_of_labels=True),
     Job.Kind.EXPORT: JobKind(
-        "Export", "annotation.exports.releasing.HANDLER", is_told_by_parameters=True, is_of_labels=True
+        "Export", "annotation.exports.releasing.HANDLER", is_unique=True, is_of_labels=True
     ),
     Job.Kind.RULE: JobKind(
-        "Rule", "analysis.rules.running.HANDLER", is_told_by_parameters=True, is_of_labels=True, page="rule_job"
+        "Rule", "analysis.rules.running.HANDLER", is_unique=True, is_of_labels=True, page="rule_job"
     ),
     Job.Kind.SNAPSHOT: JobKind(
-        "Snapshot for adjudicators", "analysis.rules.snapshots.HANDLER", is_told_by_parameters=True, is_of_labels=True
+        "Snapshot for adjudicators", "analysis.rules.snapshots.HANDLER", is_unique=True, is_of_labels=True
     ),
     Job.Kind.RELEASE: JobKind("Release", "analysis.releases.freezing.HANDLER", is_of_labels=True),
     Job.Kind.CHANGES: JobKind(
         "Comparison of two releases", "analysis.releases.comparing.HANDLER",
-        is_told_by_parameters=True, is_of_labels=True,
+        is_unique=True, is_of_labels=True,
     ),
     Job.Kind.PUBLIC: JobKind(
-        "Public files of a release", "analysis.releases.public.HANDLER", is_told_by_parameters=True, is_of_labels=True
+        "Public files of a release", "analysis.releases.public.HANDLER", is_unique=True, is_of_labels=True
     ),
     Job.Kind.HUB: JobKind("Publishing to a hub", "analysis.releases.hub.publishing.HANDLER", is_of_labels=True),
 }  # fmt: skip

@@ -129,7 +129,7 @@ def has_room(user: User, kind: str = "", limit: int | None = None) -> bool:
 
 
 def _refuse(kind: str, user: User, project, dataset, parameters: dict) -> None:
-    if KINDS[kind].is_told_by_parameters:
+    if KINDS[kind].is_unique:
         same = Job.objects.filter(kind=kind, project=project, dataset=dataset, state__in=UNFINISHED)
         for job in same.filter(cancel_requested=False):
             if job.parameters == parameters:
