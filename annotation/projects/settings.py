@@ -95,14 +95,14 @@ class ProjectSetting:
         return {}
 
     def limits_of(self, project: Project) -> dict:
-        """The limits of a project's form, which has to take what a file brought."""
+        """The limits of the form of a project's settings, which accepts what is stored and what a file may have."""
         return self.limits
 
     def form_field(self, project: Project | None = None) -> forms.Field:
         """For the settings of a project; without one, for the form of a new project."""
-        said = {"label": self.field_label, "help_text": self.help, "required": self.is_required}
-        said |= {"widget": self.widget} if self.widget else {}
-        return self.form_class(initial=self.default, **said, **(self.limits_of(project) if project else self.limits))
+        texts = {"label": self.field_label, "help_text": self.help}
+        more = (self.limits_of(project) if project else self.limits) | ({"widget": self.widget} if self.widget else {})
+        return self.form_class(initial=self.default, required=self.is_required, **texts, **more)
 
     def from_file(self, value: object) -> object:
         """The value as it is stored. Refused where a file cannot have it."""
@@ -137,7 +137,7 @@ class NumberSetting(ProjectSetting):
         return {"min_value": self.bounds[0], "max_value": self.bounds[1]}
 
     def limits_of(self, project: Project) -> dict:
-        return self.limits | ({"max_value": self.most} if self.most else {})
+        return self.limits | {"max_value": max(self.most or self.bounds[1], getattr(project, self.name))}
 
     def from_file(self, value: object) -> int:
         low, high = self.bounds[0], self.most or self.bounds[1]
@@ -241,7 +241,7 @@ class PieceSetSetting(TextSetting):
 
 
 class RunSetting(ProjectSetting):
-    """A checker run of the project."""
+    """A checker run of the project that annotators can be shown."""
 
     form_class = RunField
 

@@ -178,8 +178,9 @@ def test_defaults_are_within_the_bounds():
 
 
 @pytest.mark.django_db
-def test_a_project_that_a_file_made_can_be_changed_beyond_what_a_new_one_may_have(owner, project):
-    type(project).objects.update(minimum_seconds=5000)
+@pytest.mark.parametrize("stored", [5000, 100_000], ids=["by an import", "before there was a bound"])
+def test_a_project_keeps_a_value_that_a_new_one_may_not_have(owner, project, stored):
+    type(project).objects.update(minimum_seconds=stored)
     program = Program(owner)
-    assert program.send("projects/frost/settings/", {"title": "Ice"}).json()["minimum_seconds"] == 5000
-    problem_of(program.send("projects/frost/settings/", {"minimum_seconds": 5000}), 422)
+    assert program.send("projects/frost/settings/", {"title": "Ice"}).json()["minimum_seconds"] == stored
+    problem_of(program.send("projects/frost/settings/", {"minimum_seconds": stored}), 422)
