@@ -58,7 +58,7 @@ def test_highlighting_says_that_there_is_nothing_to_highlight(label, ann):
     options = {"spans": {"entailment": "off"}}
     page = label(make_project(dataset, "triplets/-/1", overlap=1, annotators=[ann], options=options), ann)
     page.press("h")
-    assert "Nothing is highlighted" in page.status
+    assert page.status == "This task has no highlights"
 
 
 def test_two_hundred_triplets_are_labelled_and_the_next_are_there_at_once(label, ann):
