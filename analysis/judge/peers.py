@@ -15,6 +15,7 @@ import numpy as np
 MARGIN = 0.1
 LEAST_ROWS = 20.0  # of the kind that a share is about; with fewer its interval is not trusted
 TOO_FEW = f"fewer than {LEAST_ROWS:.0f} rows of its kind have two people"
+TOO_FEW_CLUSTERS = f"its rows lie in fewer than {LEAST_ROWS:.0f} clusters, or one cluster outweighs the others"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster:
     Returns
     -------
     Gap
-        Undefined where no row counts; no interval where fewer than `LEAST_ROWS` do.
+        Undefined where no row counts; no interval where fewer than `LEAST_ROWS` rows, or clusters, do.
     """
     others = is_given.sum(axis=0) - 1  # of a person who has a label
     agreeing = (people & is_given).sum(axis=0)
@@ -82,7 +83,8 @@ def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster:
     value = float(difference.sum()) / total
     known = {**shares, "value": value, "n": n, "n_effective": n_effective}
     if n_effective < LEAST_ROWS:
-        return Gap(low=math.nan, high=math.nan, reason=TOO_FEW, **known)
+        reason = TOO_FEW if cluster is None else TOO_FEW_CLUSTERS
+        return Gap(low=math.nan, high=math.nan, reason=reason, **known)
     low, high = _ends(difference, weight, total, size, n_effective)
     return Gap(low=low, high=high, **known)
 

@@ -116,6 +116,13 @@ def test_few_clusters_are_warned_of_and_leave_no_verdict_unknown(tmp_path, capsy
     assert (caution in out) == (clusters < 30)
 
 
+def test_many_rows_of_few_clusters_are_not_called_few_rows(tmp_path, capsys):
+    people, judge = study(np.random.default_rng(5), 800, 2, sensitivity=0.9, specificity=0.9, judge=0.9, share=0.5)
+    rows = [row | {"claim": str(place % 5)} for place, row in enumerate(rows_of(people, judge))]
+    out = said(capsys, written(tmp_path / "a.csv", rows), *EVERYBODY, "--cluster", "claim")[1]
+    assert "its rows lie in fewer than 20 clusters" in out and "fewer than 20 rows" not in out
+
+
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_a_reader_that_stops_early_sees_no_traceback(tmp_path, more):
     rows = [{"h1": str(place % 30), "judge": str(place % 30)} for place in range(3000)]
