@@ -22,6 +22,7 @@ from annotation.formats.tables.highlights import unmarked
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.nested import MOST_ENTRIES, opened
 from annotation.formats.tables.questions import range_in
+from annotation.formats.tables.ratings import label_set_of
 from annotation.formats.tables.roles import guess_roles
 from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import raters_in, sentences
@@ -78,6 +79,19 @@ def test_names_of_raters(name):
 def test_names_of_what_a_claim_is_judged_against(name):
     rows = [{"claim": f"Ice melts {n}.", name: f"It melted in {n}.", "label": "ab"[n % 2]} for n in range(6)]
     assert guess_roles(list(rows[0]), rows) == {"text": "claim", "context": name, "label/label": "label"}
+
+
+@pytest.mark.parametrize("n_labels", [13, 40, 60])
+def test_a_column_that_is_called_label_may_have_many_labels(tmp_path, n_labels):
+    lines = [f"{n},Text {n} of it.,r{who},intent {n % n_labels}" for n in range(100) for who in (1, 2)]
+    source = put(tmp_path, "\n".join(["id,text,rater,label", *lines]), "intents.csv")
+    roles, _ = guessed(source)
+    assert roles == {"id": "id", "text": "text", "rater": "rater", "label/label": "label"}
+    if n_labels > 40:
+        with pytest.raises(FormatError, match="label has 60 different values.* at most 40 labels"):
+            label_set_of([source], Options(mapping=roles), "intents")
+    else:
+        assert len(label_set_of([source], Options(mapping=roles), "intents")["questions"][0]["labels"]) == n_labels
 
 
 def test_a_column_without_a_known_name_describes_raters_where_it_never_changes_for_one():

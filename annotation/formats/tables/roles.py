@@ -204,7 +204,10 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         elif (
             not has_wide
             and "label" not in found
-            and (is_label(column, rows) or (is_named and "rater" in found and not is_text[column]))
+            and (
+                is_label(column, rows)
+                or (is_named and (is_label(column, rows, len(rows)) if is_text[column] else "rater" in found))
+            )
             and (is_named or not is_text[column] or len(set(values_in(column, rows))) > 1)
             and (is_named or not is_text[column] or not (has_labels and column not in differing or "marked" in found))
             and not IDS.search(column)

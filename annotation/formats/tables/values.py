@@ -54,11 +54,12 @@ def are_whole(column: str, rows: Iterable) -> bool:
     return all(number_in(value).is_integer() for value in values_in(column, rows))
 
 
-def is_label(column: str, rows: Iterable) -> bool:
-    """Few different values, which come again; numbers from 0 to 10 at the most in halves. Times are no labels."""
+def is_label(column: str, rows: Iterable, most: int = MOST_GUESSED) -> bool:
+    """At most so many different values, which come again; numbers from 0 to 10 at the most in halves. Times are no
+    labels."""
     values = values_in(column, rows)
     different = {label_key(value) for value in values}
-    if not different or len(different) > MOST_GUESSED or any(len(value) > LABEL_CHARS for value in different):
+    if not different or len(different) > most or any(len(value) > LABEL_CHARS for value in different):
         return False
     if any("://" in value for value in values):
         return False
