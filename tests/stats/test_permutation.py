@@ -129,3 +129,20 @@ def test_the_interval_level_is_tested_at_the_interval_level():
     assert test.statistic == pytest.approx(alpha(second))
     assert test.p_value == pytest.approx((every >= alpha(second) - 1e-12).mean(), abs=0.02)
     assert test.chance_mean == pytest.approx(every.mean(), abs=0.06)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e250])
+def test_numbers_of_any_size_give_the_same_answer(unit):
+    """Squares of numbers beyond 1e154 overflow, and of small ones are below any fixed tolerance."""
+    rng = np.random.default_rng(8)
+    first, second = rng.integers(1, 6, 30), rng.integers(1, 6, 30)
+
+    def tested(unit: float):
+        numbers = [repr(float(value * unit)) for value in (*first, *second)]
+        units, raters = [*range(30)] * 2, ["a"] * 30 + ["b"] * 30
+        labels = Labels.from_columns(units, raters, numbers, [repr(float(value * unit)) for value in range(1, 6)])
+        return agreement_permutation_test(labels, "interval", 199)
+
+    plain, other = tested(1.0), tested(unit)
+    assert plain.p_value > 0.05 and other.p_value == plain.p_value and other.n_movable == plain.n_movable
+    assert (other.statistic, other.chance_high) == pytest.approx((plain.statistic, plain.chance_high))

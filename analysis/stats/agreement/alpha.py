@@ -16,6 +16,8 @@ NO_PAIR = "no unit has two labels"
 ONE_VALUE = "only one label was used, so there is no disagreement to expect by chance (0/0)"
 SAME_VALUE = "all labels that were used stand for one number, so there is no disagreement to expect by chance (0/0)"
 
+LARGEST = 1e100  # of numbers that are squared and added as they are
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Alpha(Linearised):
@@ -188,12 +190,17 @@ def _by_rank(pairs: np.ndarray, rank: np.ndarray) -> np.ndarray:
 
 
 def fixed_distance(level: str, categories: tuple[str, ...], values: Sequence[float] | None = None) -> np.ndarray:
-    """Squared differences between categories, (n_categories, n_categories), of a level other than the ordinal one."""
+    """Squared differences between categories, (n_categories, n_categories), of a level other than the ordinal one.
+
+    In the unit of the largest number where it is so large that squares would overflow: alpha is the same in any unit.
+    """
     if level == "nominal":
         return 1.0 - np.eye(len(categories))
     if level not in ("interval", "ratio"):
         raise ValueError(f"level must be nominal, ordinal, interval or ratio, not {level!r}")
     value = _category_values(categories, values)
+    if len(value) and np.abs(value).max() > LARGEST:
+        value = value / np.abs(value).max()
     difference = value[:, None] - value[None, :]
     if level == "ratio":
         if (value < 0).any():

@@ -184,11 +184,13 @@ def _n_movable(
 
 
 def _distance(value: np.ndarray, categories: tuple[str, ...], level: str) -> np.ndarray:
-    if level != "ordinal":
-        return fixed_distance(level, categories)
-    marginal = np.bincount(value, minlength=len(categories))
-    rank = np.cumsum(marginal) - marginal / 2
-    return (rank[:, None] - rank[None, :]) ** 2
+    """In the unit of the largest, so that numbers of any size are told apart by one tolerance."""
+    if level == "ordinal":
+        marginal = np.bincount(value, minlength=len(categories))
+        rank = np.cumsum(marginal) - marginal / 2
+        return (rank[:, None] - rank[None, :]) ** 2
+    distance = fixed_distance(level, categories)
+    return distance / (distance.max() or 1.0)
 
 
 def _disagreement(unit: np.ndarray, value: np.ndarray, distance: np.ndarray, others: np.ndarray) -> float:
