@@ -62,12 +62,11 @@ export function createDeciding(page) {
     const { item } = page;
     const from = item?.payload.said.find((one) => one.letter === letter);
     if (!from) return item && screen.showStatus(`There is no answer ${letter}`, "missing");
-    const { unit } = item.current();
+    const group = item.current();
     const isMany = item.payload.units.length > 1;
-    item.adopt(isMany ? from.judgements.filter((one) => one.unit === unit) : from.judgements);
+    item.adopt(isMany ? from.judgements.filter((one) => one.unit === group.unit) : from.judgements);
     announce(`Filled in the answer of ${letter}`);
-    const open = item.unanswered();
-    return isMany && open ? page.chooser.focus(open) : undefined;
+    return isMany && item.unanswered() ? page.chooser.next(group) : undefined;
   }
 
   /** Names of people, or checkers' suggestions. */

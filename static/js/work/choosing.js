@@ -47,6 +47,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
     else focus(group);
   }
 
+  /** To what is open yet. The next highlight is for the group's unit, which was answered just now. */
   function next(group) {
     const open = itemNow().unanswered() ?? group;
     if (!highlighter.isActive()) {
@@ -89,7 +90,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
   }
 
   const actions = {
-    focus, comeBack,
+    focus, comeBack, next,
     up: walk(-1),
     down: walk(1),
     /** What only this task's keys do: digits that pick labels or units, labels' own keys. True when used. */
