@@ -43,6 +43,14 @@ PATIENT = """{
   window.setTimeout = (work, delay, ...more) => soon(work, delay === 4000 ? 600000 : delay, ...more);
 }"""
 
+AN_HOUR_AHEAD = "{ const now = Date.now; Date.now = () => now() + 3600000; }"
+
+
+def slow_down(page: Page) -> None:
+    """From now on each request takes a second and a half."""
+    network = {"offline": False, "latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", network)
+
 
 def has_heard(page: Page, assignment: str) -> None:
     """Wait for that news; the page's context has HEARD as a script."""

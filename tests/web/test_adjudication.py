@@ -14,7 +14,7 @@ from annotation.work.annotating import submit
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.journeys.browser import highlight
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
-from tests.web.pages import eventually, sign_in
+from tests.web.pages import AN_HOUR_AHEAD, eventually, sign_in, slow_down
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -220,9 +220,6 @@ def at(page, item: str) -> None:
     expect(page.locator(f'[data-item="{item}"]')).to_be_visible()
 
 
-AN_HOUR_AHEAD = "{ const now = Date.now; Date.now = () => now() + 3600000; }"
-
-
 def test_what_is_not_decided_yet_outlives_a_reload_the_next_item_and_later(open_context, world):
     page = open_desk(open_context, world)
     page.add_init_script(AN_HOUR_AHEAD)
@@ -291,6 +288,21 @@ def test_keys_typed_before_the_reply_are_for_the_next_item(open_context, world):
     page.wait_for_timeout(100)
     assert held == []  # an Enter pressed twice decides nothing unseen
     assert in_force()[1] == "supports"
+
+
+def test_fast_keys_on_a_slow_network_decide_each_item_once(open_context, world):
+    page = open_desk(open_context, world)
+    slow_down(page)
+    press(page, "1", "6", "Enter", "Enter", "1", "1", "Enter", "Enter")
+    eventually(page, in_force, ["supports", "refutes"])
+    expect(page.locator("[data-waiting]")).to_have_text("1")
+    expect(page.locator("[data-save-state=saved]")).to_be_visible()
+    press(page, "ArrowLeft")
+    expect(page.get_by_label("Refutes").first).to_be_checked()
+    press(page, "ArrowDown", "6", "Enter", "Enter")
+    eventually(page, in_force, ["supports", "supports"])
+    expect(page.locator("[data-save-state=saved]")).to_be_visible()
+    assert Decision.objects.filter(dimension="stance").count() == 3
 
 
 def signed_out(page, project, judge, address):

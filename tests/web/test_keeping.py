@@ -2,11 +2,22 @@
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from annotation.models import Annotation, Assignment, GuidelineAcknowledgement, Revision
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
-from tests.web.pages import HEARD, LabellingPage, eventually, has_heard, sign_in, spans, stored
+from tests.web.pages import (
+    AN_HOUR_AHEAD,
+    HEARD,
+    LabellingPage,
+    eventually,
+    has_heard,
+    sign_in,
+    slow_down,
+    spans,
+    stored,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 API = "**/api/**"
@@ -370,3 +381,36 @@ def test_a_skip_whose_reply_got_lost_is_stored_once_and_its_item_does_not_come_b
     assert lost and set(lost) == {200}
     item = Assignment.objects.get(uuid=first).item_id
     assert sorted(Assignment.objects.filter(item=item).values_list("state", flat=True)) == ["open", "skipped"]
+
+
+def test_fast_keys_on_a_slow_network_answer_each_item_once(label, project, ann):
+    page = label(project, ann)
+    page.has_ahead()
+    slow_down(page.page)
+    first = page.assignment
+    page.press("1", "6", "Enter", "Enter")  # pressed twice, it answers nothing unseen
+    page.gone(first)
+    second = page.assignment
+    page.press("2", "ArrowLeft")  # back to the first, and forth again
+    page.at(first)
+    page.press("ArrowDown", "1", "Enter")
+    page.at(second)
+    page.press("Enter", "Enter")
+    page.gone(second)
+    page.is_saved()
+    assert stored(first, ann) == {"relevance": "relevant", "stance": "refutes"}
+    assert stored(second, ann) == {"relevance": "not_relevant"}
+    assert Revision.objects.filter(is_latest=True).count() == 2
+
+
+def test_answers_of_a_clock_that_is_ahead_have_the_servers_time(label, project, ann):
+    page = label(project, ann)
+    page.page.add_init_script(AN_HOUR_AHEAD)
+    page.open()
+    before = timezone.now()
+    for _ in range(3):
+        page.answer("2")
+    page.is_saved()
+    times = list(Revision.objects.order_by("pk").values_list("received_at", "active_ms"))
+    assert len(times) == 3 and all(before <= received <= timezone.now() for received, _ in times)
+    assert all(0 <= active < 60_000 for _, active in times)
