@@ -211,6 +211,24 @@ def test_a_list_of_texts_that_are_labels_has_a_rater_for_each_place(tmp_path):
     assert of(found, DecisionRecord) == [] and of(found, PairRecord)[0].metadata["gold_label"] == "entailment"
 
 
+def test_labels_that_are_told_apart_by_a_number_have_a_rater_each(tmp_path):
+    """As in SNLI's tables. Questions with other labels, and columns beside a rater's, are none."""
+    labels = ("neutral", "entailment", "contradiction")
+
+    def roles_of(columns: str, *values) -> dict[str, str]:
+        rows = [f"p{n},A man {n} rides.,Someone {n} sits.," + ",".join(one(n) for one in values) for n in range(20)]
+        roles, _ = guessed(put(tmp_path, "\n".join([f"pairID,sentence1,sentence2,{columns}", *rows]), "a.csv"))
+        return {role: column for role, column in roles.items() if role.startswith("label")}
+
+    said = [lambda n, place=place: labels[(n + place) % 3] if n % 4 or not place else "" for place in range(3)]
+    gold = roles_of("gold_label,label1,label2,label3", said[0], *said)
+    assert gold == {f"label/label/label{n}": f"label{n}" for n in (1, 2, 3)}
+    other = roles_of("label1,label2", said[0], lambda n: "yes" if n % 2 else "no")
+    assert other == {"label/label1": "label1", "label/label2": "label2"}
+    beside = roles_of("rater,label1,label2", lambda n: f"r{n % 2}", *said[:2])
+    assert beside == {"label/label1": "label1", "label/label2": "label2"}
+
+
 def test_raters_two_lists_deep_name_themselves(tmp_path):
     source = put(tmp_path, shaped.qags(), "qags.jsonl")
     roles, said = guessed(source)

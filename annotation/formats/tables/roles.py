@@ -50,6 +50,7 @@ from annotation.formats.tables.spellings import (
 )
 from annotation.formats.tables.times import is_time
 from annotation.formats.tables.values import (
+    MOST_GUESSED,
     all_are,
     are_free_texts,
     are_numbers,
@@ -113,6 +114,7 @@ _FIRST, _LAST = (
     re.compile(rf"{_RATER}(?:[ _.:/-]+(?P<question>.+))?", re.I),
     re.compile(rf"(?<=[ _.:/([-]){_RATER}[)\]]?$", re.I),
 )
+_NUMBERED = re.compile(r"(label|annotation|judge?ment)[ _.-]?\d{1,2}", re.I)  # SNLI's label1 to label5
 WIDE_CHARS = 200  # longer names are of no rater
 SEGMENTS = re.compile(r"seg(ment)?[ _.-]?id$", re.I)
 IDS = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")  # `Worker ID`, `docSegId`, and not `valid`
@@ -160,6 +162,8 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     _take_more(found, free, rows, take)
     if "rater" in found:
         _take_descriptions(found, free, rows, take)
+    else:
+        _take_numbered(free, rows, take)
     for column in list(free):
         nested = NESTED.match(column)
         wide = _wide(column)
@@ -348,6 +352,15 @@ def _take_descriptions(found: dict[str, str], free: list[str], rows: list, take:
         alike = []
     for column in sure + alike:
         take(f"about/{column.replace('/', '-')[:80]}", column)
+
+
+def _take_numbered(free: list[str], rows: list, take: Take) -> None:
+    """Labels of one question by a rater for each column, whose names tell the columns by a number alone."""
+    columns = [column for column in free if _NUMBERED.fullmatch(column) and is_label(column, rows)]
+    labels = [set(values_in(column, rows)) for column in columns]
+    if len(columns) > 1 and set.intersection(*labels) and len(set.union(*labels)) <= MOST_GUESSED:
+        for column in columns:
+            take(f"label/{question_slug(column.rstrip('0123456789').rstrip(' _.-'))}/{column}", column)
 
 
 def _wide(column: str) -> tuple[str, str] | None:
