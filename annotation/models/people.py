@@ -19,9 +19,13 @@ class User(AbstractUser):
         return self.name or self.username
 
     def save(self, *args, **kwargs) -> None:
-        """Tokens end with a new password and with deactivation, as sessions do."""
+        """Tokens end with a new password and with deactivation, for good, as sessions do: Django ends those of another
+        password, and refuses those of who is not active only as long as they are not."""
         is_ended = self._password is not None or not self.is_active
         super().save(*args, **kwargs)
+        if not self.is_active:
+            for session in self.usersession_set.all():
+                session.end()
         if is_ended:
             self.api_tokens.filter(revoked_at=None).update(revoked_at=timezone.now())
 

@@ -73,6 +73,17 @@ def test_signing_in_ends_no_token_and_deactivation_ends_all_for_good(person):
         assert status_of(secret) == expected and not is_in(client)
 
 
+def test_who_is_active_again_signs_in_anew(person):
+    """Also where nobody has used the session or the token in between."""
+    _, secret = tokens.make_token(person, "notebook", ["read"], 30)
+    client = signed_in(person)
+    for is_active in (False, True):
+        person.is_active = is_active
+        person.save()
+    assert status_of(secret) == 401 and not is_in(client)
+    assert is_in(signed_in(person))
+
+
 def test_everybody_sees_and_ends_their_own_sessions(person):
     here, elsewhere, other = signed_in(person), signed_in(person), signed_in(person)
     stranger = factories.make_user("stranger")
