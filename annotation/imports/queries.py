@@ -87,8 +87,9 @@ class ImportResult:
         return max(self.error_count - KEPT, 0)
 
 
-def import_result(job: Job) -> ImportResult:
-    found = job.result
+def import_result(job: Job, found: dict | None = None) -> ImportResult:
+    """The job's result, or what somebody may read of it."""
+    found = job.result if found is None else found
     content = [
         {
             "title": KIND_TITLES.get(kind, kind),

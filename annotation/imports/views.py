@@ -32,6 +32,7 @@ from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, Up
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import JobProgress, progress_of
+from annotation.jobs.results import result_for
 from annotation.models import Job, Upload
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.projects.forms.projects import task_choices
@@ -290,6 +291,7 @@ def import_detail(request, uuid):
     job = import_job_for(request, uuid)
     result = import_result(job)
     context = _detail_context(request, job, result)
+    context["result"] = import_result(job, result_for(request.user, job))
     context["errors"] = Paginator(result.errors, 50).get_page(request.GET.get("page"))
     return render(request, "annotation/imports/detail.html", context)
 

@@ -38,7 +38,7 @@ class JobKind:
 KINDS = {
     Job.Kind.IMPORT: JobKind(
         "Import", "annotation.imports.job.HANDLER", is_unique=True, is_shown_as_share=True,
-        while_labelling=(*CONTENT, "project", "published", "labels_stored"), page="import_detail",
+        while_labelling=(*CONTENT, "read_as", "project", "published", "labels_stored"), page="import_detail",
     ),
     Job.Kind.PAIRS: JobKind(
         "Making pairs", "annotation.imports.pairs.job.HANDLER", is_unique=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.access import has_open_work, projects_in, sees_labels
 from annotation.jobs.kinds import KINDS
-from annotation.models import Job, User
+from annotation.models import Job, Project, User
 
 
 def tells_labels(user: User, job: Job) -> bool:
@@ -22,6 +22,13 @@ def result_for(user: User, job: Job) -> dict:
     kind = KINDS[job.kind]
     if kind.is_of_labels:
         return job.result if tells_labels(user, job) else {}
-    if job.project is None or not has_open_work(user, job.project):
+    project = _labelled_in(job)
+    if project is None or not has_open_work(user, project):
         return job.result
     return {name: value for name, value in job.result.items() if name in kind.while_labelling}
+
+
+def _labelled_in(job: Job) -> Project | None:
+    """The job's project; an import is of a data set, and names the project that its labels go into."""
+    wish = job.parameters.get("project") if job.kind == Job.Kind.IMPORT else None
+    return Project.objects.filter(slug=wish["slug"], dataset=job.dataset_id).first() if wish else job.project

@@ -1,9 +1,10 @@
 """What jobs tell who still labels in their project: every field of every kind, by the API and by their pages."""
 
 import pytest
+from django.core.management import call_command
 
 from annotation.jobs.kinds import KINDS
-from annotation.models import Job, LabelAccess
+from annotation.models import Job, LabelAccess, Project
 from tests.blindness.planted import marker
 from tests.factories import join, make_user
 from tests.kinds import answer_all, make_kind_project
@@ -55,3 +56,23 @@ def test_no_field_tells_who_still_labels_what_others_said(project, kind):
     chunk.refresh_from_db()
     assert client.get(address).json()["result"] == job.result
     assert LabelAccess.objects.filter(project=project, user=person, channel="api").exists() == KINDS[kind].is_of_labels
+
+
+def test_an_import_hides_its_labels_from_who_still_labels_in_their_project(tmp_path):
+    """An import is a job of a data set, and names the project that its labels go into."""
+    owner, file = make_user(is_staff=True), tmp_path / "a.csv"
+    file.write_text("id,text,rater,label\n" + "".join(f"{n},Text {n}.,r1,yes{n % 2}\n" for n in range(9)))
+    options = {"format": "ratings", "dataset": "a", "project": "a", "owner": owner.email, "overlap": 1}
+    call_command("import_dataset", str(file), **options, verbosity=0)
+    project, job = Project.objects.get(slug="a"), Job.objects.get(kind="import")
+    join(project, owner, "annotator")
+    client = client_of(owner)
+
+    def read() -> tuple[dict, bool]:
+        told = client.get(f"/api/v1/jobs/{job.uuid}/").json()["result"]
+        return told, "yes0" in client.get(f"/imports/{job.uuid}/").content.decode()
+
+    told, is_shown = read()
+    assert set(told) <= set(KINDS["import"].while_labelling) and told["read_as"] and not is_shown
+    project.assignments.all().delete()
+    assert read() == (job.result, True)
