@@ -115,6 +115,14 @@ def test_heading_test_and_parts_are_of_one_level(tmp_path):
     assert part["alpha_of_level"]["estimate"] == pytest.approx(expected["estimate"])
 
 
+def test_a_plan_is_for_the_alpha_of_the_heading(tmp_path):
+    source = source_of_files(long(tmp_path / "scale.csv", "label"))
+    [plan] = get_report("planning").compute(source)["dimensions"]
+    [question] = get_report("agreement").compute(source)["dimensions"]
+    heading = next(one for one in question["figures"] if one["name"] == "krippendorff_alpha_interval")
+    assert plan["level"] == "interval" and plan["alpha"]["estimate"] == pytest.approx(heading["estimate"])
+
+
 @pytest.mark.django_db
 def test_the_heading_on_a_scale_names_the_nominal_coefficient_too(tmp_path, capsys):
     path = tmp_path / "three.csv"

@@ -286,7 +286,7 @@ def _revised(after: Trial, *, quick: bool) -> RevisedLabels | None:
 
 def _alpha(trial: Trial, n_units: int, *, quick: bool) -> list[AlphaStratum]:
     """Alpha among answers with the suggestion in view and among those without, on units of each stratum."""
-    level = "nominal" if trial.dimension.level == "nominal" else "ordinal"
+    level = trial.dimension.level
 
     def measure(labels: Labels) -> Estimate:
         return krippendorff_alpha(labels, level)

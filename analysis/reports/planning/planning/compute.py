@@ -128,7 +128,7 @@ def _question(
     judgements: int,
     quick: bool,
 ) -> QuestionPlan:
-    level = "nominal" if dimension.level == "nominal" else "ordinal"
+    level = dimension.level
     coded = _coded(labels, units, dimension)
     per_unit = np.bincount(coded.unit, minlength=coded.n_units)
     pilot = pilot_of(coded, machine)
