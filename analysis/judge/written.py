@@ -67,7 +67,9 @@ def sentence(answered: Answered) -> str:
     if bad := one.of_verdict(verdict.NOT_USABLE):
         parts.append("not usable for " + _listed(f"“{each.label}” ({_weakest(each)})" for each in bad))
     if undecided := one.of_verdict(verdict.UNDECIDED):
-        parts.append("undecided for " + _listed(f"“{each.label}” ({_decided_by(each)})" for each in undecided))
+        parts.append(
+            "undecided for " + _listed(f"“{each.label}” ({_decided_by(each, one.n_clusters)})" for each in undecided)
+        )
     if unknown := one.of_verdict(verdict.UNKNOWN):
         parts.append("of unknown use for " + _listed(f"“{each.label}”" for each in unknown))
     return f"{one.judge} is {'; '.join(parts)}."
@@ -112,11 +114,12 @@ def _weakest(one: LabelVerdict) -> str:
     return f"{name} {rate(of)}"
 
 
-def _decided_by(one: LabelVerdict) -> str:
+def _decided_by(one: LabelVerdict, n_clusters: int | None) -> str:
     if one.n_more is None:
         return f"its {one.open} is too near the floor for any number of rows to decide soon"
     which = "with" if one.open == "sensitivity" else "without"
-    return f"about {one.n_more:,} more labelled row{'' if one.n_more == 1 else 's'} {which} it would decide"
+    where = "" if n_clusters is None else ", in other clusters,"
+    return f"about {one.n_more:,} more labelled row{'' if one.n_more == 1 else 's'} {which} it{where} would decide"
 
 
 # ---- tables ----

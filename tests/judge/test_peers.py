@@ -121,6 +121,7 @@ def test_many_rows_of_few_clusters_are_not_called_few_rows(tmp_path, capsys):
     rows = [row | {"claim": str(place % 5)} for place, row in enumerate(rows_of(people, judge))]
     out = said(capsys, written(tmp_path / "a.csv", rows), *EVERYBODY, "--cluster", "claim")[1]
     assert "its rows lie in fewer than 20 clusters" in out and "fewer than 20 rows" not in out
+    assert "it, in other clusters, would decide" in out.splitlines()[0]
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
