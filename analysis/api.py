@@ -5,6 +5,7 @@ from django.urls import path, reverse
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
+from analysis.figures.tabular import named
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
 from analysis.pages.releases.forms import FILTERS, VERSION
@@ -26,7 +27,6 @@ from analysis.releases.kept import (
 from analysis.reports import stored
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import KINDS
-from analysis.reports.tabular import named
 from analysis.rules.asking import start_rule
 from analysis.rules.kinds import KINDS as RULES
 from analysis.rules.kinds import RuleError

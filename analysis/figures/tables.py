@@ -1,6 +1,6 @@
 """Tables as they are declared: columns that say what they take from a row, rows of any kind.
 
-A declared table becomes a grid of cells (`analysis.reports.tabular`), which every rendering is made from: on pages an
+A declared table becomes a grid of cells (`analysis.figures.tabular`), which every rendering is made from: on pages an
 estimate and its interval stand in one cell, in files the ends have columns of their own.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from analysis.figures.items import Filter
 from analysis.figures.results import Figure
-from analysis.reports.tabular import LOW, Cell, Estimated, Grid, Linked, Missing, Noted, Person
+from analysis.figures.tabular import LOW, Cell, Estimated, Grid, Linked, Missing, Noted, Person
 
 HIGH = ", high"
 

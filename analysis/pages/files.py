@@ -4,10 +4,10 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
+from analysis.figures.tabular import WRITERS, named
 from analysis.models import StoredReport
 from analysis.pages.stored import figures_served, stored_report_for
 from analysis.reports.metrics import REPORTS
-from analysis.reports.tabular import WRITERS, named
 from annotation.access import project_with_labels_for
 from annotation.work.label_access import FILE
 

@@ -14,13 +14,13 @@ from django_htmx.http import retarget
 from analysis import queries, scopes
 from analysis.figures.page import Page
 from analysis.figures.tables import Table
+from analysis.figures.tabular import named
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
 from analysis.pages.files import version_of
 from analysis.pages.stored import figures_served
 from analysis.reports import stored
 from analysis.reports.metrics import REPORTS
-from analysis.reports.tabular import named
 from analysis.reports.words.methods import paragraph
 from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.outline import GROUP, groups_in

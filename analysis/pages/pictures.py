@@ -7,9 +7,9 @@ from django.views.decorators.http import require_safe
 from analysis.figures.pictures import from_dict
 from analysis.figures.pictures.files import NotDrawn, drawn_file
 from analysis.figures.pictures.spec import FORMS
+from analysis.figures.tabular import WRITERS
 from analysis.pages.files import ENDINGS, FILES, computed_anew
 from analysis.pages.stored import figures_served, stored_report_for
-from analysis.reports.tabular import WRITERS
 from annotation.access import project_with_labels_for
 from annotation.work.label_access import FILE
 

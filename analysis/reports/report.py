@@ -15,8 +15,8 @@ from analysis.figures.page import Page
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Result, from_json, to_json
 from analysis.figures.tables import Table as Declaration
+from analysis.figures.tabular import Grid, with_note
 from analysis.reports.options import AND, Option
-from analysis.reports.tabular import Grid, with_note
 from analysis.reports.words.changes import notes_on_changes
 from analysis.reports.words.decisions import DECISIONS_ALONE, decisions_alone
 from analysis.reports.words.numbers import left_out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.reports import tabular
+from analysis.figures import tabular
 from analysis.reports.metrics import get_report
 
 

@@ -6,7 +6,7 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.figures.results import Figure
-from analysis.reports.tabular import Cell, Estimated, Grid, Linked, Missing, Person, rounded, value_of
+from analysis.figures.tabular import Cell, Estimated, Grid, Linked, Missing, Person, rounded, value_of
 from analysis.sources import splits
 
 CELL_DIGITS = 3

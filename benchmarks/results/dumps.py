@@ -33,7 +33,7 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 
 def dumped(report, project, options: dict | None = None) -> str:
     from analysis.figures.items import Items
-    from analysis.reports.tabular import WRITERS
+    from analysis.figures.tabular import WRITERS
     from analysis.reports.text import as_text
     from analysis.reports.words.methods import paragraph
     from analysis.sources.scoped import as_source

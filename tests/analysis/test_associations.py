@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.figures.tabular import Grid, as_markdown
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Grid, as_markdown
 from analysis.reports.text import as_text
 from analysis.stats import correlation_test, holm
 from analysis.templatetags.figures import table_rows

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import first_that_applies
+from analysis.figures.tabular import value_of
 from analysis.models import StoredReport
 from analysis.reports.checkers.difference.show import LABEL_RULES, NEXT, SCORE_RULES
 from analysis.reports.metrics import REPORTS, get_report
-from analysis.reports.tabular import value_of
 from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.models import CheckerRun, Item, ItemUnit, Job, RunFailure, Score, Suggestion

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from analysis.figures.items import Filter, Items
+from analysis.figures.tabular import Grid, Linked, value_of
 from analysis.papers.druid.compute import MEASURED_BY
 from analysis.papers.druid.offered import FEATURES, model_names
 from analysis.papers.druid.result import NO_ANSWERS, NO_FEATURES, NO_PERPLEXITY
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Grid, Linked, value_of
 from analysis.sources.outline import Run
 from tests.analysis.captions import lacks
 from tests.world.druid import SIX, PlantedSource, answer_scores

@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.figures.items import Filter, Items
+from analysis.figures.tabular import Linked
 from analysis.models import StoredReport
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Linked
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.jobs import lifecycle

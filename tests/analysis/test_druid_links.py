@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.figures.items import Filter, Items
+from analysis.figures.tabular import Linked, value_of
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Linked, value_of
 from tests.world.druid import ANSWERS, SIX, PlantedSource, answer_scores
 
 REPORT = get_report("druid")

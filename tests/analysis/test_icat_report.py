@@ -14,10 +14,10 @@ from scipy.stats import spearmanr
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import Answer
 from analysis.figures.pictures import Lines, Scatter
+from analysis.figures.tabular import Grid
 from analysis.papers.icat.data import UNKNOWN, covered_of, topics_of
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Grid
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from annotation.formats.records import (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from analysis.figures.tabular import Linked, value_of
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Linked, value_of
 from analysis.sources.database import DatabaseSource
 from annotation.models import Evidence, ItemUnit
 from tests.factories import make_project

@@ -14,6 +14,7 @@ from msgspec import structs
 from analysis.figures.items import Filter, Items
 from analysis.figures.page import Answer
 from analysis.figures.results import to_json
+from analysis.figures.tabular import Grid
 from analysis.papers.refchecker.checkers import pieces
 from analysis.papers.refchecker.columns import PieceItems
 from analysis.papers.refchecker.data import study_of
@@ -22,7 +23,6 @@ from analysis.papers.refchecker.result import RefChecker
 from analysis.papers.refchecker.texts import copying
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Grid
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.selected import SelectedSource

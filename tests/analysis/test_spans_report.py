@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.figures.items import Filter, Items
+from analysis.figures.tabular import Person
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Person
 from annotation.task_types import TASK_TYPES
 from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.world.labels import (

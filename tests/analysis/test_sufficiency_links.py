@@ -2,8 +2,8 @@
 
 import pytest
 
+from analysis.figures.tabular import Linked, value_of
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Linked, value_of
 from analysis.sources.database import DatabaseSource
 from annotation.models import ItemUnit
 from tests.analysis.test_sufficiency import GRADE, GRADES, PLANTED, SUFFICIENCY, N, is_sufficient, records

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.timezone import now
 from playwright.sync_api import expect
 
+from analysis.figures.tabular import Grid
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
-from analysis.reports.tabular import Grid
 from analysis.templatetags.figures import table_rows
 from annotation.models import Claim
 from tests.analysis.looks import compute_pages

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.figures.results import PENDING, Figure, from_json
 from analysis.figures.tables import Column, ends_of
-from analysis.reports.tabular import Grid, Missing, as_csv, as_latex, as_markdown, as_text, named
+from analysis.figures.tabular import Grid, Missing, as_csv, as_latex, as_markdown, as_text, named
 from analysis.templatetags.figures import number, p_value, table_rows
 
 

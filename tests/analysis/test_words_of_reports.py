@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.urls import reverse
 
+from analysis.figures import tabular
 from analysis.models import StoredReport
-from analysis.reports import tabular
 from analysis.reports.metrics import REPORTS
 from analysis.reports.text import as_text
 from analysis.reports.words.methods import paragraph

@@ -17,8 +17,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sklearn.metrics import accuracy_score, f1_score
 
+from analysis.figures.tabular import rounded
 from analysis.reports.checkers.comparison.filters import of_cell
-from analysis.reports.tabular import rounded
 from analysis.templatetags.figures import CELL_DIGITS, number
 from annotation.task_types import task_type
 

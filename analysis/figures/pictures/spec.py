@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 from analysis.figures.items import Filter
 from analysis.figures.results import Figure
-from analysis.reports.tabular import Grid
+from analysis.figures.tabular import Grid
 
 FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.figures.tabular import WRITERS
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.reports.options import Option
 from analysis.reports.report import Report
-from analysis.reports.tabular import WRITERS
 from analysis.reports.text import as_text
 from analysis.reports.words.methods import paragraph
 from analysis.scopes import scope_of

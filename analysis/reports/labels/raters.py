@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from analysis.reports.tabular import Person
+from analysis.figures.tabular import Person
 from analysis.sources.outline import SLOT
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from analysis.figures.items import ALL, DIMENSION, JUDGEMENTS, LABEL, RATER, Fil
 from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.figures.results import Ends, Figure
 from analysis.figures.tables import Column, Table
+from analysis.figures.tabular import Person
 from analysis.reports.agreement.agreement import pictures
 from analysis.reports.agreement.agreement.answer import answer, recomputed_in_words
 from analysis.reports.agreement.agreement.methods import methods
@@ -27,7 +28,6 @@ from analysis.reports.common import RATERS, REFERENCES, SetTitles
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import LABELS, Option
 from analysis.reports.report import Report
-from analysis.reports.tabular import Person
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import sentences, taken_together
 from analysis.sources.outline import RULE_SET, Outline

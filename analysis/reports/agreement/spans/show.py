@@ -9,6 +9,7 @@ from analysis.figures.page import Answer, Page, Part, Rule, Section, first_sente
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level
 from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
+from analysis.figures.tabular import Person
 from analysis.reports.agreement.spans.result import (
     OUTCOMES,
     WHO,
@@ -19,7 +20,6 @@ from analysis.reports.agreement.spans.result import (
 from analysis.reports.common import RATERS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
-from analysis.reports.tabular import Person
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval
 from annotation.task_types import TaskType
