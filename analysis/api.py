@@ -14,7 +14,6 @@ from analysis.pages.stored import figures_served
 from analysis.releases.hub.asking import HubError, check_repository, files_to_send, start_publishing
 from analysis.releases.kept import (
     VersionTaken,
-    archive_of,
     close_public_page,
     comparison_job,
     public_jobs,
@@ -32,6 +31,7 @@ from analysis.rules.kinds import KINDS as RULES
 from analysis.rules.kinds import RuleError
 from analysis.scopes import scope_of
 from analysis.sources.project import ProjectOutline
+from analysis.sources.releases.archives import archive_of
 from analysis.sources.wrong import WrongChoice
 from annotation.access import project_with_labels_for
 from annotation.api.problems import Problem, invalid

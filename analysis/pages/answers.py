@@ -11,9 +11,9 @@ from datetime import datetime
 from django.db.models.functions import Coalesce
 
 from analysis.models import Release
-from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
-from analysis.releases.kept import archive_path
 from analysis.reports.common import FINAL
+from analysis.sources.releases.archives import archive_path
+from analysis.sources.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
 from annotation import models
 from annotation.decisions.moments import decision_sets, sets_in_order
 from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, Span

@@ -14,8 +14,8 @@ from analysis.figures.items import Filter, Items
 from analysis.pages.frame import as_query
 from analysis.pages.items import answers_on
 from analysis.pages.stored import figures_served, stored_report_for
-from analysis.releases.files import ReleaseError
 from analysis.reports.metrics import REPORTS
+from analysis.sources.releases.files import ReleaseError
 from annotation.access import project_with_labels_for
 from annotation.work import showing
 from annotation.work.label_access import PAGE

@@ -15,9 +15,9 @@ from analysis.releases.cards.facts import agreement_of
 from analysis.releases.cards.readme import written
 from analysis.releases.cards.settled import settled
 from analysis.releases.cards.writing import FIGURES
-from analysis.releases.files import ReleaseError
-from analysis.releases.kept import path_for
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.archives import path_for
+from analysis.sources.releases.files import ReleaseError
+from analysis.sources.releases.frames import ReleaseSource
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.jobs.leases import JobError
 from annotation.jobs.lifecycle import Lease

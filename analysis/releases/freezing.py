@@ -16,7 +16,11 @@ from analysis.models import Release
 from analysis.releases.cards.several import ReleasePart
 from analysis.releases.cards.writing import write_beside, write_manifest
 from analysis.releases.chosen import ChosenSource
-from analysis.releases.files import (
+from analysis.releases.kept import file_stem, keep_file
+from analysis.releases.several import folder_of, write_whole
+from analysis.releases.writing import release_memory, write_frames
+from analysis.sources.database import DatabaseSource
+from analysis.sources.releases.files import (
     ANNOTATIONS,
     MANIFEST,
     TERMS,
@@ -28,10 +32,6 @@ from analysis.releases.files import (
     terms_of,
     zipped,
 )
-from analysis.releases.kept import file_stem, keep_file
-from analysis.releases.several import folder_of, write_whole
-from analysis.releases.writing import release_memory, write_frames
-from analysis.sources.database import DatabaseSource
 from analysis.sources.wrong import WrongChoice
 from annotation import __version__
 from annotation.exports import releasing

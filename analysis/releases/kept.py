@@ -10,7 +10,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from analysis.models import Release
-from analysis.releases.files import ReleaseError, digest_of
+from analysis.sources.releases.files import digest_of
 from annotation.access import visible_projects
 from annotation.exports.releasing import artifact_path
 from annotation.jobs.lifecycle import SameJob, create_job
@@ -77,26 +77,6 @@ def keep_file(job: Job, path: Path, media_type: str, name: str = "") -> None:
 
 def file_stem(release: Release) -> str:
     return f"{release.project.slug}-release-{release.number}"
-
-
-def archive_of(job: Job) -> Artifact | None:
-    return job.artifacts.select_related("job__project").filter(file_name__endswith=".zip").first()
-
-
-def archive_path(release: Release) -> Path:
-    """Where the release's zip lies. ReleaseError where it is gone or not written yet."""
-    artifact = archive_of(release.job)
-    path = artifact_path(artifact) if artifact else None
-    if path is None or not path.is_file():
-        raise ReleaseError(f"release {release.number} of {release.project.slug} has no files on this server")
-    return path
-
-
-def path_for(release: Release, project: Project) -> Path:
-    """Where the files of one project of the release lie, as `Files` opens them."""
-    path = archive_path(release)
-    parts = {part["project"]: part["folder"] for part in release.manifest.get("parts", ())}
-    return path / parts[project.slug] if parts else path
 
 
 def releases_of(project: Project, user: User) -> QuerySet[Release]:

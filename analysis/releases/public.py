@@ -18,7 +18,10 @@ from django.utils import timezone
 from analysis.models import Release
 from analysis.releases.cards.several import ReleasePart
 from analysis.releases.cards.writing import write_beside, write_manifest
-from analysis.releases.files import (
+from analysis.releases.kept import file_stem, keep_file
+from analysis.releases.several import write_whole
+from analysis.sources.releases.archives import archive_path
+from analysis.sources.releases.files import (
     ANNOTATIONS,
     DECISIONS,
     MANIFEST,
@@ -28,8 +31,6 @@ from analysis.releases.files import (
     unpacked,
     zipped,
 )
-from analysis.releases.kept import archive_path, file_stem, keep_file
-from analysis.releases.several import write_whole
 from annotation.exports import releasing
 from annotation.formats.content.assay import LINE_KEYS
 from annotation.jobs.leftovers import working_folder

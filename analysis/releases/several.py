@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.releases.cards.several import ReleasePart, write_around
 from analysis.releases.cards.writing import write_manifest
-from analysis.releases.files import combined, labels_in
+from analysis.sources.releases.files import combined, labels_in
 
 
 def folder_of(place: int, slug: str) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.releases.files import line_of
 from analysis.sources.base import Source
+from analysis.sources.releases.files import line_of
 from annotation.datasets.kinds import KIND_NAMED
 
 FRAMES = "frames"

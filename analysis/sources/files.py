@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.releases.files import is_release
 from analysis.sources.base import Source
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import is_release
+from analysis.sources.releases.frames import ReleaseSource
 from analysis.sources.tables.long_table import LongTableSource, OtherTable, TableShape
 from analysis.sources.tables.rated import RatedTableSource, guessed_roles
 from annotation.formats.tables.mapping_file import SaidMapping

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from analysis.models import Release
-from analysis.releases.stored import StoredReleaseSource
 from analysis.sources.base import Source
 from analysis.sources.blind import blind, looked_at
 from analysis.sources.database import DatabaseSource
+from analysis.sources.releases.stored import StoredReleaseSource
 from analysis.sources.selection import Selection
 from annotation.models import Project
 

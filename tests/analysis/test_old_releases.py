@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from analysis.reports.metrics import get_report
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.frames import ReleaseSource
 
 FROZEN = Path(__file__).parent / "frozen" / "before_decisions_had_a_history.zip"
 SHA256 = "efe4088adf9f4144c2a99e3bd5b789c931490a0210431d45f9498df68148dd62"

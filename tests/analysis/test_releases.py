@@ -10,14 +10,15 @@ from django.urls import reverse
 
 from analysis.models import Release, StoredReport
 from analysis.releases import freezing
-from analysis.releases.files import Files, ReleaseError, zipped
-from analysis.releases.kept import archive_path, start_freezing
-from analysis.releases.stored import StoredReleaseSource
+from analysis.releases.kept import start_freezing
 from analysis.releases.writing import write_frames
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.archives import archive_path
+from analysis.sources.releases.files import Files, ReleaseError, zipped
+from analysis.sources.releases.frames import ReleaseSource
+from analysis.sources.releases.stored import StoredReleaseSource
 from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from analysis.releases.files import zipped
+from analysis.sources.releases.files import zipped
 from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Job, Project, Suggestion
 from tests.api.programs import Program

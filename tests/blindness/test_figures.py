@@ -9,11 +9,11 @@ from django.db import transaction
 from django.db.models import F
 
 from analysis.models import StoredReport
-from analysis.releases.files import ANNOTATIONS, Files
 from analysis.reports.metrics import REPORTS
 from analysis.sources.blind import looked_at
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from analysis.sources.releases.files import ANNOTATIONS, Files
 from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Job, Judgement, Project, Revision, Span

@@ -3,7 +3,8 @@
 import pytest
 from django.test import Client
 
-from analysis.releases.kept import archive_of, start_comparing, start_freezing, start_public_page
+from analysis.releases.kept import start_comparing, start_freezing, start_public_page
+from analysis.sources.releases.archives import archive_of
 from annotation.jobs import lifecycle
 from annotation.models import Artifact, LabelAccess, Shown
 from tests.factories import join, make_project, make_user

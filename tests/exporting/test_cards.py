@@ -16,7 +16,7 @@ from analysis.releases import freezing
 from analysis.releases.cards.readme import PREFILL
 from analysis.releases.cards.tables import split_of
 from analysis.releases.cards.writing import figures_again
-from analysis.releases.files import Files
+from analysis.sources.releases.files import Files
 from annotation.models import Revision
 from annotation.projects import cases
 from annotation.projects.cards import CardError, card_of

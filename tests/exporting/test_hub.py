@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analysis.models import HubPublication, HubToken, Release
-from analysis.releases.files import MANIFEST, Files
 from analysis.releases.hub import secrets
-from analysis.releases.kept import archive_path
+from analysis.sources.releases.archives import archive_path
+from analysis.sources.releases.files import MANIFEST, Files
 from annotation.jobs import lifecycle
 from annotation.models import Chunk, Job, Revision
 from tests.exporting.test_kept_releases import freeze

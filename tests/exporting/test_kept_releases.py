@@ -15,12 +15,13 @@ from django.urls import reverse
 
 from analysis.models import Release
 from analysis.releases import freezing
-from analysis.releases.files import TERMS, Files
-from analysis.releases.kept import archive_path, start_freezing, withdraw
+from analysis.releases.kept import start_freezing, withdraw
 from analysis.releases.public import write_public
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.archives import archive_path
+from analysis.sources.releases.files import TERMS, Files
+from analysis.sources.releases.frames import ReleaseSource
 from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.releases import freezing
-from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from analysis.sources.releases.files import zipped
 from annotation.decisions import adjudicating
 from annotation.machines.generations.publishing import why_not
 from annotation.machines.runs import reuse, suggesting

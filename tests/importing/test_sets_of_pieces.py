@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 
 from analysis.releases import freezing
-from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
+from analysis.sources.releases.files import zipped
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.formats.records import (
     AnnotationRecord,

@@ -7,10 +7,10 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import zipped
+from analysis.sources.releases.frames import ReleaseSource
 from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.starting import RunError

@@ -8,11 +8,11 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 
-from analysis.releases.files import zipped
 from analysis.reports.metrics import get_report
 from analysis.rules.running import run_rule
 from analysis.sources.database import DatabaseSource
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import zipped
+from analysis.sources.releases.frames import ReleaseSource
 from annotation.access import assignment_for
 from annotation.formats.content.assay import line_of
 from annotation.formats.records import AnnotationRecord, JudgementRecord, SpanRecord

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import call_command
 from scipy import stats as scipy_stats
 
-from analysis.releases.files import zipped
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.database import DatabaseSource
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import zipped
+from analysis.sources.releases.frames import ReleaseSource
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.ratings import label_set_of
 from annotation.models import CheckerRun, Decision, Judgement, LabelSet, Project, Score

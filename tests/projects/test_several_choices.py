@@ -9,12 +9,12 @@ from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import jaccard_distance
 
 from analysis.figures.items import Filter
-from analysis.releases.files import zipped
 from analysis.reports.agreement.agreement import compute
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.blind import looked_at
 from analysis.sources.database import DatabaseSource
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import zipped
+from analysis.sources.releases.frames import ReleaseSource
 from analysis.sources.selection import Selection
 from annotation.decisions.moments import Moment
 from annotation.machines.training.queries.labels import training_labels

@@ -6,9 +6,9 @@ import uuid
 import pytest
 from django.core.management import call_command
 
-from analysis.releases.files import zipped
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.database import DatabaseSource
+from analysis.sources.releases.files import zipped
 from annotation.decisions.queries import find_items
 from annotation.exports.tools import lost_in
 from annotation.models import Decision, Judgement, LabelSet

@@ -9,11 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.releases.cards.settled import settled
-from analysis.releases.files import zipped
 from analysis.rules import deciding
 from analysis.rules.kinds import RuleError
 from analysis.rules.running import preview, run_rule
 from analysis.sources.database import DatabaseSource
+from analysis.sources.releases.files import zipped
 from annotation.decisions import adjudicating
 from annotation.models import Annotation, Decision, ItemUnit, Judgement, Project, Rater, Revision, RuleRun, Unit
 from tests import factories

@@ -15,12 +15,12 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.pages.releases.forms import FILTERS
 from analysis.releases.cards.writing import figures_again
 from analysis.releases.comparing import SHOWN, as_lines, compare
-from analysis.releases.files import MANIFEST, Files, names_of, unpacked, zipped
 from analysis.releases.freezing import write_release
 from analysis.releases.hub.asking import check_repository, check_token
 from analysis.releases.public import write_public
 from analysis.scopes import scope_of
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import MANIFEST, Files, names_of, unpacked, zipped
+from analysis.sources.releases.frames import ReleaseSource
 from analysis.sources.selection import argument_of
 from annotation.jobs.leases import JobError
 from annotation.management.shared import find_project

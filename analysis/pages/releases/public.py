@@ -15,8 +15,9 @@ from analysis.models import Release
 from analysis.pages.releases.forms import PublicForm
 from analysis.pages.releases.own import release_for
 from analysis.releases.cards.citation import citation_words
-from analysis.releases.files import Files, ReleaseError
-from analysis.releases.kept import archive_of, close_public_page, start_public_page
+from analysis.releases.kept import close_public_page, start_public_page
+from analysis.sources.releases.archives import archive_of
+from analysis.sources.releases.files import Files, ReleaseError
 from annotation.access import has_open_work, visible_projects
 from annotation.exports.releasing import artifact_path
 from annotation.exports.views import serve_file

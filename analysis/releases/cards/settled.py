@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from analysis.releases.writing import rows_of
 from analysis.sources.base import ADJUDICATED
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.frames import ReleaseSource
 from annotation.decisions.moments import sets_in_order
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem
 from annotation.task_types import TaskType

@@ -21,7 +21,7 @@ from analysis.releases.cards.writing import (
     write_texts,
 )
 from analysis.releases.cards.zenodo import zenodo_of
-from analysis.releases.files import MANIFEST, digest_of
+from analysis.sources.releases.files import MANIFEST, digest_of
 
 
 @dataclass(frozen=True, slots=True)

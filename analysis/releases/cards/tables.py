@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.releases.cards.settled import Settled
-from analysis.releases.files import line_of
 from analysis.releases.writing import ROWS_AT_ONCE, is_missing, plain, release_memory, slices
 from analysis.sources.base import Source
+from analysis.sources.releases.files import line_of
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.formats.studies import druid
 from annotation.projects.cards import SPLIT_NAMES

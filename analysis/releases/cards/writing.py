@@ -14,9 +14,9 @@ from analysis.releases.cards.readme import readme_of
 from analysis.releases.cards.settled import settled
 from analysis.releases.cards.tables import write_tables
 from analysis.releases.cards.zenodo import zenodo_of
-from analysis.releases.files import MANIFEST, digest_of, names_of
 from analysis.releases.writing import release_memory
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.files import MANIFEST, digest_of, names_of
+from analysis.sources.releases.frames import ReleaseSource
 
 CARD, CROISSANT, CITATION, ZENODO = "README.md", "croissant.json", "CITATION.cff", ".zenodo.json"
 FIGURES, CHECKSUMS = "figures.json", "SHA256SUMS"

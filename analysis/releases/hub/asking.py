@@ -7,8 +7,8 @@ import re
 from django.db import transaction
 
 from analysis.models import HubPublication, HubToken, Release
-from analysis.releases.files import ANNOTATIONS, DECISIONS, MANIFEST
 from analysis.releases.hub import secrets
+from analysis.sources.releases.files import ANNOTATIONS, DECISIONS, MANIFEST
 from annotation.jobs.lifecycle import create_job
 from annotation.models import Job
 

@@ -11,8 +11,8 @@ from django.db import transaction
 from analysis.models import HubPublication
 from analysis.releases.hub import secrets
 from analysis.releases.hub.sending import HubRefused, send_folder
-from analysis.releases.kept import archive_path
 from analysis.releases.public import write_public
+from analysis.sources.releases.archives import archive_path
 from annotation.jobs.leftovers import working_folder
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job

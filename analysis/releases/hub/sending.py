@@ -18,7 +18,7 @@ from huggingface_hub import CommitOperationAdd, HfApi, constants
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils import disable_progress_bars, set_client_factory
 
-from analysis.releases.files import MANIFEST, names_of
+from analysis.sources.releases.files import MANIFEST, names_of
 from models_runtime import egress
 from models_runtime.contracts import UnavailableError
 

@@ -14,12 +14,12 @@ from sys import intern
 import numpy as np
 import pandas as pd
 
-from analysis.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
 from analysis.sources import base
 from analysis.sources.base import Source
 from analysis.sources.content_rows import NUMBERS, content_columns
 from analysis.sources.outline import GeneratorRun, Run, groups_in
 from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
+from analysis.sources.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
 from annotation.projects.options import named_version
 from annotation.task_types import LabelSetError, TaskType, configured, learn, task_type
 

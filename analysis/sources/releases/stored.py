@@ -7,9 +7,9 @@ from functools import cached_property
 from django.db.models import Q
 
 from analysis.models import Release
-from analysis.releases.kept import path_for
 from analysis.sources.base import Source
-from analysis.sources.release import ReleaseSource
+from analysis.sources.releases.archives import path_for
+from analysis.sources.releases.frames import ReleaseSource
 from annotation.models import Rater, Unit
 
 

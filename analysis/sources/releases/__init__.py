@@ -1,0 +1,1 @@
+"""Reading releases: their files, checked against their hashes, and the frames in them."""
