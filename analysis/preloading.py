@@ -11,3 +11,6 @@ def load() -> None:
     """Load what reports need before they can show first figures."""
     for name in MODULES:
         import_module(name)
+    from analysis.reports.metrics import REPORTS
+
+    list(REPORTS)  # which imports them

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("annotation", "analysis", "models_runtime", "config", "benchmarks", "tests")
-PRODUCT = PACKAGES[:4]
+PACKAGES = ("annotation", "analysis", "models_runtime", "plugins", "config", "benchmarks", "tests")
+PRODUCT = PACKAGES[:5]
 MOST_MODULES = 20
 
 

@@ -1,50 +1,53 @@
-"""Every report there is. To add one: a module, as `Report` describes it, and a line here."""
+"""Every report there is. To add one: a folder, as `Report` describes it, and a line here; or a package of one's own."""
 
 from __future__ import annotations
 
-from analysis.papers.druid import show as druid
-from analysis.papers.icat import show as icat
-from analysis.papers.leakage import show as leakage
-from analysis.papers.refchecker import show as refchecker
-from analysis.papers.sufficiency import show as sufficiency
-from analysis.reports.agreement.agreement import show as agreement
-from analysis.reports.agreement.spans import show as spans
-from analysis.reports.checkers.alternative_annotator import show as alternative_annotator
-from analysis.reports.checkers.calibration import show as calibration
-from analysis.reports.checkers.comparison import show as comparison
-from analysis.reports.checkers.difference import show as difference
-from analysis.reports.people.annotators import show as annotators
-from analysis.reports.people.prefill_trial import show as prefill_trial
-from analysis.reports.planning.planning import show as planning
-from analysis.reports.rates.coverage import show as coverage
-from analysis.reports.rates.matched import show as matched
-from analysis.reports.rates.prevalence import show as prevalence
-from analysis.reports.rates.rates import show as rates
-from analysis.reports.report import Report
+import re
+from importlib.util import find_spec
+from typing import Any
 
-REPORTS: dict[str, Report] = {
-    report.name: report
-    for report in (
-        agreement.REPORT,
-        spans.REPORT,
-        comparison.REPORT,
-        annotators.REPORT,
-        alternative_annotator.REPORT,
-        calibration.REPORT,
-        prevalence.REPORT,
-        prefill_trial.REPORT,
-        planning.REPORT,
-        rates.REPORT,
-        refchecker.REPORT,
-        matched.REPORT,
-        difference.REPORT,
-        coverage.REPORT,
-        leakage.REPORT,
-        sufficiency.REPORT,
-        druid.REPORT,
-        icat.REPORT,
-    )
-}
+from analysis.reports.report import Report
+from plugins import EntryTable
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def _problem_of(entry: Any) -> str:
+    if not isinstance(entry, Report):
+        return "it is no analysis.reports.report.Report"
+    if not NAME.fullmatch(entry.name):
+        return f"it has the name {entry.name!r}; use up to 40 small letters, digits and dashes"
+    if find_spec(entry.module) is None:
+        return f"there is no module {entry.module}"
+    return ""
+
+
+REPORTS: EntryTable[Report] = EntryTable(
+    "assay.reports",
+    "report",
+    (
+        "analysis.reports.agreement.agreement.show:REPORT",
+        "analysis.reports.agreement.spans.show:REPORT",
+        "analysis.reports.checkers.comparison.show:REPORT",
+        "analysis.reports.people.annotators.show:REPORT",
+        "analysis.reports.checkers.alternative_annotator.show:REPORT",
+        "analysis.reports.checkers.calibration.show:REPORT",
+        "analysis.reports.rates.prevalence.show:REPORT",
+        "analysis.reports.people.prefill_trial.show:REPORT",
+        "analysis.reports.planning.planning.show:REPORT",
+        "analysis.reports.rates.rates.show:REPORT",
+        "analysis.papers.refchecker.show:REPORT",
+        "analysis.reports.rates.matched.show:REPORT",
+        "analysis.reports.checkers.difference.show:REPORT",
+        "analysis.reports.rates.coverage.show:REPORT",
+        "analysis.papers.leakage.show:REPORT",
+        "analysis.papers.sufficiency.show:REPORT",
+        "analysis.papers.druid.show:REPORT",
+        "analysis.papers.icat.show:REPORT",
+    ),
+    name_of=lambda report: report.name,
+    problem_of=_problem_of,
+)
 
 
 def get_report(name: str) -> Report:

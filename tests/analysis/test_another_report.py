@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def project(monkeypatch):
-    monkeypatch.setitem(REPORTS, REPORT.name, REPORT)
+    monkeypatch.setitem(REPORTS.entries, REPORT.name, REPORT)
     project = project_of(3)
     anna, ben = make_rater(project, "Anna"), make_rater(project, "Ben")
     for item in items_of(project):
