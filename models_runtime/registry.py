@@ -1,4 +1,4 @@
-"""The door to all checkers: what there is (`table`, and `outside` for those from elsewhere), and loading one."""
+"""The door to all checkers: what there is (`table`, and `outside` for those of the environment), and loading one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .llm import endpoints, estimating
 from .llm.hypothetical import ANY, prompt_of
 from .loading import allowed_models, model_files
 from .retrieval.contracts import DOCUMENTS, Retriever
-from .table import TABLE
+from .table import CHECKERS
 
 # A worker meets few checkers at a time, and each may hold a model.
 CACHE_SIZE = 4
@@ -41,8 +41,7 @@ def list_infos() -> tuple[CheckerInfo, ...]:
 
 def added() -> tuple[CheckerInfo, ...]:
     """Those of the list that came from outside the package."""
-    own = {entry.INFO.slug for entry in TABLE}
-    return tuple(info for info in list_infos() if info.slug not in own)
+    return tuple(info for info in list_infos() if info.slug not in CHECKERS.own_entries)
 
 
 def get_info(slug: str) -> CheckerInfo:
@@ -52,7 +51,7 @@ def get_info(slug: str) -> CheckerInfo:
 def _entries() -> dict[str, Entry]:
     """By slug. CheckerError where one from outside cannot be read."""
     try:
-        return {entry.INFO.slug: entry for entry in (*TABLE, *outside.configured())}
+        return {**CHECKERS, **outside.configured()}
     except ValueError as error:
         raise CheckerError(f"{outside.VARIABLE} {error}") from None
 

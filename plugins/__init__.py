@@ -47,6 +47,7 @@ class EntryTable(Mapping[str, Entry]):
     what : what an entry is called in messages
     own : Assay's entries, as entry points name objects: `package.module` or `package.module:attribute`
     name_of : an entry's name
+    family_of : what only entries of one package may have in common; the name, where nothing is given
     problem_of : what is wrong with a loaded object, as a clause; empty where it can be an entry
     """
 
@@ -55,6 +56,7 @@ class EntryTable(Mapping[str, Entry]):
     own: tuple[str, ...]
     name_of: Callable[[Entry], str]
     problem_of: Callable[[Any], str]
+    family_of: Callable[[Entry], str] | None = None
 
     def __getitem__(self, name: str) -> Entry:
         return self.entries[name]
@@ -71,8 +73,10 @@ class EntryTable(Mapping[str, Entry]):
 
     @cached_property
     def own_entries(self) -> dict[str, Entry]:
-        entries = [self.load(name) for name in self.own]
-        return self._by_name(entries)
+        entries = {self.name_of(entry): entry for entry in map(self.load, self.own)}
+        if len(entries) < len(self.own):
+            raise ValueError(f"two {self.what}s of Assay have one name")
+        return entries
 
     def load(self, name: str) -> Entry:
         """The object of that dotted name. ValueError where it cannot be an entry, and what its import raises."""
@@ -95,38 +99,41 @@ class EntryTable(Mapping[str, Entry]):
         for name in ("entries", "_added"):
             self.__dict__.pop(name, None)
 
-    def _by_name(self, entries: list[Entry]) -> dict[str, Entry]:
-        names = Counter(map(self.name_of, entries))
-        if twins := [name for name, n in names.items() if n > 1]:
-            raise ValueError(f"two {self.what}s are called {twins[0]!r}")
-        return {self.name_of(entry): entry for entry in entries}
+    def family(self, entry: Entry) -> str:
+        return (self.family_of or self.name_of)(entry)
 
     @cached_property
     def _added(self) -> _Added[Entry]:
-        found: list[tuple[str, InstalledPackage, Entry]] = []
+        found: list[tuple[InstalledPackage, Entry]] = []
         problems = []
         for package, point in sorted((_package_of(point), point) for point in entry_points(group=self.group)):
             try:
-                entry = self.load(point.value)
+                found.append((package, self.load(point.value)))
             except (Exception, SystemExit) as error:  # whatever a module does when it is imported
                 reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
                 problems.append(f"{package}: the {self.what} {point.name} ({point.value}) is left out: {reason}")
-            else:
-                found.append((self.name_of(entry), package, entry))
-        owners = [*((name, "Assay") for name in self.own_entries), *((name, package) for name, package, _ in found)]
-        for name, n in Counter(name for name, _ in owners).items():
-            if n > 1:
-                listed = " and ".join(str(owner) for other, owner in owners if other == name)
-                left = "Assay's is used" if name in self.own_entries else "neither is used"
-                problems.append(f"{listed} both have a {self.what} {name!r}; {left}")
-        once = {name for name, n in Counter(name for name, _ in owners).items() if n == 1}
+        taken = self._taken(found)
+        problems += taken.values()
+        kept = {self.name_of(one): (one, package) for package, one in found if self.family(one) not in taken}
         for problem in problems:
             logger.error(problem)
-        return _Added(
-            {name: entry for name, _, entry in found if name in once},
-            {name: package for name, package, _ in found if name in once},
-            tuple(problems),
-        )
+        entries = {name: entry for name, (entry, _) in kept.items()}
+        return _Added(entries, {name: package for name, (_, package) in kept.items()}, tuple(problems))
+
+    def _taken(self, found: list[tuple[InstalledPackage, Entry]]) -> dict[str, str]:
+        """What several packages, or entries, are called, and who they are."""
+        owners: dict[str, list[str]] = {self.family(entry): ["Assay"] for entry in self.own_entries.values()}
+        names = Counter(self.name_of(entry) for _, entry in found)
+        for package, entry in found:
+            others = owners.setdefault(self.family(entry), [])
+            if str(package) not in others or names[self.name_of(entry)] > 1:
+                others.append(str(package))
+        return {
+            family: f"{' and '.join(packages)} both have the {self.what} {family!r}; "
+            + ("that of Assay is used" if packages[0] == "Assay" else "none of them is used")
+            for family, packages in owners.items()
+            if len(packages) > 1
+        }
 
 
 def _package_of(point: EntryPoint) -> InstalledPackage:

@@ -25,13 +25,13 @@ from annotation.imports.importing import REFUSE
 from annotation.imports.publishing import publish
 from annotation.imports.staging import ContentPass, read_all
 from annotation.models import ContentBatch, Dataset, Job, Project, Revision
-from annotation.task_types import TASK_TYPES, Dimension
+from annotation.task_types import Dimension, every_task_type
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
 from tests.factories import join, make_dataset, make_project, make_user
 from tests.world.remembered import remembered
 
-IDENTIFIERS = tuple(description.identifier for description in TASK_TYPES)
+IDENTIFIERS = tuple(description.identifier for description in every_task_type())
 # For costly tests: between them these take every way through the code. The other kinds are among the slow tests.
 EVERY_TIME = ("claim-evidence/six-way/1", "triplets/-/1", "aspect-coverage/-/1")
 EACH_KIND = pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from analysis.rules.kinds import KINDS
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("config", "analysis", "annotation", "models_runtime", "plugins")
@@ -66,6 +66,7 @@ ALLOWED = {
         "models_runtime.named_entries",
         "models_runtime.outside",
         "models_runtime.registry",
+        "plugins",
     ),
     "analysis": (*BELOW_FIGURES, *FIGURES_UP_TO["pages"]),
     **{f"analysis.{room}": (*BELOW_FIGURES, *FIGURES_UP_TO[room]) for room in FIGURES},
@@ -84,9 +85,9 @@ ALLOWED = {
     "annotation.editing": ("annotation.models",),
     "annotation.markdown": (),
     "annotation.models": ("annotation.task_types",),
-    "annotation.formats": ("annotation.incoming", "annotation.task_types.base"),
+    "annotation.formats": ("annotation.incoming", "annotation.task_types.base", "plugins"),
     "annotation.incoming": (),
-    "annotation.task_types": (),
+    "annotation.task_types": ("plugins",),
     "models_runtime": ("plugins",),
     "plugins": (),
 }
@@ -400,7 +401,7 @@ def types_named_in(path: Path, source: str | None = None) -> list[str]:
     """Identifiers of task types that stand in the code, and comparisons of what a type is called by with a text."""
     if any(is_in(name_of(path), part) for part in NAMING):
         return []
-    slugs = {description.slug for description in TASK_TYPES}
+    slugs = {description.slug for description in every_task_type()}
     found = []
     for node in ast.walk(tree_of(path) if source is None else ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -520,7 +521,7 @@ def test_a_task_type_read_at_import_would_be_found():
 def types_named_on(path: Path, text: str | None = None) -> list[str]:
     """As `types_named_in`, for templates and scripts."""
     text = text if text is not None else path.read_text(encoding="utf-8")
-    slugs = "|".join(sorted({description.slug for description in TASK_TYPES}))
+    slugs = "|".join(sorted({description.slug for description in every_task_type()}))
     return [
         *re.findall(r"(?:task_type|type\.(?:slug|variant|identifier|contents))\s*[!=]=+", text),
         *re.findall(rf"(?<!tasks/)\b(?:{slugs})/[\w-]+/\d", text),

@@ -124,8 +124,8 @@ def test_a_broken_description_is_told(words):
 
 
 def test_what_the_house_has_is_whole():
-    assert [problem for one in task_types.TASK_TYPES for problem in problems_of(one)] == []
-    assert list(problems_among(task_types.TASK_TYPES)) == []
+    assert [problem for one in task_types.every_task_type() for problem in problems_of(one)] == []
+    assert list(problems_among(task_types.every_task_type())) == []
 
 
 def test_two_types_need_two_names_and_two_titles():
@@ -137,9 +137,8 @@ def test_two_types_need_two_names_and_two_titles():
 
 def test_django_tells_at_start(monkeypatch):
     assert [error for error in run_checks() if error.id == "assay.E001"] == []
-    monkeypatch.setattr(
-        task_types, "TASK_TYPES", (*task_types.TASK_TYPES, replace(SIX, contents="nothing", variant="x"))
-    )
+    wrong = replace(SIX, contents="nothing", variant="x")
+    monkeypatch.setitem(task_types.TASK_TYPES.entries, wrong.identifier, wrong)
     told = "\n".join(error.msg for error in run_checks() if error.id == "assay.E001")
     assert "claim-evidence/x/1: CONTENTS has no 'nothing'" in told and "have the title" in told
 
@@ -161,7 +160,7 @@ def test_both_pages_take_their_keys_from_one_table():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("identifier", [one.identifier for one in task_types.TASK_TYPES])
+@pytest.mark.parametrize("identifier", [one.identifier for one in task_types.every_task_type()])
 def test_pages_have_the_texts_that_their_contents_name(identifier):
     description = task_type(identifier)
     project = make_kind_project(identifier)

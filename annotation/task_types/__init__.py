@@ -1,4 +1,5 @@
-"""Every task type there is. To add one: a file beside this one, a line in `TASK_TYPES`, a template.
+"""Every task type there is. To add one: a file in this folder, a line in `TASK_TYPES`, a template; or a package of
+one's own with an entry point in the group `assay.task_types`.
 
 Label sets that people make (`label_sets`) are task types, too: those that this process was told of, and those that a
 lookup finds, which the database's rows are.
@@ -7,8 +8,8 @@ lookup finds, which the database's rows are.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from .answer_grade import ANSWER_GRADE
-from .aspect_coverage import ASPECT_COVERAGE
+from plugins import EntryTable
+
 from .base import (
     NONE_CHOSEN,
     NONE_TITLE,
@@ -23,30 +24,33 @@ from .base import (
     SpanRule,
     TaskType,
 )
-from .claim_evidence import CLAIM_EVIDENCE_SIX, CLAIM_EVIDENCE_THREE
-from .claim_verdict import CLAIM_VERDICT_FOUR, CLAIM_VERDICT_THREE
-from .evidence_inclusion import EVIDENCE_INCLUSION
 from .label_sets import LabelSetError, task_type_of
-from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE, NLI_TWO
 from .options import OptionsError, configured, options_of
-from .sufficient_context import SUFFICIENT_CONTEXT
-from .triplets import SUB_SENTENCES, TRIPLETS
 
-TASK_TYPES: tuple[TaskType, ...] = (
-    CLAIM_EVIDENCE_SIX,
-    CLAIM_EVIDENCE_THREE,
-    TRIPLETS,
-    SUB_SENTENCES,
-    ASPECT_COVERAGE,
-    SUFFICIENT_CONTEXT,
-    ANSWER_GRADE,
-    NLI_THREE,
-    NLI_TWO,
-    ATOMIC_CLAIM,
-    ASPECT_RELEVANCE,
-    EVIDENCE_INCLUSION,
-    CLAIM_VERDICT_THREE,
-    CLAIM_VERDICT_FOUR,
+TASK_TYPES: EntryTable[TaskType] = EntryTable(
+    "assay.task_types",
+    "task type",
+    (
+        "annotation.task_types.claim_evidence:CLAIM_EVIDENCE_SIX",
+        "annotation.task_types.claim_evidence:CLAIM_EVIDENCE_THREE",
+        "annotation.task_types.triplets:TRIPLETS",
+        "annotation.task_types.triplets:SUB_SENTENCES",
+        "annotation.task_types.aspect_coverage:ASPECT_COVERAGE",
+        "annotation.task_types.sufficient_context:SUFFICIENT_CONTEXT",
+        "annotation.task_types.answer_grade:ANSWER_GRADE",
+        "annotation.task_types.nli:NLI_THREE",
+        "annotation.task_types.nli:NLI_TWO",
+        "annotation.task_types.nli:ATOMIC_CLAIM",
+        "annotation.task_types.nli:ASPECT_RELEVANCE",
+        "annotation.task_types.evidence_inclusion:EVIDENCE_INCLUSION",
+        "annotation.task_types.claim_verdict:CLAIM_VERDICT_THREE",
+        "annotation.task_types.claim_verdict:CLAIM_VERDICT_FOUR",
+    ),
+    name_of=lambda kind: kind.identifier,
+    # Another version of a type is up to the package that has the first.
+    family_of=lambda kind: kind.slug,
+    # Django's checks look at the rest (`config.task_type_checks`).
+    problem_of=lambda kind: "" if isinstance(kind, TaskType) else "it is no annotation.task_types.TaskType",
 )
 
 __all__ = [
@@ -79,12 +83,12 @@ __all__ = [
 
 def every_task_type() -> tuple[TaskType, ...]:
     """All versions, in the table's order. Nothing else reads the table, and nothing asks before it needs one."""
-    return TASK_TYPES
+    return tuple(TASK_TYPES.values())
 
 
 def is_shipped(identifier: str) -> bool:
-    """Whether Assay brings the task type itself."""
-    return any(candidate.identifier == identifier for candidate in every_task_type())
+    """Whether Assay or an installed package has the task type; others are label sets."""
+    return identifier in TASK_TYPES
 
 
 def asked_alike(one: TaskType, other: TaskType) -> set[str]:
@@ -128,9 +132,8 @@ def learn(description: Mapping) -> TaskType:
 
 def task_type(identifier: str) -> TaskType:
     """The task type stored as `slug/variant/version`. Unknown identifiers raise KeyError."""
-    for candidate in every_task_type():
-        if candidate.identifier == identifier:
-            return candidate
+    if identifier in TASK_TYPES:
+        return TASK_TYPES[identifier]
     if identifier in _LEARNT:
         return _LEARNT[identifier]
     for find in _LOOKUPS:

@@ -18,7 +18,7 @@ from analysis.reports.metrics import get_report
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Decision, Item, Job, Judgement, Membership, Rater, Revision
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from tests.factories import join, make_dataset, make_project, make_user
 from tests.kinds import bring_in, make_kind_project
 from tests.world.labels import make_rater
@@ -158,7 +158,7 @@ def test_wrong_parameters_and_other_tasks_are_refused(project):
 
 
 def test_which_task_types_have_coverage():
-    assert [kind.slug for kind in TASK_TYPES if covering_dimension(kind)] == ["aspect-coverage"]
+    assert [kind.slug for kind in every_task_type() if covering_dimension(kind)] == ["aspect-coverage"]
 
 
 def test_nobody_labelled_and_nothing_there(project):

@@ -30,7 +30,7 @@ from annotation.formats.records import (
 )
 from annotation.jobs import lifecycle
 from annotation.models import Annotation, Job, Judgement, Project, Revision, RunFailure, Unit
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from tests.factories import make_dataset, make_project
 from tests.kinds import bring_in
 from tests.world import client_of
@@ -500,7 +500,7 @@ def test_wrong_options_are_refused(options, message):
 
 
 def test_which_kinds_it_is_for():
-    assert [kind.slug for kind in TASK_TYPES if not get_report("icat").fits(kind)] == ["aspect-coverage"]
+    assert [kind.slug for kind in every_task_type() if not get_report("icat").fits(kind)] == ["aspect-coverage"]
     assert not Judgement.objects.exists()
 
 

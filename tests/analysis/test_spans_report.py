@@ -6,7 +6,7 @@ import pytest
 from analysis.figures.items import Filter, Items
 from analysis.figures.tabular import Person
 from analysis.reports.metrics import get_report
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from tests.factories import make_claim_evidence, make_dataset, make_project
 from tests.world.labels import (
     in_order_of_keys,
@@ -232,7 +232,7 @@ def test_a_mark_beyond_its_text_leaves_the_unit_out_and_is_counted():
 
 def test_projects_without_marks_and_unknown_choices_are_refused():
     report = get_report("spans")
-    reasons = {kind.identifier: report.fits(kind) for kind in TASK_TYPES}
+    reasons = {kind.identifier: report.fits(kind) for kind in every_task_type()}
     assert reasons["claim-evidence/six-way/1"] == ""
     assert reasons["answer-grade/-/1"] == "it asks for no highlights"
     with pytest.raises(ValueError, match="who is one of answered, same-label, marked"):

@@ -5,7 +5,7 @@ import pytest
 
 from annotation.models import Assignment, Suggestion
 from annotation.projects.options import set_options
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from tests.factories import join, make_suggestions, make_user
 from tests.kinds import make_kind_project
 from tests.work.browser import Annotator
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 # Stands with each suggestion that is withheld, and nowhere else.
 SCORE = 0.12345678
-CONDITIONAL = [kind for kind in TASK_TYPES if any(one.asked_when for one in kind.dimensions)]
+CONDITIONAL = [kind for kind in every_task_type() if any(one.asked_when for one in kind.dimensions)]
 KINDS = pytest.mark.parametrize("kind", CONDITIONAL, ids=lambda kind: kind.identifier)
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from annotation.models import Dataset, Decision, Project
-from annotation.task_types import TASK_TYPES, task_type
+from annotation.task_types import every_task_type, task_type
 from tests.factories import make_project
 from tests.world.content import (
     ARABIC,
@@ -20,7 +20,7 @@ from tests.world.exported import export
 
 pytestmark = pytest.mark.django_db
 
-IN_THIS_LAYOUT = [each.identifier for each in TASK_TYPES if each.export_layout == "content"]
+IN_THIS_LAYOUT = [each.identifier for each in every_task_type() if each.export_layout == "content"]
 # Their published layouts cannot hold this content: evidence of questions, and ids that are not RefChecker's.
 NOT_HELD_ELSEWHERE = ["claim-evidence/three-way/1", "triplets/-/1"]
 ITEMS = {
@@ -49,7 +49,9 @@ def dataset(tmp_path) -> Dataset:
 
 
 def test_the_layout_serves_every_type_but_those_of_published_layouts():
-    others = {each.identifier: each.export_layout for each in TASK_TYPES if each.identifier not in IN_THIS_LAYOUT}
+    others = {
+        each.identifier: each.export_layout for each in every_task_type() if each.identifier not in IN_THIS_LAYOUT
+    }
     assert others == {
         "claim-evidence/six-way/1": "druid",
         "claim-evidence/three-way/1": "druid",

@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.models import Job, Score, Suggestion
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from tests.kinds import ANSWER, ASPECTS, RESPONSES, make_kind_project
 
 from .server import completion, picked
@@ -77,4 +77,4 @@ def test_aligned_aspects_are_suggested_with_the_sentence_that_covers_them(client
 
 def identifier_of(kind: str) -> str:
     slug, _, variant = kind.partition("/")
-    return next(one.identifier for one in TASK_TYPES if (one.slug, one.variant) == (slug, variant))
+    return next(one.identifier for one in every_task_type() if (one.slug, one.variant) == (slug, variant))

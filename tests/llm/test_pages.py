@@ -12,7 +12,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.runs import predicting, suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import CheckerRun, Job, RunFailure, Suggestion
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from models_runtime.llm.endpoints import VARIABLE
 from tests import factories
 from tests.kinds import make_kind_project
@@ -21,7 +21,7 @@ from .server import Reply, completion, picked
 
 pytestmark = pytest.mark.django_db
 
-SUGGESTED = tuple(one.identifier for one in TASK_TYPES if one.checkers and not why_not(one))
+SUGGESTED = tuple(one.identifier for one in every_task_type() if one.checkers and not why_not(one))
 FAST = {"wait_seconds": 0, "retries": 0}
 
 

@@ -16,14 +16,16 @@ from annotation.machines.runs import suggesting
 from annotation.models import Case, Decision, Job, Membership
 from annotation.projects import cases
 from annotation.projects.item_making import anchors_in
-from annotation.task_types import TASK_TYPES, task_type
+from annotation.task_types import every_task_type, task_type
 from annotation.work.queries.pages import load_page
 from tests.factories import join, make_items, make_suggestions, make_user
 from tests.kinds import DOCUMENT, EACH_KIND, GOLD, answer_all, bring_in, make_kind_project, records
 
 pytestmark = pytest.mark.django_db
 # Rows are read by what items are made from: the first kind of each is enough to count queries.
-FIRST_OF_ANCHOR = {(kind.anchor_kind, kind.anchor_parent): kind.identifier for kind in reversed(TASK_TYPES)}.values()
+FIRST_OF_ANCHOR = {
+    (kind.anchor_kind, kind.anchor_parent): kind.identifier for kind in reversed(every_task_type())
+}.values()
 SHOWS_REPORT = re.compile("/(agreement|comparison|rates)/$").search
 # What the item made from the first row of the content is about, as the list of items says it.
 ABOUT = {

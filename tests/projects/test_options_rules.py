@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.task_types import TASK_TYPES, OptionsError, configured, options_of, task_type
+from annotation.task_types import OptionsError, configured, every_task_type, options_of, task_type
 
 SIX = task_type("claim-evidence/six-way/1")
 COVERAGE = task_type("aspect-coverage/-/1")
@@ -37,7 +37,7 @@ def fitting_options(draw, description):
     return options
 
 
-described = st.sampled_from(TASK_TYPES).flatmap(lambda one: st.tuples(st.just(one), fitting_options(one)))
+described = st.sampled_from(every_task_type()).flatmap(lambda one: st.tuples(st.just(one), fitting_options(one)))
 
 
 @settings(deadline=None, max_examples=200)

@@ -9,7 +9,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import checker_inputs, label_spaces, why_not
 from annotation.models import Evidence, Job, Response, Score, Suggestion
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from annotation.work.queries import pages
 from tests.factories import join, make_user
 from tests.kinds import ANSWER, ASPECTS, DOCUMENT, GOLD, OTHER, make_kind_dataset, make_kind_project
@@ -17,7 +17,7 @@ from tests.work.browser import Annotator
 
 pytestmark = pytest.mark.django_db
 
-SUGGESTED = tuple(one.identifier for one in TASK_TYPES if one.checkers and not why_not(one))
+SUGGESTED = tuple(one.identifier for one in every_task_type() if one.checkers and not why_not(one))
 BY_RETRIEVAL = {"claim-verdict"}
 QUESTION = "When did harbour 0 freeze?"
 PASSAGES = (OTHER, GOLD)
@@ -53,7 +53,7 @@ def run_here(project, checker="fake", **parameters):
 
 def test_every_task_type_says_what_checkers_are_given_or_why_there_are_none():
     assert set(GIVEN) == set(SUGGESTED)
-    for description in TASK_TYPES:
+    for description in every_task_type():
         retrieved = description.slug in BY_RETRIEVAL
         assert bool(why_not(description, retrieved=not retrieved))
         given = not why_not(description, retrieved=retrieved)

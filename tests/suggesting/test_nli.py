@@ -8,7 +8,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import CheckerRun, Job, Score, Suggestion
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from annotation.work.queries import pages
 from models_runtime import registry
 from tests import factories
@@ -17,7 +17,7 @@ from tests.models_runtime.tiny import voting_bert
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-JUDGED = tuple(one.identifier for one in TASK_TYPES if "nli" in one.checkers and not why_not(one))
+JUDGED = tuple(one.identifier for one in every_task_type() if "nli" in one.checkers and not why_not(one))
 # What stands in the gold evidence, the answer and the document decides; the others say nothing.
 VOTES = {"1963": "entailment", "ferry": "contradiction"}
 # By task type: a unit's key and what the model must say of it.

@@ -18,7 +18,7 @@ from annotation.machines.runs import suggesting
 from annotation.models import Claim, Evidence, Job, Project, RunFailure, Score, Suggestion
 from annotation.projects import managing
 from annotation.projects.prefill import scorers
-from annotation.task_types import TASK_TYPES
+from annotation.task_types import every_task_type
 from models_runtime import registry
 from tests import factories
 from tests.kinds import bring_in
@@ -68,7 +68,7 @@ def test_every_scorer_is_offered_where_its_question_has_its_texts_and_nowhere_el
     fitting["aspect-coverage"] = {"icat", "icat-server", "text-baselines"}
     assert set(scorers()) == set().union(*fitting.values())
     of_triplets = {"masked-reference", "masked-reference-server"}
-    for description in TASK_TYPES:
+    for description in every_task_type():
         expected = fitting.get(description.slug, set())
         # A sub-sentence has no subject or object that could be masked.
         expected = expected - of_triplets if description.unit_kind == "sub_sentence" else expected
