@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.core.checks import Error, Warning, register
 
+from annotation.formats import FORMATS
 from annotation.task_types import every_task_type
 from config.corpora import VARIABLE, problem_of
 from config.task_type_checks import problems_among, problems_of
@@ -14,6 +15,12 @@ def task_types_fit_the_house(app_configs, **kwargs):
     problems = list(problems_among(every_task_type()))
     problems += [problem for description in every_task_type() for problem in problems_of(description)]
     return [Error(problem, id="assay.E001") for problem in problems]
+
+
+@register()
+def check_formats(app_configs, **kwargs):
+    known = {description.identifier for description in every_task_type()}
+    return [Error(problem, id="assay.E002") for problem in FORMATS.problems(known)]
 
 
 @register()

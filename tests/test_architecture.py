@@ -543,3 +543,25 @@ def test_what_is_left_out_on_postgresql_is_there():
     for file, _, test in (name.partition("::") for name in names):
         assert f"def {test or 'test_'}" in (ROOT / file).read_text(encoding="utf-8"), (file, test)
     assert len(names) > 40
+
+
+# ---- nor a format ----
+
+
+def formats_compared_in(path: Path, source: str | None = None) -> list[str]:
+    """Comparisons of what is called `format` with a text in the code: what is so of one format is in its INFO."""
+    return [
+        ast.unparse(node)
+        for node in ast.walk(tree_of(path) if source is None else ast.parse(source))
+        if isinstance(node, ast.Compare)
+        for sides in [[node.left, *node.comparators]]
+        if any(getattr(side, "attr", getattr(side, "id", "")) == "format" for side in sides)
+        and any(map(_is_text, sides))
+    ]
+
+
+def test_no_format_is_asked_for_by_name():
+    paths = [path for path in MODULES if is_in(name_of(path), "annotation")]
+    assert offenders(formats_compared_in, paths) == {}
+    asking = ["if request.format == 'assay': pass", "x = format in ('table', 'ratings')", "x = 'druid' != self.format"]
+    assert [line for line in asking if not formats_compared_in(ROOT / "x.py", line)] == []

@@ -14,6 +14,7 @@ from annotation.api.uploading import IntoProject
 from annotation.decisions import adjudicating
 from annotation.decisions.desk import spans_to_store
 from annotation.decisions.forms import DecisionForm
+from annotation.formats.content.format import INFO as CONTENT
 from annotation.machines.runs.checker_inputs import checker_inputs, reader_of
 from annotation.models import (
     Annotation,
@@ -85,7 +86,7 @@ class ItemsRoute(IntoProject, Listing):
     """Pages of work, with how many answered and skipped each. POST adds content to the data set, a line of Assay's
     content format each (docs/formats.md), and makes the items of it; a key that is there already is not added again."""
 
-    format = "content"
+    format = CONTENT.slug
     shape = shapes.ItemShape
     filters = {
         "state": QueryFilter("state", Item.State.values),

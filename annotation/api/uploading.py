@@ -22,7 +22,9 @@ from annotation.api.problems import Problem
 from annotation.api.repeating import once
 from annotation.api.routes import Route
 from annotation.formats import FORMATS, SourceFile, detect, get_format
+from annotation.formats.content.assay import INFO as ASSAY
 from annotation.formats.records import FormatError
+from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.mapping_file import check_checkers
 from annotation.formats.tables.oddities import ENCODING, check_treatment
 from annotation.formats.tables.questions import range_in
@@ -253,7 +255,7 @@ class ImportsRoute(UploadRoute):
         wish = self._wish(request, asked)
 
         def start(upload: Upload) -> Job:
-            found = asked.get("format") or detect(uploads.path_of(upload), upload.file_name) or "table"
+            found = asked.get("format") or detect(uploads.path_of(upload), upload.file_name) or TABLE.slug
             choices = FileChoices(**{name: asked[name] for name in OF_FILE})
             if get_format(found).needs_mapping and not choices.mapping:
                 wanted_format, encoding = found if "format" in asked else "", choices.treat.get(ENCODING, "")
@@ -324,4 +326,4 @@ class LabelsRoute(IntoProject):
     """Labels of raters elsewhere, a line for each answer, as an export has them (docs/formats.md). The same lines twice
     change nothing; what a rater now says otherwise is a further revision."""
 
-    format = "assay"
+    format = ASSAY.slug

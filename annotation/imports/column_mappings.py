@@ -10,6 +10,7 @@ from dataclasses import replace
 from django.db.models import Q
 
 from annotation.formats.sources import SourceFile
+from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.mapping import (
     LAYOUTS,
     SURE,
@@ -88,7 +89,7 @@ def guess_for_all(source: SourceFile, encoding: str = "") -> tuple[str, dict[str
     guess = guess_mapping(seen.columns, seen.rows)
     if guess.missing:
         raise ImportProblem(f"Map the columns: none could be guessed for {', '.join(guess.missing)}")
-    return "table", guess.mapping, [f"{target} from {column}" for target, column in guess.mapping.items()]
+    return TABLE.slug, guess.mapping, [f"{target} from {column}" for target, column in guess.mapping.items()]
 
 
 def roles_or_refusal(seen: Preview, apart: Preview) -> dict[str, str]:

@@ -62,7 +62,7 @@ class UploadForm(forms.Form):
     files = ManyFilesField(label="Files", help_text="Also compressed (.gz), or several in one .zip.")
     format = forms.ChoiceField(
         required=False,
-        choices=[(GUESS, "Detect it from the file"), *((each.slug, each.title) for each in FORMATS.values())],
+        choices=lambda: [(GUESS, "Detect it from the file"), *((slug, each.title) for slug, each in FORMATS.items())],
     )
     encoding = forms.ChoiceField(
         required=False,

@@ -14,10 +14,8 @@ from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_fo
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
-from annotation.formats.tables.mapping_file import RATINGS
 from annotation.formats.tables.oddities import ReadingNotes
 from annotation.formats.tables.questions import MOST_LABELS
-from annotation.formats.tables.summary import sentences
 from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
 from annotation.imports import outside_runs, uploads
 from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version, questions_in, renamed
@@ -155,7 +153,7 @@ def sources_of(request: ImportRequest) -> list[SourceFile]:
 
 def settings_in(request: ImportRequest) -> CarriedSettings | None:
     """The settings that an export brings along; None where it brings none. ImportProblem where they cannot be had."""
-    if request.format != "assay":
+    if not get_format(request.format).carries_settings:
         return None
     try:
         manifest = read_manifest(sources_of(request))
@@ -166,7 +164,7 @@ def settings_in(request: ImportRequest) -> CarriedSettings | None:
 
 def frames_of(request: ImportRequest) -> Frames | None:
     """What a release among the files says beside its labels."""
-    return frames_in(sources_of(request)) if request.format == "assay" else None
+    return frames_in(sources_of(request)) if get_format(request.format).carries_settings else None
 
 
 def _check_settings(request: ImportRequest, wanted: TaskType) -> None:
@@ -223,7 +221,7 @@ def _noted(options: Options) -> Iterator:
 def other_version(request: ImportRequest, wanted: TaskType) -> tuple[str, set[str]] | None:
     """The version of the project's task type that an export's labels are of, and the questions that both ask alike.
     None where it is the same version, and where it is another task type, whose labels are refused."""
-    if request.format != "assay":
+    if not get_format(request.format).carries_settings:
         return None
     identifier, brought = fitting_task_type(request), label_set_in(request)
     if identifier == wanted.identifier:
@@ -284,7 +282,7 @@ def label_set_in(request: ImportRequest) -> dict | None:
     that Assay ships, and where there are no labels."""
     if get_format(request.format).makes_label_set:
         return with_label_set(request).choices.label_set or None
-    if request.format != "assay":
+    if not get_format(request.format).carries_settings:
         return None
     manifest = read_manifest(sources_of(request)) or {}
     try:
@@ -300,22 +298,21 @@ def with_label_set(request: ImportRequest) -> ImportRequest:
         return request
     sources = sources_of(request)
     name = Path(sources[0].label).name.partition(".")[0].replace("_", " ").strip()
-    made = known.load().label_set_of(sources, options_of(request, None), name)
+    made = known.label_set_of(sources, options_of(request, None), name)
     return replace(request, choices=replace(request.choices, label_set=made))
 
 
 def fitting_task_type(request: ImportRequest) -> str:
     """The identifier of the task type that the file's labels are of; "" where nothing tells."""
-    if request.format == "table":
-        return FORMATS["table"].load().task_type_of(sources_of(request), options_of(request, None))
-    if request.format == "content":
-        return _task_type_of(FORMATS["content"].load().labels_in(sources_of(request), options_of(request, None)))
-    if get_format(request.format).makes_label_set:
+    known = get_format(request.format)
+    if known.makes_label_set:
         brought = label_set_in(request)
         return identifier_of(brought) if brought else ""
-    if request.format == "assay":
-        return FORMATS["assay"].load().task_type_of(sources_of(request))
-    return get_format(request.format).task_type
+    if known.task_type_of is not None:
+        return known.task_type_of(sources_of(request), options_of(request, None))
+    if known.labels_in is not None:
+        return _task_type_of(known.labels_in(sources_of(request), options_of(request, None)))
+    return known.task_type
 
 
 def _task_type_of(labels: Iterable[tuple[str, str, str]]) -> str:
@@ -356,9 +353,8 @@ def _is_told_by_all_labels(request: ImportRequest) -> bool:
     if wish is None or Project.objects.filter(slug=wish.slug).exists():
         return False
     known = get_format(request.format)
-    needs_all_labels = getattr(known.load(), "needs_all_labels", None)
-    if needs_all_labels is not None:
-        return not wish.task_type and needs_all_labels(request.choices.mapping)
+    if known.needs_all_labels is not None:
+        return not wish.task_type and known.needs_all_labels(request.choices.mapping)
     return known.makes_label_set and request.choices.label_set is None
 
 
@@ -374,9 +370,8 @@ def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat
 
 
 def read_as(request: ImportRequest, findings: Findings) -> list[str]:
-    """What the columns of a table of ratings were read as, in sentences. A column of raters names no places."""
-    n_named = len(findings.raters - findings.slots)
-    return sentences(request.choices.mapping, n_named) if request.format == RATINGS else []
+    """What the columns of a table were read as, in sentences. A column of raters names no places."""
+    return get_format(request.format).read_as(request.choices.mapping, len(findings.raters - findings.slots))
 
 
 def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:
@@ -390,7 +385,8 @@ def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:
 
 
 def _has_spans(request: ImportRequest) -> bool:
-    return request.format == "assay" or get_format(request.format).makes_label_set
+    known = get_format(request.format)
+    return known.carries_settings or known.makes_label_set
 
 
 def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: bool, wake_workers: bool = True) -> Job:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from django.db import transaction
 
-from annotation.formats import FormatError
+from annotation.formats import FormatError, get_format
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
 from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
@@ -137,7 +137,7 @@ def fill_project(job: Job, request: ImportRequest, lease: Lease) -> dict:
         done = external_labels.bring_in(
             project,
             _sound(job, request, wanted, progress_of(lease, "Importing labels")),
-            names_are_pseudonyms=request.format == "assay",
+            names_are_pseudonyms=get_format(request.format).carries_settings,
             guard=guard_of(lease),
             beat=lease.beat,
             journal=journal,

@@ -19,9 +19,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import incoming
 from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
-from annotation.formats import FormatError, SourceFile, detect, get_format
+from annotation.formats import FORMATS, FormatError, SourceFile, detect, get_format
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
+from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
@@ -109,14 +110,12 @@ def _after_upload(request, dataset, stored, form):
 
 def _guess_format(stored: list[Upload]) -> str:
     found = {detect(uploads.path_of(upload), upload.file_name) for upload in stored}
-    for slug in ("assay", "potato", "alt-test", "argilla", "scifact"):  # come together with the file of the content
-        if slug in found:
-            return slug
+    if leading := [slug for slug in FORMATS if slug in found and FORMATS[slug].has_content_file]:
+        return leading[-1]  # Assay's own comes last in the table
     if len(found) > 1:
         titles = ", ".join(sorted(get_format(slug).title if slug else "unreadable" for slug in found))
         raise ImportProblem(f"The files look like several formats ({titles}); import them one after the other")
-    # A file without a readable row says best what is wrong with it when it is read as a table.
-    return found.pop() or "table"
+    return found.pop() or TABLE.slug  # whose errors are the clearest
 
 
 @login_required
@@ -148,7 +147,7 @@ def import_columns(request, slug):
             messages.info(request, "Choose below what the values in the columns of labels mean.")
             return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={guess.layout}")
         wanted = ImportRequest(
-            format="table",
+            format=TABLE.slug,
             files=importing.files_of_uploads(stored),
             choices=FileChoices(mapping=form.mapping, values=form.values, treat=_treat(encoding)),
         )

@@ -46,7 +46,7 @@ def test_averitec_claims_with_nested_questions(tmp_path):
         ("dev/0/q0/a1", "dev/0", "Did it freeze?\nIn 1963.", "", True),
     ]
     assert [(one.unit, one.label) for one in of(found, DecisionRecord)] == [("dev/0", "conflicting_evidence")]
-    made = get_format("averitec").load().label_set_of([source], Options(), "dev")
+    made = get_format("averitec").label_set_of([source], Options(), "dev")
     assert problems_of(made) == [] and len(made["questions"][0]["labels"]) == 4
 
 

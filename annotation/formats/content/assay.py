@@ -21,6 +21,7 @@ from annotation.formats.content.frames import frames_in, read_content
 from annotation.formats.detection import detect
 from annotation.formats.files.manifests import data_files, read_manifest
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import SURE, TEXT_TABLES, Format, has_columns
 from annotation.formats.records import (
     AnnotationRecord,
     DecisionRecord,
@@ -33,7 +34,6 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.task_types.base import trimmed
 
-CONTENT_FORMATS = ("druid", "refchecker", "content")
 RATER_KINDS = ("person", "slot")
 GROUP, GROUP_CHARS = "annotator_group", 200
 DECISION_SIGN = "method"
@@ -51,7 +51,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     Labels are not compared with a task type here, since the line names its own. Raises FormatError for a file that is
     neither, yields RowError for a bad line.
     """
-    from annotation.formats import get_format
+    from annotation.formats import FORMATS
 
     by_format: dict[str, list[SourceFile]] = {}
     for source in data_files(sources):
@@ -59,18 +59,18 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
         if slug is None:
             next(open_tables([source], options))  # says what is wrong with the file, where something is
             raise FormatError(f"{source.label}: has no row that can be read")
-        if slug != "assay" and slug not in CONTENT_FORMATS:
+        if slug != INFO.slug and not FORMATS[slug].is_of_exports:
             raise FormatError(f"{source.label}: is neither annotations nor content in the layout of an Assay export")
         by_format.setdefault(slug, []).append(source)
-    annotated = by_format.get("assay", [])
+    annotated = by_format.pop(INFO.slug, [])
     frames = frames_in(sources)
     if frames is not None:
         yield from read_content(frames, options)
         yield from read_labels(annotated, options)
         return
     is_decision = _told_by_labels(annotated, options)
-    for slug in CONTENT_FORMATS:
-        for record in get_format(slug).read(by_format[slug], options) if slug in by_format else ():
+    for slug in filter(by_format.__contains__, FORMATS):
+        for record in FORMATS[slug].read(by_format[slug], options):
             if not isinstance(record, DecisionRecord) or is_decision(record):
                 yield record
     if annotated:
@@ -101,9 +101,9 @@ def _told_by_labels(sources: list[SourceFile], options: Options) -> Callable[[De
     return lambda decided: majorities.get((decided.unit, decided.dimension)) != decided.label
 
 
-def task_type_of(sources: list[SourceFile]) -> str:
+def task_type_of(sources: list[SourceFile], options: Options) -> str:
     """The identifier of the task type that the annotations name, or else the manifest; "" where neither is there."""
-    annotated = [source for source in data_files(sources) if detect(source) == "assay"]
+    annotated = [source for source in data_files(sources) if detect(source) == INFO.slug]
     for record in read_labels(annotated, Options()):
         if getattr(record, "task_type", ""):
             return record.task_type
@@ -375,3 +375,17 @@ def write(annotations: Iterable[AnnotationRecord], path: str | Path) -> int:
             out.write(line_of(annotation) + "\n")
             count += 1
     return count
+
+
+has_lines = has_columns("item annotator judgements", "unit dimension method number")
+
+INFO = Format(
+    slug="assay",
+    title="Assay export",
+    extensions=TEXT_TABLES,
+    reader=read,
+    detect=lambda head: SURE if read_manifest([head.source]) is not None else has_lines(head),
+    has_content_file=True,
+    task_type_of=task_type_of,
+    carries_settings=True,
+)

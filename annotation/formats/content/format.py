@@ -22,6 +22,7 @@ from annotation.formats.cells import BadCell, Places, digest, to_key, to_list, t
 from annotation.formats.content.parts import DERIVED, LABELS, METHODS, PARTS, PIECES, Met, make, take, take_id
 from annotation.formats.content.write import as_object, line_object, write
 from annotation.formats.files.tables import listed, open_tables
+from annotation.formats.info import SURE, Format
 from annotation.formats.records import DecisionRecord, FormatError, Record, response_aspect_key
 from annotation.formats.sources import Options, SourceFile
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
@@ -36,11 +37,6 @@ NEEDS = {
     "responses": "has no question or claim: the line lacks it",
 }
 RESPONSE_ASPECT = "response_aspect"  # the kind of unit that no object of the file is
-
-
-def needs_all_labels(mapping: Mapping[str, str]) -> bool:
-    """Whether the task type follows from all labels of a file, rather than from its columns."""
-    return True
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -259,4 +255,15 @@ def _only_once(ids: dict[str, str], key: str, path: str) -> None:
         raise BadCell(f"{path}.id", key, f"already occurs at {first}")
 
 
-__all__ = ["as_object", "is_content", "line_object", "read", "write"]
+INFO = Format(
+    slug="content",
+    title="Assay content (questions, claims, passages, answers)",
+    extensions=(".jsonl", ".json"),
+    reader=read,
+    detect=lambda head: SURE if is_content(head.row) else 0,
+    is_of_exports=True,
+    labels_in=labels_in,
+    needs_all_labels=lambda mapping: True,
+)
+
+__all__ = ["INFO", "as_object", "line_object", "read", "write"]

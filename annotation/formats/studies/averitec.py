@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from annotation import incoming
 from annotation.formats.cells import BadCell, SeenKeys, normal, required_text, row_error, to_key, to_objects, to_text
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import Format, has_columns
 from annotation.formats.records import ClaimRecord, DecisionRecord, EvidenceRecord, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -173,3 +174,13 @@ def _day(value: object) -> date | None:
         return incoming.day(value) if isinstance(value, str) else None
     except incoming.Refused:
         return None
+
+
+INFO = Format(
+    slug="averitec",
+    title="AVeriTeC",
+    extensions=(".json", ".jsonl"),
+    reader=read,
+    detect=has_columns("claim speaker questions"),
+    label_set_of=label_set_of,
+)

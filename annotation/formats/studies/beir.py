@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, SeenKeys, number_in, required_text, row_error, to_key, to_text
 from annotation.formats.files.tables import OpenTable, open_tables
+from annotation.formats.info import LIKELY, Format
 from annotation.formats.records import (
     ClaimRecord,
     DecisionRecord,
@@ -228,3 +229,13 @@ def _metadata(record: Record) -> dict:
     if kept.keys() == {"metadata"} and isinstance(kept["metadata"], dict):
         kept = kept["metadata"]
     return {"metadata": kept} if kept else {}
+
+
+INFO = Format(
+    slug="beir",
+    title="BEIR layout (FEVER, SciFact, …)",
+    extensions=(".jsonl", ".tsv"),
+    reader=read,
+    detect=lambda head: LIKELY if is_beir(head.columns) else 0,
+    task_type="claim-evidence/six-way/1",
+)

@@ -31,6 +31,7 @@ from annotation.formats.files.containers import open_blobs
 from annotation.formats.files.json_streams import JsonMembers, find_bad_string
 from annotation.formats.files.streams import TextReader
 from annotation.formats.files.tables import SNIFFED_BYTES, open_table
+from annotation.formats.info import SURE, Format
 from annotation.formats.records import ClaimRecord, FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -294,3 +295,12 @@ def _object(value: object) -> dict:
     if found is None and isinstance(value, str):
         return {"name": value}
     return found or {}
+
+
+INFO = Format(
+    slug="claim-review",
+    title="ClaimReview (JSON-LD, Fact Check Tools API, Data Commons feed), or a table of claims",
+    extensions=(".json", ".jsonl", ".csv", ".tsv", ".parquet"),
+    reader=read,
+    detect=lambda head: SURE if (not head.packed and list_in(head.start)) or is_claim_review(head.row) else 0,
+)

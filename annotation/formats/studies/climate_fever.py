@@ -24,6 +24,7 @@ from annotation.formats.cells import (
 )
 from annotation.formats.files.spreadsheets import write_json_lines
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import Format, has_columns
 from annotation.formats.records import AnnotationRecord, ClaimRecord, EvidenceRecord, JudgementRecord, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -138,3 +139,13 @@ def _claims(records: Iterable[Record], slots: int) -> Iterator[dict]:
                 raise ValueError(f"{record.file}, line {record.line}: {record.column} {record.reason}")
     if claim is not None:
         yield claim
+
+
+INFO = Format(
+    slug="climate-fever",
+    title="CLIMATE-FEVER",
+    extensions=(".jsonl", ".json"),
+    reader=read,
+    detect=has_columns("claim_id claim evidences"),
+    task_type="claim-evidence/three-way/1",
+)

@@ -30,6 +30,7 @@ from annotation.formats.cells import (
 )
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines, write_parquet
 from annotation.formats.files.tables import OpenTable, listed, open_tables
+from annotation.formats.info import TEXT_TABLES, Format, has_columns
 from annotation.formats.records import ClaimRecord, DecisionRecord, EvidenceRecord, FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -316,3 +317,14 @@ def from_object(values: dict) -> DruidRow:
 
 
 _NAMES = tuple(field.name for field in fields(DruidRow))
+
+
+INFO = Format(
+    slug="druid",
+    title="DRUID / DRUID+",
+    extensions=TEXT_TABLES,
+    reader=read,
+    detect=has_columns("id claim_id claim evidence evidence_source factcheck_verdict"),
+    is_of_exports=True,
+    task_type="claim-evidence/six-way/1",
+)

@@ -32,6 +32,7 @@ from annotation.formats.cells import (
 )
 from annotation.formats.files.spreadsheets import write_json_lines
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import LIKELY, Format
 from annotation.formats.records import (
     AnnotationRecord,
     DecisionRecord,
@@ -352,3 +353,18 @@ def as_object(row: RefCheckerRow, names: bool = True) -> dict:
         column = columns.setdefault(row.set_of.get(place, row.extractor or "unnamed"), [])
         column.append({"triplet": [head, relation, tail]} | human_label | extra)
     return result | {f"{name}_response_kg": triplets for name, triplets in columns.items()}
+
+
+def fits(columns: Iterable) -> bool:
+    return "response" in columns and any(KG.fullmatch(str(column)) for column in columns)
+
+
+INFO = Format(
+    slug="refchecker",
+    title="RefChecker human annotations",
+    extensions=(".json", ".jsonl"),
+    reader=read,
+    detect=lambda head: LIKELY if fits(head.columns) else 0,
+    is_of_exports=True,
+    task_type="triplets/-/1",
+)

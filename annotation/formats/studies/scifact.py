@@ -27,6 +27,7 @@ from annotation.formats.cells import (
     unknown_label,
 )
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import Format, has_columns
 from annotation.formats.records import (
     ClaimRecord,
     DecisionRecord,
@@ -122,3 +123,14 @@ def _label(rationales: list[dict], options: Options) -> str:
     if label is None:
         raise unknown_label(said[0], "evidence", accepted)
     return label
+
+
+INFO = Format(
+    slug="scifact",
+    title="SciFact (claims with their corpus)",
+    extensions=(".jsonl",),
+    reader=read,
+    detect=has_columns("id claim cited_doc_ids", "doc_id title abstract structured"),
+    has_content_file=True,
+    task_type="claim-evidence/three-way/1",
+)

@@ -25,6 +25,7 @@ from pathlib import Path
 from annotation.formats.cells import BadCell, row_error, to_text
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines, write_parquet
 from annotation.formats.files.tables import OpenTable, listed, open_tables
+from annotation.formats.info import LAST_RESORT, TEXT_TABLES, Format
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables import claims, pairs, responses
@@ -32,7 +33,7 @@ from annotation.formats.tables.mapping import LAYOUTS, TYPE_OF_LAYOUT, Preview, 
 from annotation.formats.tables.mapping_file import check_once
 from annotation.formats.tables.rows import Rows
 
-__all__ = ["guess_mapping", "layout_of", "preview", "Preview", "read", "task_type_of", "write"]
+__all__ = ["INFO", "guess_mapping", "layout_of", "preview", "Preview", "read", "task_type_of", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +129,15 @@ def write(records: Iterable[Record], path: str | Path, layout: str = "claim-evid
 
 def _cell(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else to_text(value, "")
+
+
+INFO = Format(
+    slug="table",
+    title="Table with columns of your own",
+    extensions=TEXT_TABLES,
+    reader=read,
+    detect=lambda head: LAST_RESORT if head.has_rows else 0,
+    needs_mapping=True,
+    task_type_of=task_type_of,
+    needs_all_labels=needs_all_labels,
+)

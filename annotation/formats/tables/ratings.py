@@ -29,6 +29,7 @@ from annotation.formats.cells import (
     to_text,
 )
 from annotation.formats.files.json_streams import decode_json
+from annotation.formats.info import TEXT_TABLES, Format
 from annotation.formats.names import chosen_value, find_label, label_key, label_value, question_slug
 from annotation.formats.records import (
     AnnotationRecord,
@@ -49,6 +50,7 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.highlights import TablePlaces, spans_in_cell, spans_of_marks, spans_of_row, unmarked
 from annotation.formats.tables.keys import TextKeys
+from annotation.formats.tables.mapping_file import RATINGS
 from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
     DATES,
@@ -79,6 +81,7 @@ from annotation.formats.tables.questions import (
 )
 from annotation.formats.tables.roles import check_roles
 from annotation.formats.tables.rows import hashed, plain
+from annotation.formats.tables.summary import sentences
 from annotation.formats.tables.times import Times
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
@@ -708,3 +711,14 @@ def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:
 
 def _said_by(record: Record) -> tuple:
     return (getattr(record, "text", ""), getattr(record, "premise", ""), getattr(record, "hypothesis", ""))
+
+
+INFO = Format(
+    slug=RATINGS,
+    title="Table of texts with labels, ratings and scores",
+    extensions=TEXT_TABLES,
+    reader=read,
+    needs_mapping=True,
+    read_as=sentences,
+    label_set_of=label_set_of,
+)

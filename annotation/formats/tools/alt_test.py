@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from annotation.formats.cells import BadCell, row_error, to_key, to_text
 from annotation.formats.files.containers import entries_of
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import SURE, Format
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
@@ -137,3 +138,14 @@ def _join(of_raters: dict[str, Path], target: Path) -> None:
                     out.write(f"{',' if at else ''}\n  {said}")
             out.write("\n}")
         out.write("\n}\n")
+
+
+INFO = Format(
+    slug="alt-test",
+    title="Alternative annotator test (zip or folder)",
+    extensions=(".json",),
+    reader=read,
+    detect=lambda head: SURE if any(map(is_annotations, head.names)) else 0,
+    has_content_file=True,
+    label_set_of=label_set_of,
+)

@@ -22,6 +22,7 @@ from annotation.formats.cells import BadCell, required_text, to_key, to_object, 
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import Format, has_columns
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
@@ -292,3 +293,14 @@ def _values(
                 _name_of_spans(one, names[one.slug]),
                 [{"start": span.start, "end": span.end, "label": span.label} for span in spans],
             )
+
+
+INFO = Format(
+    slug="argilla",
+    title="Argilla records",
+    extensions=(".json",),
+    reader=read,
+    detect=has_columns("fields responses suggestions", "questions fields guidelines"),
+    has_content_file=True,
+    label_set_of=label_set_of,
+)

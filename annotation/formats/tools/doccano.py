@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from annotation.formats.cells import BadCell, required_text, to_key, to_list, to_object, to_text
 from annotation.formats.files.containers import entries_of
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import POSSIBLE, Format
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
@@ -181,3 +182,18 @@ def _append(folder: Path, who: str, task: WrittenTask, labels: list) -> None:
     is_number = task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 and str(int(task.key)) == task.key
     key = int(task.key) if is_number else task.key
     append_line(folder / f"{who}.jsonl", task.metadata | {"id": key, "text": task.judged, "label": labels})
+
+
+def fits(row: dict) -> bool:
+    has_lists = any(isinstance(row.get(name), list) for name in ("label", "labels", "entities"))
+    return isinstance(row.get("text"), str) and (has_lists or {"annotations", "annotation_approver"} <= row.keys())
+
+
+INFO = Format(
+    slug="doccano",
+    title="doccano JSON Lines",
+    extensions=(".jsonl",),
+    reader=read,
+    detect=lambda head: POSSIBLE if fits(head.row) else 0,
+    label_set_of=label_set_of,
+)

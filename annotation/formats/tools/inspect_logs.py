@@ -30,6 +30,7 @@ from annotation.formats.files.characters import storable
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.json_streams import JsonMembers, JsonValues
 from annotation.formats.files.streams import TextReader
+from annotation.formats.info import SURE, Format
 from annotation.formats.records import (
     FormatError,
     LostRecord,
@@ -234,3 +235,13 @@ def _words(value: object, attachments: dict, column: str) -> str:
     text = to_text(value, column)
     kept = attachments.get(text.removeprefix(ATTACHMENT)) if text.startswith(ATTACHMENT) else None
     return to_text(kept, column) if isinstance(kept, str) else text
+
+
+INFO = Format(
+    slug="inspect",
+    title="Inspect log (.eval or .json)",
+    extensions=(".eval", ".json"),
+    reader=read,
+    detect=lambda head: SURE if is_log(head.names) or looks_like_log(head.start) else 0,
+    label_set_of=label_set_of,
+)

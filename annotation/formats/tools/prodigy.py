@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, required_text, to_list, to_objects, to_text
 from annotation.formats.files.tables import open_tables
+from annotation.formats.info import Format, has_columns
 from annotation.formats.names import label_key
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -177,3 +178,13 @@ def _line(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers) ->
         moment = said.submitted_at.timestamp()
         line["_timestamp"] = int(moment) if moment.is_integer() else moment
     return line
+
+
+INFO = Format(
+    slug="prodigy",
+    title="Prodigy JSON Lines",
+    extensions=(".jsonl",),
+    reader=read,
+    detect=has_columns("text _input_hash _task_hash", "text answer options"),
+    label_set_of=label_set_of,
+)

@@ -11,8 +11,9 @@ from django.db.models import Count
 
 from annotation import incoming
 from annotation.datasets.queries import set_counts
-from annotation.formats import FormatError, Options, SourceFile, get_format
+from annotation.formats import FormatError, Options, SourceFile
 from annotation.formats.records import ClaimRecord, RowError
+from annotation.formats.studies import claim_review
 from annotation.formats.studies.claim_review import Reviews, records_of, site_of
 from annotation.imports import importing, uploads
 from annotation.imports.claims.choosing import MOST_CLAIMS, ClaimChoice
@@ -21,7 +22,6 @@ from annotation.jobs import lifecycle
 from annotation.models import AtomicClaim, ClaimCollection, CollectedClaim, Dataset, Job, Upload, User
 from models_runtime.evidence import providers
 
-FORMAT = "claim-review"
 FILES, PROVIDER, PIECES = "files", "provider", "pieces"
 PAGE_SIZE = 100
 SUMMARIES_AT_ONCE = 8
@@ -108,7 +108,7 @@ def records_in(collection: ClaimCollection, on_page=lambda number: None) -> Iter
         return
     if source["kind"] == FILES:
         stored = [SourceFile(uploads.folder() / uuid.replace("-", ""), name) for uuid, name in source["files"].items()]
-        for record in get_format(FORMAT).read(stored, Options()):
+        for record in claim_review.read(stored, Options()):
             if isinstance(record, ClaimRecord | RowError):
                 yield record
         return

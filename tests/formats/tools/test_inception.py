@@ -81,7 +81,7 @@ def project(tmp_path, files: dict[str, bytes | str], name: str = "project.zip") 
 
 def read(*sources: SourceFile) -> tuple[dict, list]:
     known = get_format("inception")
-    made = known.load().label_set_of(list(sources), Options(), "sample")
+    made = known.label_set_of(list(sources), Options(), "sample")
     assert not made or problems_of(made) == []
     return made, list(known.read(list(sources), Options(label_set=made)))
 

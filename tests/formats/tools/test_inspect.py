@@ -18,7 +18,7 @@ SAMPLE = {"id": 1, "epoch": 1, "input": "Who?", "target": "me", "output": {"comp
 
 def read(*sources: SourceFile) -> tuple[dict, list]:
     known = get_format("inspect")
-    made = known.load().label_set_of(list(sources), Options(), "sample")
+    made = known.label_set_of(list(sources), Options(), "sample")
     assert problems_of(made) == []
     return made, list(known.read(list(sources), Options(label_set=made)))
 

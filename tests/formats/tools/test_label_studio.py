@@ -29,7 +29,7 @@ CONFIG = SourceFile(SAMPLES / "label-studio.xml")
 
 def read(*sources: SourceFile, **options) -> tuple[dict, list]:
     known = get_format("label-studio")
-    made = known.load().label_set_of(list(sources), Options(**options), "sample")
+    made = known.label_set_of(list(sources), Options(**options), "sample")
     return made, list(known.read(list(sources), Options(label_set=made, **options)))
 
 
@@ -332,7 +332,7 @@ from annotation.formats import FormatError, Options, SourceFile, get_format
 known, sources = get_format("label-studio"), [SourceFile(sys.argv[1])]
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    made = known.load().label_set_of(sources, Options(), "sample")
+    made = known.label_set_of(sources, Options(), "sample")
     print(sum(1 for _ in known.read(sources, Options(label_set=made))))
 except FormatError as error:
     print(error)

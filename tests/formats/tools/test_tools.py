@@ -16,7 +16,7 @@ from tests.formats.helpers import errors, of, put, real
 
 def read(slug: str, *sources: SourceFile) -> tuple[dict, list]:
     known = get_format(slug)
-    made = known.load().label_set_of(list(sources), Options(), "sample")
+    made = known.label_set_of(list(sources), Options(), "sample")
     assert not made or problems_of(made) == []
     return made, list(known.read(list(sources), Options(label_set=made)))
 

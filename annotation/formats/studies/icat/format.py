@@ -23,6 +23,7 @@ from dataclasses import replace
 from functools import partial
 
 from annotation.formats.cells import BadCell, SeenKeys, SeenParents, required_text, shorten, to_key, to_text
+from annotation.formats.info import LIKELY, SURE, Format
 from annotation.formats.records import (
     AnnotationRecord,
     AspectRecord,
@@ -43,6 +44,8 @@ from annotation.formats.studies.icat.files import (
     QUERIES,
     RESULTS,
     guess_model,
+    is_trec,
+    kind_of_columns,
     kinds_of,
     model_said,
     tables_of,
@@ -62,7 +65,7 @@ ROW_KEYS = {
 }
 RESPONSE_KEYS = ("model_response", "response")
 
-__all__ = ["read", "write"]
+__all__ = ["INFO", "read", "write"]
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
@@ -311,3 +314,13 @@ def _only_forward(progress):
         progress(furthest, total)
 
     return report
+
+
+INFO = Format(
+    slug="icat",
+    title="ICAT",
+    extensions=(".jsonl", ".json", ".tsv", ".txt", ".parquet"),
+    reader=read,
+    detect=lambda head: SURE if is_trec(head.start) else LIKELY if kind_of_columns(head.columns) else 0,
+    task_type="aspect-coverage/-/1",
+)
