@@ -4,7 +4,7 @@ from django import forms
 
 from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.releasing import LEAVE_OUT, LIST, REFUSE, sets_for
-from annotation.exports.tools import TOOLS, tools_for
+from annotation.exports.tools import tool_exports, tools_for
 
 WAYS = {
     LIST: "keep them, without a label",
@@ -41,8 +41,9 @@ class ExportForm(forms.Form):
         kinds, self.why_own = tuple(layout.kinds), why_own(project, layout)
         self.tools = tools_for(project)
         tools = [(name, tool.title) for name, tool in self.tools.items()]
-        refused = [name for name in TOOLS if name not in self.tools]
-        self.fields["kinds"].refusals = {name: TOOLS[name].refusal(project) for name in refused}
+        self.fields["kinds"].refusals = {
+            name: tool.refusal(project) for name, tool in tool_exports().items() if name not in self.tools
+        }
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
         self.fields["decisions"].choices = sets_for(project)

@@ -20,7 +20,7 @@ from django.db import transaction
 from annotation.decisions.moments import ExportedPart, Moment, decision_sets, set_title
 from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items, item_ids
-from annotation.exports.tools import TOOLS, lost_in
+from annotation.exports.tools import Writing, lost_in, tool_exports
 from annotation.formats.content import assay
 from annotation.formats.files.manifests import MANIFEST, UNDECIDED, digest_of
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines
@@ -111,14 +111,15 @@ def write_export(
         raise JobError(f"{project.title} has no decisions that are called {decisions}")
     layout = layout or layout_of(project)
     kinds = tuple(dict.fromkeys(kinds or layout.kinds))
-    unknown = [name for name in kinds if name not in layout.kinds and name not in TOOLS]
+    exports = tool_exports()
+    unknown = [name for name in kinds if name not in layout.kinds and name not in exports]
     if unknown:
-        known = ", ".join((*layout.kinds, *TOOLS))
+        known = ", ".join((*layout.kinds, *exports))
         raise JobError(f"{project.title} is exported as {known}, not as {', '.join(unknown)}")
     open_units = OpenUnits(folder, without_label)
-    tools, kinds = [name for name in kinds if name in TOOLS], [name for name in kinds if name in layout.kinds]
+    tools, kinds = [name for name in kinds if name in exports], [name for name in kinds if name in layout.kinds]
     for name in tools:
-        TOOLS[name].check(project)
+        exports[name].check(project)
     folder.mkdir(parents=True, exist_ok=True)
     counts: Counter[str] = Counter(dict.fromkeys(("annotations", "items", "revisions", "units"), 0))
 
@@ -166,7 +167,7 @@ def write_export(
         lines.unlink()
     for name in tools:
         is_whole = without_label != LEAVE_OUT
-        TOOLS[name].write(project, moment, folder, lambda done: progress(done, total), decisions, is_whole)
+        exports[name].write(Writing(project, moment, folder, lambda done: progress(done, total), decisions, is_whole))
     manifest = {
         "assay_export": 1,
         "project": project.slug,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from django.db.models import Count, Q
 
@@ -15,7 +15,11 @@ from annotation.exports import benchmarks
 from annotation.exports.queries import ExportedItem, exported_items
 from annotation.exports.tables import write_tables
 from annotation.exports.texts import ItemTexts
+from annotation.formats import FORMATS
+from annotation.formats.info import Writer
 from annotation.formats.records import AnnotationRecord, SpanRecord
+from annotation.formats.studies import averitec, beir
+from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.jobs.lifecycle import JobError
 from annotation.models import Decision, Project, Revision, Score, Span, Suggestion
@@ -26,25 +30,39 @@ DECISIONS = "Decisions"
 SUGGESTIONS = "Suggestions of checkers"
 WORDS = "Comments and free texts"
 UNLABELLED = "Highlights without labels"
-TABLES = {"tsv": "TSV", "csv": "CSV", "parquet": "Parquet"}
 
 
 @dataclass(frozen=True, slots=True)
+class Writing:
+    """What is written, where, and how. Without `is_whole`, items with a unit without a label are left out where an
+    export has a row for each unit."""
+
+    project: Project
+    moment: Moment
+    folder: Path
+    progress: Callable[[int], None]
+    decisions: str = ""  # the set of decisions whose labels stand
+    is_whole: bool = True
+
+    def batches(self, decisions: str = "") -> Iterator[list[ExportedItem]]:
+        done = 0
+        for items in exported_items(self.project, self.moment, decisions):
+            yield items
+            done += len(items)
+            self.progress(done)
+
+
 class ToolExport:
-    """`module` has `function`, called as `write(tasks, questions, folder)`, and `LOSES`, what its files never hold; and
-    `holds(question)`, where they do not hold every question. `more` names what else of `held_in` they hold."""
+    """The files of a tool, or of a published data set. `more` names what else of `held_in` they hold."""
 
     title: str
-    module: str
-    has_suggestions: bool = True
-    function: str = "write"
-    has_decisions: bool = False
+    loses: tuple[str, ...]
+    has_suggestions, has_decisions = False, True
     more: tuple[str, ...] = ()
 
     def why_not(self, project: Project) -> str:
         """Why the tool's files have no room for the project; empty where they have."""
-        holds = getattr(import_module(self.module), "holds", None)
-        return "" if holds is None or any(map(holds, _questions(project))) else "its files can hold no question"
+        return ""
 
     def refusal(self, project: Project) -> str:
         """`why_not` in a sentence."""
@@ -55,111 +73,82 @@ class ToolExport:
         if refusal := self.refusal(project):
             raise JobError(refusal)
 
-    def write(
-        self,
-        project: Project,
-        moment: Moment,
-        folder: Path,
-        progress: Callable[[int], None],
-        decisions: str = "",
-        is_whole: bool = True,
-    ) -> None:
-        write = getattr(import_module(self.module), self.function)
-        write(_tasks(project, moment, self.has_suggestions, progress), _questions(project), folder)
+    def write(self, asked: Writing) -> None:
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatExport(ToolExport):
+    """What a format writes of texts with their answers."""
+
+    has_decisions = False
+
+    def __init__(self, writer: Writer):
+        self.writer, self.title, self.loses = writer, writer.title, writer.loses
+        self.has_suggestions = writer.has_suggestions
+
+    def why_not(self, project: Project) -> str:
+        return "" if any(map(self.writer.holds, _questions(project))) else "its files can hold no question"
+
+    def write(self, asked: Writing) -> None:
+        self.writer.write(_tasks(asked, self.has_suggestions), _questions(asked.project), asked.folder)
+
+
+@dataclass(frozen=True)
 class BenchmarkExport(ToolExport):
     """The layout of a data set with one label per unit, made of content: `module` has `write(rows, folder)`."""
 
+    title: str
+    module: ModuleType
     rows: Callable[[Project, Iterator[list[ExportedItem]]], Iterator[tuple]]
     why: Callable[[Project], str]
-    has_suggestions: bool = False
-    has_decisions: bool = True
+
+    @property
+    def loses(self) -> tuple[str, ...]:
+        return self.module.LOSES
 
     def why_not(self, project: Project) -> str:
         return self.why(project)
 
-    def write(
-        self,
-        project: Project,
-        moment: Moment,
-        folder: Path,
-        progress: Callable[[int], None],
-        decisions: str = "",
-        is_whole: bool = True,
-    ) -> None:
-        def batches() -> Iterator[list[ExportedItem]]:
-            done = 0
-            for items in exported_items(project, moment, decisions):
-                yield items
-                done += len(items)
-                progress(done)
-
-        import_module(self.module).write(self.rows(project, batches()), folder)
+    def write(self, asked: Writing) -> None:
+        self.module.write(self.rows(asked.project, asked.batches(asked.decisions)), asked.folder)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class TableExport(ToolExport):
-    """Tables of labels: `labels` and `ratings`. Without `is_whole`, items with a unit without a label have no row among
-    the labels."""
+    """Tables of labels: `labels` and `ratings`."""
 
+    title: str
     kind: str
-    module: str = "annotation.formats.tools.flat_tables"
-    has_suggestions: bool = False
-    has_decisions: bool = True
-    more: tuple[str, ...] = (WORDS, UNLABELLED)
+    loses = flat_tables.LOSES
+    more = (WORDS, UNLABELLED)
 
-    def write(
-        self,
-        project: Project,
-        moment: Moment,
-        folder: Path,
-        progress: Callable[[int], None],
-        decisions: str = "",
-        is_whole: bool = True,
-    ) -> None:
+    def write(self, asked: Writing) -> None:
         def is_left_out(item: ExportedItem) -> bool:
-            return not is_whole and any(item.open_places(project.type))
+            return not asked.is_whole and any(item.open_places(asked.project.type))
 
-        write_tables(project, moment, folder, self.kind, progress, decisions, is_left_out)
+        how = (asked.progress, asked.decisions, is_left_out)
+        write_tables(asked.project, asked.moment, asked.folder, self.kind, *how)
 
 
-TOOLS: dict[str, ToolExport] = {
-    **{f"table-{kind}": TableExport(f"Tables of labels ({title})", kind=kind) for kind, title in TABLES.items()},
-    "label-studio": ToolExport(
-        "Label Studio JSON",
-        "annotation.formats.tools.label_studio.writing",
-    ),
-    "doccano": ToolExport("doccano (zip)", "annotation.formats.tools.doccano", has_suggestions=False),
-    "inception": ToolExport(
-        "INCEpTION (zip, UIMA CAS JSON)", "annotation.formats.tools.inception.writing", has_suggestions=False
-    ),
-    "inception-xmi": ToolExport(
-        "INCEpTION (zip, UIMA CAS XMI)",
-        "annotation.formats.tools.inception.writing",
-        has_suggestions=False,
-        function="write_xmi",
-    ),
-    "prodigy": ToolExport("Prodigy (zip)", "annotation.formats.tools.prodigy", has_suggestions=False),
-    "argilla": ToolExport("Argilla (zip)", "annotation.formats.tools.argilla"),
-    "potato": ToolExport("Potato 2 (zip)", "annotation.formats.tools.potato.writing", has_suggestions=False),
-    "alt-test": ToolExport("Alternative annotator test (zip)", "annotation.formats.tools.alt_test"),
-    "averitec": BenchmarkExport(
-        "AVeriTeC JSON",
-        "annotation.formats.studies.averitec",
-        rows=benchmarks.averitec_rows,
-        why=benchmarks.why_not_averitec,
-    ),
-    "beir": BenchmarkExport(
-        "BEIR (zip)", "annotation.formats.studies.beir", rows=benchmarks.beir_rows, why=benchmarks.why_not_beir
-    ),
+TABLES = {
+    f"table-{kind}": TableExport(f"Tables of labels ({title})", kind)
+    for kind, title in (("tsv", "TSV"), ("csv", "CSV"), ("parquet", "Parquet"))
 }
+BENCHMARKS = {
+    "averitec": BenchmarkExport("AVeriTeC JSON", averitec, benchmarks.averitec_rows, benchmarks.why_not_averitec),
+    "beir": BenchmarkExport("BEIR (zip)", beir, benchmarks.beir_rows, benchmarks.why_not_beir),
+}
+
+
+def tool_exports() -> dict[str, ToolExport]:
+    """Every export to files of others, by its kind."""
+    written = {kind: FormatExport(one) for known in FORMATS.values() for kind, one in known.writers.items()}
+    return TABLES | written | BENCHMARKS
 
 
 def tools_for(project: Project) -> dict[str, ToolExport]:
     """Those whose files have room for the project."""
-    return {name: tool for name, tool in TOOLS.items() if not tool.why_not(project)}
+    return {name: tool for name, tool in tool_exports().items() if not tool.why_not(project)}
 
 
 SPAN_PARTS = ("field", "start", "end", "quote", "label")
@@ -189,11 +178,11 @@ def held_in(project: Project) -> dict[str, int]:
 def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) -> list[tuple[str, int | None]]:
     """What the tool's files do not hold of this project (`held_in`): in words, and how many there are, where that
     counts."""
-    export, held = TOOLS[tool], held_in(project) if held is None else held
+    export, held = tool_exports()[tool], held_in(project) if held is None else held
     has = {SUGGESTIONS: export.has_suggestions, DECISIONS: export.has_decisions, **dict.fromkeys(export.more, True)}
     told = [(what, n) for what, n in held.items() if n and not has.get(what)]
     what_people_saw = "What annotators saw and when: guidelines, suggestions, others' labels, surplus"
-    return [*told, (what_people_saw, None), *((what, None) for what in import_module(export.module).LOSES)]
+    return [*told, (what_people_saw, None), *((what, None) for what in export.loses)]
 
 
 def _questions(project: Project) -> list[WrittenQuestion]:
@@ -212,14 +201,9 @@ def _questions(project: Project) -> list[WrittenQuestion]:
     ]
 
 
-def _tasks(
-    project: Project, moment: Moment, has_suggestions: bool, progress: Callable[[int], None]
-) -> Iterator[WrittenTask]:
-    done = 0
-    for items in exported_items(project, moment):
-        yield from _Batch(project, items, has_suggestions).tasks()
-        done += len(items)
-        progress(done)
+def _tasks(asked: Writing, has_suggestions: bool) -> Iterator[WrittenTask]:
+    for items in asked.batches():
+        yield from _Batch(asked.project, items, has_suggestions).tasks()
 
 
 class _Batch:

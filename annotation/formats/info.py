@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.formats.sources import Options, SourceFile
@@ -11,10 +12,23 @@ from annotation.formats.sources import Options, SourceFile
 if TYPE_CHECKING:
     from annotation.formats.detection import Head
     from annotation.formats.records import Record
+    from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask
 
 # How well the beginning of a file fits a format; 0 where it does not.
 SURE, LIKELY, POSSIBLE, LAST_RESORT = 4, 3, 2, 1
 TEXT_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".parquet", ".arrow")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """The files of a tool, of a project's texts and answers. `loses` says what they never hold, in sentences, and
+    `holds` which questions have a place in them."""
+
+    title: str
+    write: Callable[[Iterable[WrittenTask], list[WrittenQuestion], Path], None]
+    loses: tuple[str, ...]
+    holds: Callable[[WrittenQuestion], bool] = lambda question: True
+    has_suggestions: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +50,7 @@ class Format:
         of their label set, {} where there are none.
     carries_settings: a manifest among the files may have the settings of a project, its label set and a release's
         frames; annotators are pseudonyms already.
+    writers: kind of export -> the tool's files.
     """
 
     slug: str
@@ -53,6 +68,7 @@ class Format:
     needs_all_labels: Callable[[Mapping[str, str]], bool] | None = None
     label_set_of: Callable[[list[SourceFile], Options, str], dict] | None = None
     carries_settings: bool = False
+    writers: Mapping[str, Writer] = field(default_factory=dict)
 
     @property
     def makes_label_set(self) -> bool:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from annotation.formats.cells import BadCell, row_error, to_key, to_text
 from annotation.formats.files.containers import entries_of
 from annotation.formats.files.tables import open_tables
-from annotation.formats.info import SURE, Format
+from annotation.formats.info import SURE, Format, Writer
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
@@ -148,4 +148,9 @@ INFO = Format(
     detect=lambda head: SURE if any(map(is_annotations, head.names)) else 0,
     has_content_file=True,
     label_set_of=label_set_of,
+    writers={
+        "alt-test": Writer(
+            title="Alternative annotator test (zip)", write=write, loses=LOSES, holds=holds, has_suggestions=True
+        )
+    },
 )

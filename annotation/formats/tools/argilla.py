@@ -22,7 +22,7 @@ from annotation.formats.cells import BadCell, required_text, to_key, to_object, 
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.files.tables import open_tables
-from annotation.formats.info import Format, has_columns
+from annotation.formats.info import Format, Writer, has_columns
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
@@ -303,4 +303,5 @@ INFO = Format(
     detect=has_columns("fields responses suggestions", "questions fields guidelines"),
     has_content_file=True,
     label_set_of=label_set_of,
+    writers={"argilla": Writer(title="Argilla (zip)", write=write, loses=LOSES, has_suggestions=True)},
 )

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from annotation.formats.cells import BadCell, required_text, to_key, to_list, to_object, to_text
 from annotation.formats.files.containers import entries_of
 from annotation.formats.files.tables import open_tables
-from annotation.formats.info import POSSIBLE, Format
+from annotation.formats.info import POSSIBLE, Format, Writer
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
@@ -196,4 +196,5 @@ INFO = Format(
     reader=read,
     detect=lambda head: POSSIBLE if fits(head.row) else 0,
     label_set_of=label_set_of,
+    writers={"doccano": Writer(title="doccano (zip)", write=write, loses=LOSES)},
 )

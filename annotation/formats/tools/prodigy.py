@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, required_text, to_list, to_objects, to_text
 from annotation.formats.files.tables import open_tables
-from annotation.formats.info import Format, has_columns
+from annotation.formats.info import Format, Writer, has_columns
 from annotation.formats.names import label_key
 from annotation.formats.records import Record, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -187,4 +187,5 @@ INFO = Format(
     reader=read,
     detect=has_columns("text _input_hash _task_hash", "text answer options"),
     label_set_of=label_set_of,
+    writers={"prodigy": Writer(title="Prodigy (zip)", write=write, loses=LOSES, holds=holds)},
 )

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exports.layouts import layout_of, why_own
 from annotation.exports.releasing import LIST, WITHOUT_LABEL, retired_items, write_export
-from annotation.exports.tools import TOOLS, lost_in
+from annotation.exports.tools import lost_in, tool_exports
 from annotation.jobs.lifecycle import JobError
 from annotation.management.shared import find_project
 
@@ -20,7 +20,11 @@ class Command(BaseCommand):
         parser.add_argument("project", help="the project's slug")
         parser.add_argument("folder", type=Path, help="output folder; created if missing")
         parser.add_argument(
-            "--format", action="append", dest="kinds", metavar="KIND", help=f"tsv, jsonl, parquet, {', '.join(TOOLS)}"
+            "--format",
+            action="append",
+            dest="kinds",
+            metavar="KIND",
+            help=f"tsv, jsonl, parquet, {', '.join(tool_exports())}",
         )
 
         parser.add_argument(
@@ -40,9 +44,10 @@ class Command(BaseCommand):
         layout = layout_of(row)
         if why := why_own(row, layout):
             self.stdout.write(why)
-        for tool in (name for name in kinds or () if name in TOOLS):
+        exports = tool_exports()
+        for tool in (name for name in kinds or () if name in exports):
             for what, number in lost_in(row, tool):
-                self.stdout.write(f"{TOOLS[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))
+                self.stdout.write(f"{exports[tool].title} does not hold: {what}" + (f": {number:,}" if number else ""))
         try:
             manifest = write_export(row, folder, kinds, layout=layout, decisions=decisions, without_label=without_label)
         except JobError as error:

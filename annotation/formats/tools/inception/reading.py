@@ -17,7 +17,6 @@ from pathlib import PurePosixPath
 
 from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
-from annotation.formats.info import SURE, Format
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
@@ -283,13 +282,3 @@ def _read_structure(fs, layer: str, is_span: bool, raw: str, said: Said, task: T
             task.lost[f"Passages without a label ({shown(layer)})"] += 1
         else:
             said.spans.setdefault(layer, []).append(ToolSpan(MARKED, *spans, quote))
-
-
-INFO = Format(
-    slug="inception",
-    title="INCEpTION (UIMA CAS JSON or XMI)",
-    extensions=(".json", ".xmi", ".xml"),
-    reader=read,
-    detect=lambda head: SURE if is_export(head.packed) or (not head.packed and looks_like_document(head.start)) else 0,
-    label_set_of=label_set_of,
-)

@@ -16,13 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from annotation.formats.cells import BadCell, required_text, to_key, to_objects, to_text
 from annotation.formats.files.tables import open_tables
-from annotation.formats.info import LIKELY, Format, has_columns
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.roles import NAMES
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.label_studio.config import Config, is_config, split
+from annotation.formats.tools.label_studio.config import Config, split
 from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, MarkedPlaces, place, placed
 from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant, milliseconds
 
@@ -279,15 +278,3 @@ def _count_fields(lost: Counter, of: str, given: dict, known: set[str]) -> None:
     for name, value in given.items():
         if name not in known and value not in (None, "", [], {}, False, 0):
             lost[f"Fields of {of}: {common.shown(name)}"] += 1
-
-
-has_tasks = has_columns("data annotations", "data predictions", "data completions")
-
-INFO = Format(
-    slug="label-studio",
-    title="Label Studio JSON",
-    extensions=(".json", ".jsonl", ".xml"),
-    reader=read,
-    detect=lambda head: LIKELY if is_config(head.source) else has_tasks(head),
-    label_set_of=label_set_of,
-)

@@ -22,7 +22,6 @@ from annotation.formats.cells import BadCell, required_text, row_error, to_key, 
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.tables import open_tables
 from annotation.formats.files.yaml_texts import load_yaml
-from annotation.formats.info import SURE, Format, has_columns
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.questions import MOST_LABELS
@@ -325,16 +324,3 @@ def _span(span: dict, raw: str, column: str, offsets: tuple[str, ...]) -> ToolSp
     found = marked_place(raw, span.get("start"), span.get("end"), column, span.get("quote") or None, offsets)
     label = next((span[name] for name in ("name", "title", "label") if span.get(name)), None)
     return ToolSpan(required_text(label, f"{column}.name"), *found)
-
-
-has_answers = has_columns("displayed_text label_annotations", "user_id instance_id_to_label_to_value")
-
-INFO = Format(
-    slug="potato",
-    title="Potato output (zip or folder)",
-    extensions=(".json", ".jsonl", ".yaml"),
-    reader=read,
-    detect=lambda head: SURE if any(map(is_output, head.names)) else has_answers(head),
-    has_content_file=True,
-    label_set_of=label_set_of,
-)
