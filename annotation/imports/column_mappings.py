@@ -11,6 +11,8 @@ from django.db.models import Q
 
 from annotation.formats.sources import SourceFile
 from annotation.formats.tables.format import INFO as TABLE
+from annotation.formats.tables.guessing.roles import guess_roles
+from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.mapping import (
     LAYOUTS,
     SURE,
@@ -23,8 +25,6 @@ from annotation.formats.tables.mapping import (
 )
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.formats.tables.nested import depth_of
-from annotation.formats.tables.roles import guess_roles
-from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import sentences
 from annotation.formats.tools.flat_tables import is_flat
 from annotation.imports.importing import FileChoices, ImportProblem

@@ -10,6 +10,7 @@ from django import forms
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.names import question_slug
+from annotation.formats.tables.guessing.roles import ROLE_TITLES, check_roles
 from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
 from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
 from annotation.formats.tables.oddities import (
@@ -24,7 +25,6 @@ from annotation.formats.tables.oddities import (
     ZONE,
 )
 from annotation.formats.tables.questions import range_in
-from annotation.formats.tables.roles import ROLE_TITLES, check_roles
 from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import PIECE_LINKS, Project

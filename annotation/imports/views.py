@@ -23,10 +23,10 @@ from annotation.formats import FORMATS, FormatError, SourceFile, detect, get_for
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.format import INFO as TABLE
+from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
-from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm

@@ -18,13 +18,13 @@ from annotation.formats.records import (
     ResponseRecord,
     RowError,
 )
+from annotation.formats.tables.guessing.roles import guess_roles
+from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.highlights import unmarked
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.nested import MOST_ENTRIES, opened
 from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.ratings import label_set_of
-from annotation.formats.tables.roles import guess_roles
-from annotation.formats.tables.shapes import as_table, refusal
 from annotation.formats.tables.summary import raters_in, sentences
 from tests.formats import shaped
 

@@ -19,9 +19,9 @@ from annotation.formats.records import (
     ScoreRecord,
     SuggestionRecord,
 )
+from annotation.formats.tables.guessing.roles import guess_roles
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.ratings import label_set_of
-from annotation.formats.tables.roles import guess_roles
 from annotation.task_types.label_sets import problems_of
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from annotation.formats import FormatError, Limits, SourceFile, detect
 from annotation.formats.records import ClaimRecord, EvidenceRecord
+from annotation.formats.tables.guessing.shapes import as_table
 from annotation.formats.tables.mapping import PREVIEW_CHARS, preview
-from annotation.formats.tables.shapes import as_table
 
 from .helpers import errors, of, put, read
 

@@ -30,12 +30,12 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.guessing.roles import check_roles, guess_roles
+from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.mapping import preview
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
 from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED
 from annotation.formats.tables.ratings import read_whole
-from annotation.formats.tables.roles import check_roles, guess_roles
-from annotation.formats.tables.shapes import as_table, refusal
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.label_sets import fits_level, task_type_of
 

@@ -16,8 +16,8 @@ from annotation.formats.cells import BadCell, LeftOut, number_in, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import highlight_value, label_key, shown
 from annotation.formats.records import OddRecord, SpanRecord
+from annotation.formats.tables.guessing.values import WORDS_FOR_NOTHING
 from annotation.formats.tables.oddities import BASE, LEAVE_OUT, NO_HIGHLIGHT, ODDITIES, OFFSETS
-from annotation.formats.tables.values import WORDS_FOR_NOTHING
 from annotation.formats.tools.offsets import CODE_POINTS, MarkedPlaces, is_of_words, place
 
 ROLES = ("start", "end", "quote", "highlight")

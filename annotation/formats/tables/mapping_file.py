@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from annotation import incoming
 from annotation.formats.files.tables import listed
 from annotation.formats.records import FormatError
+from annotation.formats.tables.guessing.roles import check_roles
 from annotation.formats.tables.mapping import LAYOUTS, layout_of
 from annotation.formats.tables.questions import range_in
-from annotation.formats.tables.roles import check_roles
 
 RATINGS = "ratings"
 VERSION_CHARS = 40

@@ -48,6 +48,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.guessing.roles import check_roles
 from annotation.formats.tables.highlights import TablePlaces, spans_in_cell, spans_of_marks, spans_of_row, unmarked
 from annotation.formats.tables.keys import TextKeys
 from annotation.formats.tables.mapping_file import RATINGS
@@ -79,7 +80,6 @@ from annotation.formats.tables.questions import (
     parts_of,
     range_in,
 )
-from annotation.formats.tables.roles import check_roles
 from annotation.formats.tables.rows import hashed, plain
 from annotation.formats.tables.summary import sentences
 from annotation.formats.tables.times import Times

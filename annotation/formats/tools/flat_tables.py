@@ -1,5 +1,5 @@
 """Tables of labels: `labels` has a row for every unit with its final labels, `ratings` one for every unit and rater.
-They come back by the roles that `roles_of` gives their columns (annotation.formats.tables.roles).
+They come back by the roles that `roles_of` gives their columns (annotation.formats.tables.guessing.roles).
 
 A question has the column of its name; `NAME.by` says what made its label, `NAME.highlights` has what was highlighted in
 the judged text, and `NAME.other_highlights` in other texts, as lists in JSON. An empty `NAME.one` says that the
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from annotation.formats.files.spreadsheets import DELIMITERS, write_delimited, write_parquet
-from annotation.formats.tables.values import are_free_texts, texts_in
+from annotation.formats.tables.guessing.values import are_free_texts, texts_in
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
 
 # Of a unit and its texts, before its labels.

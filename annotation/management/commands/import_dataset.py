@@ -11,10 +11,10 @@ from django.db.models import Q
 
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
+from annotation.formats.tables.guessing.shapes import as_table
 from annotation.formats.tables.mapping import LOOKED_AT, guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, check_treatment
-from annotation.formats.tables.shapes import as_table
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import importing
 from annotation.imports.column_mappings import roles_or_refusal

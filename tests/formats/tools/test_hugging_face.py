@@ -11,8 +11,8 @@ import pytest
 from annotation.formats import FormatError, Limits, Options, SourceFile, detect, get_format
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import AnnotationRecord, ClaimRecord, RowError
+from annotation.formats.tables.guessing.roles import guess_roles
 from annotation.formats.tables.mapping import preview
-from annotation.formats.tables.roles import guess_roles
 from annotation.imports.importing import files_of_paths
 from tests.formats.helpers import of, put
 

@@ -18,7 +18,7 @@ from annotation.formats.cells import BadCell, required_text, to_key, to_objects,
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tables.roles import NAMES
+from annotation.formats.tables.guessing.roles import NAMES
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.label_studio.config import Config, split

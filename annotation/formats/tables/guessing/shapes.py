@@ -13,6 +13,8 @@ from dataclasses import replace
 
 from annotation.formats.cells import BadCell
 from annotation.formats.sources import Limits
+from annotation.formats.tables.guessing.spellings import NAMES, spelling
+from annotation.formats.tables.guessing.values import MOST_GUESSED, are_free_texts, is_label
 from annotation.formats.tables.mapping import LOOKED_AT, Preview
 from annotation.formats.tables.nested import (
     KEYED,
@@ -23,8 +25,6 @@ from annotation.formats.tables.nested import (
     opened,
     unfolded,
 )
-from annotation.formats.tables.spellings import NAMES, spelling
-from annotation.formats.tables.values import MOST_GUESSED, are_free_texts, is_label
 
 # Names of lists that hold what raters said, however many there are of them.
 OF_RATERS = re.compile(r"annotat|rater|rating|worker|judge|coder|expert|turker|crowd|vote", re.I)

@@ -35,10 +35,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from annotation.formats.cells import to_date
 from annotation.formats.names import question_slug
 from annotation.formats.records import FormatError
-from annotation.formats.tables.highlights import MARK
-from annotation.formats.tables.mapping import LOOKED_AT
-from annotation.formats.tables.nested import NESTED, depth_of
-from annotation.formats.tables.spellings import (
+from annotation.formats.tables.guessing.spellings import (
     EVIDENCE,
     JUDGED,
     NAMES,
@@ -48,8 +45,7 @@ from annotation.formats.tables.spellings import (
     spelling,
     spelt,
 )
-from annotation.formats.tables.times import is_time
-from annotation.formats.tables.values import (
+from annotation.formats.tables.guessing.values import (
     MOST_GUESSED,
     all_are,
     are_free_texts,
@@ -64,6 +60,10 @@ from annotation.formats.tables.values import (
     texts_in,
     values_in,
 )
+from annotation.formats.tables.highlights import MARK
+from annotation.formats.tables.mapping import LOOKED_AT
+from annotation.formats.tables.nested import NESTED, depth_of
+from annotation.formats.tables.times import is_time
 from annotation.formats.tools import flat_tables
 
 __all__ = ["NAMES", "ROLE_TITLES", "check_roles", "guess_roles"]
