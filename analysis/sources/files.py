@@ -9,8 +9,10 @@ from analysis.sources.base import Source
 from analysis.sources.releases.files import is_release
 from analysis.sources.releases.frames import ReleaseSource
 from analysis.sources.tables.long_table import LongTableSource, OtherTable, TableShape
-from analysis.sources.tables.rated import RatedTableSource, guessed_roles
-from annotation.formats.tables.mapping_file import SaidMapping
+from analysis.sources.tables.rated import RatedTableSource
+from annotation.formats import FormatError, SourceFile
+from annotation.formats.tables.guessing.columns import guess_columns
+from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
 
 
 def source_of_files(
@@ -41,7 +43,12 @@ def source_of_files(
     try:
         return LongTableSource(path, level, labels, shape)
     except OtherTable:
-        guess = guessed_roles(path) if shape in (None, TableShape()) and path.is_file() else None
-        if guess is None:
+        if shape not in (None, TableShape()) or not path.is_file():
             raise
-    return RatedTableSource(path, guess, level, labels, leaves_out)
+        try:
+            guess = guess_columns(SourceFile(path), RATINGS)
+        except FormatError:
+            guess = None
+        if guess is None or not guess.names_raters:
+            raise
+    return RatedTableSource(path, guess.said, level, labels, leaves_out)

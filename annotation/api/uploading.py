@@ -25,7 +25,7 @@ from annotation.formats import FORMATS, SourceFile, detect, get_format
 from annotation.formats.content.assay import INFO as ASSAY
 from annotation.formats.records import FormatError
 from annotation.formats.tables.format import INFO as TABLE
-from annotation.formats.tables.mapping_file import check_checkers
+from annotation.formats.tables.mapping_file import RATINGS, check_checkers
 from annotation.formats.tables.oddities import ENCODING, check_treatment
 from annotation.formats.tables.questions import range_in
 from annotation.imports import column_mappings, importing, uploads
@@ -288,13 +288,17 @@ def _guessed(upload: Upload, wanted: str, encoding: str, *, is_dry_run: bool) ->
     """Format and mapping of a table, as guessed for a dry run. An import is refused, and says what the guess is."""
     try:
         source = SourceFile(uploads.path_of(upload), upload.file_name)
-        found, mapping, said = column_mappings.guess_for_all(source, encoding)
+        layout = {RATINGS: RATINGS, TABLE.slug: ""}.get(wanted)
+        guess = column_mappings.guess_or_refuse(source, layout, encoding)
     except FormatError as error:
         raise ImportProblem(str(error)) from None
-    if is_dry_run and wanted in ("", found):
-        return found, mapping
-    guess = f" As guessed, with format={found}: {json.dumps(mapping, ensure_ascii=False)}. {' '.join(said)}"
-    raise ImportProblem(f"Map the columns: this format needs a mapping.{guess if mapping else ''}")
+    except ImportProblem as error:
+        raise ImportProblem(f"Map the columns: this format needs a mapping. {error}") from None
+    mapping = dict(guess.said.mapping)
+    if is_dry_run and mapping:
+        return guess.format, mapping
+    words = f" As guessed, with format={guess.format}: {json.dumps(mapping, ensure_ascii=False)}. {guess.line}"
+    raise ImportProblem(f"Map the columns: this format needs a mapping.{words if mapping else ''}")
 
 
 class IntoProject(UploadRoute):

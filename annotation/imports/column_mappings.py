@@ -10,23 +10,18 @@ from dataclasses import replace
 from django.db.models import Q
 
 from annotation.formats.sources import SourceFile
-from annotation.formats.tables.format import INFO as TABLE
+from annotation.formats.tables.guessing.columns import GuessedColumns, guess_columns, guessed_layout
 from annotation.formats.tables.guessing.roles import guess_roles
-from annotation.formats.tables.guessing.shapes import as_table, refusal
+from annotation.formats.tables.guessing.shapes import as_table
 from annotation.formats.tables.mapping import (
-    LAYOUTS,
     SURE,
     Guess,
     MappingGuess,
     Preview,
     guess_mapping,
     guess_values,
-    preview,
 )
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
-from annotation.formats.tables.nested import depth_of
-from annotation.formats.tables.summary import sentences
-from annotation.formats.tools.flat_tables import is_flat
 from annotation.imports.importing import FileChoices, ImportProblem
 from annotation.models import ColumnMapping, User
 
@@ -58,44 +53,15 @@ def likely_layout(user: User, seen: Preview) -> str:
     return guessed_layout(seen, apart)
 
 
-def guessed_layout(seen: Preview, apart: Preview) -> str:
-    """As `likely_layout`, for nobody; `apart` is the preview as tables of ratings are read."""
-    if refusal(seen.columns, seen.rows):
-        return RATINGS
-    if is_flat(apart.columns):
-        return RATINGS
-    roles = guess_roles(apart.columns, apart.rows)
-    kinds = {role.partition("/")[0] for role in roles}
-    has_raters = "rater" in roles or any(role.count("/") > 1 for role in roles)
-    if kinds & {"label", "marked"} and (has_raters or "score" in kinds):
-        return RATINGS
-    if kinds & {"start", "quote", "spans"} and has_raters:
-        return RATINGS
-    guess = guess_mapping(seen.columns, seen.rows)
-    # A layout that would keep the labels beside the content is none for this file.
-    has_labels = any(target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout])
-    n_texts = len({str(row.get(roles.get("text"))) for row in apart.rows})
-    is_of_texts = "context" in kinds or any(map(depth_of, roles.values())) or 2 * n_texts < len(apart.rows)
-    return RATINGS if "label" in kinds and is_of_texts and not (has_labels and not guess.missing) else ""
-
-
-def guess_for_all(source: SourceFile, encoding: str = "") -> tuple[str, dict[str, str], list[str]]:
-    """Format, mapping and what it is read as, of a table without a mapping. ImportProblem where there is no guess."""
-    seen = preview(source, encoding=encoding)
-    apart = as_table(seen)
-    if guessed_layout(seen, apart) == RATINGS:
-        mapping = roles_or_refusal(seen, apart)
-        return RATINGS, mapping, sentences(mapping)
-    guess = guess_mapping(seen.columns, seen.rows)
+def guess_or_refuse(source: SourceFile, layout: str | None = None, encoding: str = "") -> GuessedColumns:
+    """What the columns of a table are, where nobody has said so. ImportProblem where there is no guess."""
+    guess = guess_columns(source, layout, encoding)
+    if guess.refusal:
+        raise ImportProblem(guess.refusal)
     if guess.missing:
-        raise ImportProblem(f"Map the columns: none could be guessed for {', '.join(guess.missing)}")
-    return TABLE.slug, guess.mapping, [f"{target} from {column}" for target, column in guess.mapping.items()]
-
-
-def roles_or_refusal(seen: Preview, apart: Preview) -> dict[str, str]:
-    if reason := refusal(seen.columns, seen.rows):
-        raise ImportProblem(reason)
-    return guess_roles(apart.columns, apart.rows)
+        columns = ", ".join(guess.seen.columns)
+        raise ImportProblem(f"No column could be guessed for {', '.join(guess.missing)}. The columns are {columns}.")
+    return guess
 
 
 def recall_roles(

@@ -16,7 +16,7 @@ from annotation.formats.records import (
     SubSentenceRecord,
     TripletRecord,
 )
-from annotation.imports.column_mappings import guess_for_all
+from annotation.imports.column_mappings import guess_or_refuse
 from annotation.imports.importing import FileChoices, ImportRequest, dry_run, files_of_paths
 from annotation.imports.rows import CREATED
 from annotation.jobs import lifecycle
@@ -97,7 +97,8 @@ def test_tables_of_labels_come_back_to_the_same_labels_as_they_are_guessed(proje
 
     def read(table: str) -> list:
         source = SourceFile(tmp_path / f"{table}.{kind}")
-        format, mapping, _ = guess_for_all(source)
+        guess = guess_or_refuse(source)
+        format, mapping = guess.format, dict(guess.said.mapping)
         found = list(get_format(format).read([source], Options(mapping=mapping, labels=accepted)))
         assert format == "ratings" and not [one for one in found if isinstance(one, RowError)]
         assert [one.text for one in found if isinstance(one, ClaimRecord)] == list(TEXTS)
@@ -133,7 +134,8 @@ def test_tables_of_every_kind_pass_a_dry_run_and_keep_their_texts(tmp_path):
         folder = tmp_path / project.slug
         call_command("export_dataset", project.slug, folder, kinds=["table-csv"], verbosity=0)
         for name in ("labels", "ratings"):
-            format, mapping, _ = guess_for_all(SourceFile(folder / f"{name}.csv"))
+            guess = guess_or_refuse(SourceFile(folder / f"{name}.csv"))
+            format, mapping = guess.format, dict(guess.said.mapping)
             assert format == "ratings"
             wanted = ImportRequest(format, files_of_paths([folder / f"{name}.csv"]), FileChoices(mapping=mapping))
             findings = dry_run(wanted, empty)

@@ -10,7 +10,7 @@ from analysis.sources.tables.rated import RatedTableSource
 from annotation.formats import Options, SourceFile, get_format
 from annotation.formats.names import find_label, find_question, label_key, label_value, question_slug
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
-from annotation.imports.column_mappings import guess_for_all
+from annotation.imports.column_mappings import guess_or_refuse
 from annotation.jobs import lifecycle
 from annotation.models import Job, Judgement, LabelSet, Project, User
 from annotation.task_types.label_sets import problems_of
@@ -49,7 +49,8 @@ def test_labels_go_out_by_command_as_they_came_in(tmp_path, kind):
     out = tmp_path / "out"
     call_command("export_dataset", "t", out, kinds=["jsonl", f"table-{kind}"], verbosity=0)
     source = SourceFile(out / f"ratings.{kind}")
-    format, mapping, _ = guess_for_all(source)
+    guess = guess_or_refuse(source)
+    format, mapping = guess.format, dict(guess.said.mapping)
     assert format == "ratings" and mapping["label/label"] == "label"
     again = [one for one in get_format(format).read([source], Options(mapping=mapping)) if hasattr(one, "judgements")]
     assert sorted((one.item, one.judgements[0].label) for one in again) == sorted(

@@ -30,10 +30,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tables.guessing.roles import check_roles, guess_roles
-from annotation.formats.tables.guessing.shapes import as_table, refusal
-from annotation.formats.tables.mapping import preview
-from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
+from annotation.formats.tables.mapping_file import SaidMapping
 from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED
 from annotation.formats.tables.ratings import read_whole
 from annotation.task_types import Dimension, Label, TaskType
@@ -41,23 +38,6 @@ from annotation.task_types.label_sets import fits_level, task_type_of
 
 # Nobody can be asked here: rows that are the same are of people who agree.
 AS_THEY_STAND = {IDENTICAL: "places", UNNAMED: "places"}
-
-
-def guessed_roles(path: Path) -> SaidMapping | None:
-    """What the columns of a table most likely are; None where they hold no labels that one can tell, or nobody and
-    nothing that gave any: any column of few values could be labels then."""
-    try:
-        first = preview(SourceFile(path))
-        if refusal(first.columns, first.rows):
-            return None
-        seen = as_table(first)
-        roles = guess_roles(seen.columns, seen.rows)
-        check_roles(roles)
-    except FormatError:
-        return None
-    kinds = {role.partition("/")[0] for role in roles}
-    says_who = kinds & {"rater", "score", "prediction"} or any(role.count("/") > 1 for role in roles)
-    return SaidMapping(RATINGS, roles) if kinds & {"label", "marked"} and says_who else None
 
 
 class RatedTableSource(LongTableSource):

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from annotation.formats.cells import BadCell, row_error, to_text
+from annotation.formats.cells import BadCell, row_error, shorten, to_text
 from annotation.formats.files.spreadsheets import write_delimited, write_json_lines, write_parquet
 from annotation.formats.files.tables import OpenTable, listed, open_tables
 from annotation.formats.info import LAST_RESORT, TEXT_TABLES, Format
@@ -106,6 +106,12 @@ def task_type_of(sources: list[SourceFile], options: Options) -> str:
     return tells(sources, options) if tells else TYPE_OF_LAYOUT[layout]
 
 
+def read_as(mapping: Mapping[str, str], n_raters: int | None = None) -> list[str]:
+    """The mapping in a sentence."""
+    words = ", ".join(f"{target.replace('_', ' ')} from {shorten(column)}" for target, column in mapping.items())
+    return [f"{words[0].upper()}{words[1:]}."] if words else []
+
+
 def write(records: Iterable[Record], path: str | Path, layout: str = "claim-evidence", kind: str = "") -> int:
     """Write records that come as `read` yields them under the target fields' own names. Returns the number of rows.
 
@@ -138,6 +144,7 @@ INFO = Format(
     reader=read,
     detect=lambda head: LAST_RESORT if head.has_rows else 0,
     needs_mapping=True,
+    read_as=read_as,
     task_type_of=task_type_of,
     needs_all_labels=needs_all_labels,
 )

@@ -38,7 +38,8 @@ def sentences(mapping: Mapping[str, str], n_raters: int | None = None) -> list[s
         if bases:
             words = f"{_counted(len(raters), 'rater')}, one for each place in {_named(bases)}"
         else:
-            words = f"{_counted(len(raters), 'rater')} with columns of their own: {_named(raters)}"
+            own = "a column of their own" if len(wide) == 1 else "columns of their own"
+            words = f"{_counted(len(raters), 'rater')} with {own}: {_named(raters)}"
         found.append(_sentence(words))
     elif labels and "checker" not in mapping:
         found.append("No column names a rater: labels are final if each text has one, and by unnamed raters otherwise.")

@@ -11,13 +11,10 @@ from django.db.models import Q
 
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
-from annotation.formats.tables.guessing.shapes import as_table
-from annotation.formats.tables.mapping import LOOKED_AT, guess_mapping, preview
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, check_treatment
-from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import importing
-from annotation.imports.column_mappings import roles_or_refusal
+from annotation.imports.column_mappings import guess_or_refuse
 from annotation.imports.from_hub import fetched
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ProjectWish
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -133,29 +130,16 @@ class Command(BaseCommand):
             choices |= {name: getattr(mapped, name) for name in ("mapping", "values", "ranges", "checkers")}
             return FileChoices(**choices)
         first = Path(importing.files_of_paths(options["files"][:1])[0]["path"])
+        layout, encoding = (RATINGS if options["format"] == RATINGS else ""), choices["treat"].get(ENCODING, "")
         try:
-            seen = preview(SourceFile(first), encoding=choices["treat"].get(ENCODING, ""))
+            guess = guess_or_refuse(SourceFile(first), layout, encoding)
+        except ImportProblem as error:
+            raise CommandError(f"{error} Name them with --mapping FILE.json.") from None
         except FormatError as error:
             raise CommandError(str(error)) from error
-        if options["format"] == RATINGS:
-            apart = as_table(seen)
-            try:
-                roles = roles_or_refusal(seen, apart)
-            except ImportProblem as error:
-                raise CommandError(f"{error} Name them with --mapping FILE.json.") from None
-            self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in roles.items()))
-            n_raters = raters_in(roles, apart.rows) if len(apart.rows) < LOOKED_AT else None
-            for sentence in sentences(roles, n_raters):
-                self.stdout.write(f"  {sentence}")
-            return FileChoices(mapping=roles, **choices)
-        guess = guess_mapping(seen.columns, seen.rows)
-        if guess.missing:
-            raise CommandError(
-                f"No column could be guessed for {', '.join(guess.missing)}; name them with --mapping FILE.json. "
-                f"Columns: {', '.join(seen.columns)}"
-            )
-        self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.mapping.items()))
-        return FileChoices(mapping=guess.mapping, **choices)
+        self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.said.mapping.items()))
+        self.stdout.write(guess.line)
+        return FileChoices(mapping=guess.said.mapping, **choices)
 
     def _import(self, request: ImportRequest, dataset: Dataset | None, options: dict) -> None:
         owner = _owner(options["owner"], dataset)

@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from annotation.formats.cells import to_date
 from annotation.formats.names import question_slug
 from annotation.formats.records import FormatError
+from annotation.formats.tables.guessing.raters import rater_in, roles_of_raters
 from annotation.formats.tables.guessing.spellings import (
     EVIDENCE,
     JUDGED,
@@ -108,14 +109,7 @@ ROLE_TITLES = {
 SCORE_NAMES = re.compile(
     r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
 )
-# `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
-_RATER = r"(?P<rater>(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
-_FIRST, _LAST = (
-    re.compile(rf"{_RATER}(?:[ _.:/-]+(?P<question>.+))?", re.I),
-    re.compile(rf"(?<=[ _.:/([-]){_RATER}[)\]]?$", re.I),
-)
 _NUMBERED = re.compile(r"(label|annotation|judge?ment)[ _.-]?\d{1,2}", re.I)  # SNLI's label1 to label5
-WIDE_CHARS = 200  # longer names are of no rater
 SEGMENTS = re.compile(r"seg(ment)?[ _.-]?id$", re.I)
 IDS = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")  # `Worker ID`, `docSegId`, and not `valid`
 _WORDS_FOR_RATERS = re.compile(r"(?:annotator|rater|worker|judge|coder|expert|turker|crowd|human)s?[ _.-]?", re.I)
@@ -134,9 +128,11 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     rows = list(rows)[: max(20, min(LOOKED_AT, MOST_CELLS // max(1, len(columns))))]
     if flat_tables.is_flat(columns):
         return flat_tables.roles_of(columns, rows)
+    beside = roles_of_raters(columns, rows)
     found: dict[str, str] = {}
     deepest = max(map(depth_of, columns), default=0)
-    free = sorted(columns, key=depth_of, reverse=True)  # of columns that are called alike the innermost
+    free = [one for one in columns if one not in beside.values()]
+    free.sort(key=depth_of, reverse=True)  # of columns that are called alike the innermost
 
     def take(role: str, column: str) -> None:
         found[role] = column
@@ -164,9 +160,10 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         _take_descriptions(found, free, rows, take)
     else:
         _take_numbered(free, rows, take)
+    found |= beside
     for column in list(free):
         nested = NESTED.match(column)
-        wide = _wide(column)
+        wide = rater_in(column)
         if nested and (nested["question"] or not wide):
             if is_label(column, rows):
                 base, number, question = nested.groups()
@@ -259,6 +256,8 @@ def _take_main(found: dict[str, str], free: list[str], rows: list, take: Take, d
 
     for role in ("rater", "group", "system", "document", "id", "question", "comment"):
         named(role, NAMES[role])
+    if "id" not in found:
+        named("id", ("item", "unit"), lambda column: is_tag_of_rows(column, rows))
     if deepest:
         # Units of an answer or an article are judged against it.
         for depth in sorted({depth_of(column) for column in free} - {0}, reverse=True):
@@ -361,17 +360,6 @@ def _take_numbered(free: list[str], rows: list, take: Take) -> None:
     if len(columns) > 1 and set.intersection(*labels) and len(set.union(*labels)) <= MOST_GUESSED:
         for column in columns:
             take(f"label/{question_slug(column.rstrip('0123456789').rstrip(' _.-'))}/{column}", column)
-
-
-def _wide(column: str) -> tuple[str, str] | None:
-    """The rater that a column's name begins or ends with, and the question."""
-    if len(column) > WIDE_CHARS:
-        return None
-    if first := _FIRST.fullmatch(column):
-        return first["rater"], first["question"] or ""
-    last = _LAST.search(column)
-    question = column[: last.start()].rstrip(" _.:/([-") if last else ""
-    return (last["rater"], question) if question else None
 
 
 def _has_marks(columns: list[str | None], rows: list) -> bool:
