@@ -12,6 +12,7 @@ from analysis.sources.tables.long_table import LongTableSource, OtherTable, Tabl
 from analysis.sources.tables.rated import RatedTableSource
 from annotation.formats import FormatError, SourceFile
 from annotation.formats.tables.guessing.columns import guess_columns
+from annotation.formats.tables.joining import joined
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
 
 
@@ -23,6 +24,7 @@ def source_of_files(
     shape: TableShape | None = None,
     mapping: SaidMapping | None = None,
     leaves_out: bool = False,
+    join: str = "",
 ) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
@@ -30,14 +32,21 @@ def source_of_files(
     level of a table's labels where the table does not say it, `labels` their order: `low,high`, or
     `quality=low,high` for each of several dimensions, and `shape` says which columns hold what, or
     `mapping` does as for an import. Without either a table that is not a long one is read with the roles that an import
-    would guess. With `leaves_out` such a table is read without its bad rows.
+    would guess. With `leaves_out` such a table is read without its bad rows. `join` names the column of ids by which
+    tables among `beside` are put together with the first.
     """
+    if join and beside:
+        try:
+            with joined([path, *beside], join) as one:
+                return source_of_files(one, level, labels, (), shape, mapping, leaves_out)
+        except FormatError as error:
+            raise ValueError(str(error)) from None
     if not path.exists() and not is_release(path):
         raise ValueError(f"{path}: there is no such file or folder")
     if is_release(path):
         return ReleaseSource(path, beside)
     if beside:
-        raise ValueError(f"{path}: a table stands alone; only releases can have others beside them")
+        raise ValueError(f"{path}: a table stands alone; name the column of ids by which others are joined with --join")
     if mapping is not None:
         return RatedTableSource(path, mapping, level, labels, leaves_out)
     try:

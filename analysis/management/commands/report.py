@@ -56,7 +56,11 @@ class Command(BaseCommand):
             type=Path,
             default=[],
             metavar="FILES",
-            help="with --from-files: a release of another project on the same data set, for reports that join two",
+            help="with --from-files: a release of another project on the same data set, for reports that join two; or "
+            "a table with more labels of the same texts (--join)",
+        )
+        parser.add_argument(
+            "--join", default="", metavar="COLUMN", help="tables: the column of ids by which those beside are joined"
         )
         parser.add_argument("--level", choices=LEVELS, help="tables: of the labels' scale")
         parser.add_argument(
@@ -116,7 +120,8 @@ class Command(BaseCommand):
                 raise CommandError("--beside is for files; projects find each other on their data set")
             shape = shape_of(options["columns"], options["rater_columns"], options["model_columns"])
             mapping = mapping_of(options["mapping"], shape)
-            how = (level or "", labels, beside, shape, mapping, options["leave_out"])
+            how = {"level": level or "", "labels": labels, "beside": beside, "shape": shape, "mapping": mapping}
+            how |= {"leaves_out": options["leave_out"], "join": options["join"]}
             source = self.source_of(subject, from_files, how, conditions)
             if reason := report.fits(source.asked):
                 raise CommandError(reason)
@@ -145,15 +150,11 @@ class Command(BaseCommand):
             raise CommandError(f"--picture is one of {', '.join(pictures)}")
         return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
 
-    def source_of(
-        self,
-        subject: str,
-        from_files: bool,
-        how: tuple[str, list[str], list[Path], TableShape, SaidMapping | None, bool],
-        conditions: dict,
-    ) -> Source:
+    def source_of(self, subject: str, from_files: bool, how: dict, conditions: dict) -> Source:
         if from_files:
-            source = source_of_files(Path(subject), *how)
+            source = source_of_files(Path(subject), **how)
+            if how["mapping"] is None and (words := getattr(source, "read_as", "")):
+                self.stderr.write(words)
             if errors := getattr(source, "left_out", []):
                 more = f"\nand {len(errors) - ERRORS_SHOWN:,} more" if len(errors) > ERRORS_SHOWN else ""
                 self.stderr.write("Left out:\n" + "\n".join(map(said_of, errors[:ERRORS_SHOWN])) + more)

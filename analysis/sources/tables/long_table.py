@@ -24,6 +24,7 @@ from annotation.formats.cells import level_note, level_of, number_in
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.oddities import ODDITIES, ReadingNotes
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.base import NumberRange
 from annotation.task_types.label_sets import LEVELS, MAX_LABELS, fits_level
@@ -78,7 +79,9 @@ class LongTableSource(Source):
         self.path, self.level = path, level
         self.slug = self.title = path.stem if path.is_file() else path.name
         self.task_type = "table"
-        self._rows = _rows_of(path, shape or TableShape())
+        noted, columns = ReadingNotes(), {}
+        self._rows = _rows_of(path, shape or TableShape(), noted, columns)
+        self.read_as = read_as(_in_words(columns, shape or TableShape()), noted)
         self.assumed_levels: dict[str, str] = {}
         self.type = self._type(orders)
 
@@ -342,9 +345,24 @@ def _empty(columns: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(columns=list(columns))
 
 
-def _rows_of(path: Path, shape: TableShape) -> list[dict]:
-    """Every row with all columns, texts where the file has numbers; one row per rater, unit and dimension."""
-    rows = list(_alt_test(path)) if path.is_dir() else list(_table(path, shape))
+def read_as(sentences: Sequence[str], noted: ReadingNotes) -> str:
+    """A line that says how the columns were read, and the encoding where it was guessed."""
+    notes = [f"{ODDITIES[one.kind].title}: {one.what}." for one in noted.odd()]
+    return f"Columns read as: {' '.join([*sentences, *notes])}" if sentences else ""
+
+
+def _in_words(columns: Mapping[str, str], shape: TableShape) -> list[str]:
+    words = [f"{ours}s from {theirs}" for ours, theirs in columns.items()]
+    for kind, named in ((PERSON, shape.raters), (MODEL, shape.models)):
+        words += [f"labels of a {kind} each from {', '.join(named)}"] if named else []
+    told = ", ".join(words)
+    return [f"{told[0].upper()}{told[1:]}."] if told else []
+
+
+def _rows_of(path: Path, shape: TableShape, noted: ReadingNotes, columns: dict[str, str]) -> list[dict]:
+    """Every row with all columns, texts where the file has numbers; one row per rater, unit and dimension. `columns`
+    gets our names with the table's."""
+    rows = list(_alt_test(path)) if path.is_dir() else list(_table(path, shape, noted, columns))
     if not rows:
         raise ValueError(f"{path}: holds no labels")
     seen: dict[tuple[str, str, str], int] = {}
@@ -359,18 +377,17 @@ def _rows_of(path: Path, shape: TableShape) -> list[dict]:
     return rows
 
 
-def _table(path: Path, shape: TableShape) -> Iterator[dict]:
+def _table(path: Path, shape: TableShape, noted: ReadingNotes, columns: dict[str, str]) -> Iterator[dict]:
     """One row per label; cells without a label are passed over."""
-    columns = None
     try:
-        for table in open_tables([SourceFile(path)], Options()):
+        for table in open_tables([SourceFile(path)], Options(noted=noted)):
             for row in table.rows:
                 if isinstance(row, RowError):
                     where = f"{row.file}: line {row.line}: {row.column}".removesuffix(": ")
                     raise ValueError(f"{where}: {row.reason}")
                 line, cells = row
-                if columns is None:
-                    columns = _columns(path, line, table.columns or list(cells), shape)
+                if not columns:
+                    columns |= _columns(path, line, table.columns or list(cells), shape)
                 named = cells | {ours: cells.get(theirs) for ours, theirs in columns.items()}
                 for one in _labels_of(named, shape):
                     if "label" not in one or _text(one["label"]) != "":
@@ -380,18 +397,18 @@ def _table(path: Path, shape: TableShape) -> Iterator[dict]:
 
 
 def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> dict[str, str]:
-    """Our name -> the table's, for those that differ. ValueError where a column is missing or could be two."""
+    """Our name -> the table's. ValueError where a column is missing or could be two."""
     for name in (*shape.columns.values(), *shape.raters, *shape.models):
         if name not in there:
             raise ValueError(f"{path}: has no column {name!r}; it has {', '.join(map(str, there))}")
     known = (*REQUIRED, *OPTIONAL)
     if unknown := [name for name in shape.columns if name not in known]:
         raise ValueError(f"--columns: {unknown[0]!r} is not one of {', '.join(known)}")
-    columns = dict(shape.columns)
     needed = ("item",) if shape.raters or shape.models else REQUIRED
+    columns = {name: name for name in needed if name in there} | dict(shape.columns)
     taken = {*columns.values(), *shape.raters, *shape.models}
     for name in needed:
-        if name in columns or name in there:
+        if name in columns:
             continue
         others = [one for one in there if str(one).lower() in OTHER_NAMES[name] and one not in taken]
         if not others and name == "item":

@@ -16,7 +16,7 @@ from analysis.sources import base
 from analysis.sources.content_rows import content_columns
 from analysis.sources.outline import Run, groups_in
 from analysis.sources.splits import source_name
-from analysis.sources.tables.long_table import MODEL, NEEDED, PERSON, LongTableSource, orders_of
+from analysis.sources.tables.long_table import MODEL, NEEDED, PERSON, LongTableSource, orders_of, read_as
 from annotation.datasets.kinds import KIND_OF_RECORD
 from annotation.formats.cells import level_note
 from annotation.formats.names import find_label, label_value
@@ -31,8 +31,9 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.mapping_file import SaidMapping
-from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED
+from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED, ReadingNotes
 from annotation.formats.tables.ratings import read_whole
+from annotation.formats.tables.summary import sentences
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.label_sets import fits_level, task_type_of
 
@@ -55,7 +56,11 @@ class RatedTableSource(LongTableSource):
         self.task_type = "table"
         try:
             options = Options(
-                mapping=mapping.mapping, values=mapping.values, ranges=mapping.ranges, treat=AS_THEY_STAND
+                mapping=mapping.mapping,
+                values=mapping.values,
+                ranges=mapping.ranges,
+                treat=AS_THEY_STAND,
+                noted=ReadingNotes(),
             )
             records, description = read_whole([SourceFile(path)], options, path.stem)
         except FormatError as error:
@@ -67,6 +72,8 @@ class RatedTableSource(LongTableSource):
         for record in records:
             if not (leaves_out and isinstance(record, RowError)):
                 self._read.take(record)
+        n_raters = len({row["rater"] for row in self._read.rows if row["rater_kind"] != MODEL})
+        self.read_as = read_as(sentences(mapping.mapping, n_raters), options.noted)
         self.assumed_levels = {}
         self.type = self._with_levels(task_type_of(description), orders)
         self._rows = self._read.rows

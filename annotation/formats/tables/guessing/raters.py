@@ -54,7 +54,7 @@ def roles_of_raters(columns: Sequence[str], rows: Iterable[Mapping[str, object]]
         if len(column) <= WIDE_CHARS and is_label(column, rows)
     }
     people = {column: found for column in labels if (found := _person_in(column)) is not None}
-    models = [column for column in labels if any(map(_MODEL.fullmatch, _BETWEEN.split(own_name(column))))]
+    models = [column for column in labels if is_called_model(own_name(column))]
     if people.keys() <= set(models):
         models = [column for column in models if column not in people]  # judges who are numbered, and nobody else
     if not models and all(map(rater_in, people)):
@@ -79,6 +79,15 @@ def roles_of_raters(columns: Sequence[str], rows: Iterable[Mapping[str, object]]
     return {} if any(spelling(one) in NAMES["rater"] for one in columns if one not in taken) else roles
 
 
+def is_called_label(column: str) -> bool:
+    """Whether a column's name says that it holds labels, and nothing else."""
+    return spelling(column) in _WORDS_FOR_LABELS
+
+
+def is_called_model(name: str) -> bool:
+    return any(map(_MODEL.fullmatch, _BETWEEN.split(name)))
+
+
 def _person_in(column: str) -> tuple[str, str] | None:
     """Rater and question."""
     found = rater_in(column)
@@ -86,7 +95,7 @@ def _person_in(column: str) -> tuple[str, str] | None:
         found = match["rater"], match["question"] or ""
     if found is None:
         return None
-    return found[0], LABEL if not found[1] or spelling(found[1]) in _WORDS_FOR_LABELS else found[1]
+    return found[0], LABEL if not found[1] or is_called_label(found[1]) else found[1]
 
 
 def _model_in(column: str, questions: Iterable[str]) -> tuple[str, str]:
