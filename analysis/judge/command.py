@@ -2,6 +2,7 @@
 
     assay judge results.csv --judge verdict --human human
     assay judge results.csv --judge gpt --judge llama --human ann --human ben --cluster claim --html verdict.html
+    assay judge people.csv judge.csv --join id
 
 Exit code: 0; with --gate 1 where a judge is not usable for every label that people gave; 2 where the file or the
 columns cannot be used.
@@ -14,11 +15,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
+from analysis.judge.choosing import choose
 from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
-from analysis.judge.table import Columns, TableProblem, read_columns
+from analysis.judge.table import Columns, TableProblem, coded
 from analysis.judge.verdict import FLOOR, JudgedColumn, reference_of, share_changed
 from analysis.judge.written import (
     Answered,
@@ -33,6 +36,7 @@ from analysis.judge.written import (
     tables,
 )
 from annotation.formats.cells import level_note, level_of
+from annotation.formats.records import FormatError
 
 LEVELS = ("nominal", "ordinal", "interval")
 
@@ -42,11 +46,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["judge"]:  # the console script's only command so far
         given = given[1:]
     options = _parser().parse_args(given)
+    with ExitStack() as files:
+        try:
+            options.file = _one_file(options, files)
+            every = _answer(options)
+        except TableProblem as problem:
+            print(problem, file=sys.stderr)
+            return 2
+        return _tell(options, every)
+
+
+def _one_file(options: argparse.Namespace, files: ExitStack) -> Path:
+    if len(options.files) == 1:
+        return options.files[0]
+    if not options.join:
+        raise TableProblem("Several files need --join COLUMN: the ids by which their rows go together")
+    from annotation.formats.tables.joining import joined
+
     try:
-        every = _answer(options)
-    except TableProblem as problem:
-        print(problem, file=sys.stderr)
-        return 2
+        return files.enter_context(joined(options.files, options.join))
+    except FormatError as error:
+        raise TableProblem(str(error)) from None
+
+
+def _tell(options: argparse.Namespace, every: list[Answered]) -> int:
     try:
         if options.json:
             print(json.dumps([as_json(one) for one in every], indent=2, ensure_ascii=False))
@@ -72,10 +95,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="assay judge", description="May a judge's labels stand in for people's?")
-    parser.add_argument("file", type=Path, help="CSV, TSV, JSON, JSON Lines or Parquet; one row per judged text")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        type=Path,
+        help="CSV, TSV, JSON, JSON Lines or Parquet; one row per judged text, or per label with a column of raters",
+    )
+    parser.add_argument("--join", default="", metavar="COLUMN", help="several files: the ids that join their rows")
     column = {"action": "append", "metavar": "COLUMN"}
-    parser.add_argument("--judge", **column, required=True, help="a judge's labels; may be given several times")
-    parser.add_argument("--human", **column, required=True, help="a person's labels; may be given several times")
+    parser.add_argument(
+        "--judge", **column, default=[], help="a judge's labels, or the judge; may be given several times, or guessed"
+    )
+    parser.add_argument(
+        "--human", **column, default=[], help="a person's labels, or the person; may be given several times, or guessed"
+    )
     parser.add_argument("--repeat", **column, default=[], help="labels of a second run of the first judge")
     parser.add_argument("--swapped", **column, default=[], help="labels of the first judge with the answers swapped")
     parser.add_argument("--cluster", default="", metavar="COLUMN", help="the cluster of a row, such as its claim")
@@ -112,6 +146,13 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
     named = [*options.judge, *options.human, *options.repeat, *options.swapped]
     if twice := sorted({name for name in named if named.count(name) > 1}):
         raise TableProblem(f"The column {twice[0]!r} is named twice")
+    chosen = choose(options.file, options.judge, options.human, [*options.repeat, *options.swapped], options.cluster)
+    if chosen.line:
+        print(chosen.line, file=sys.stderr)
+    if chosen.is_long and options.save:
+        raise TableProblem("--save needs a row per text, with a column for each judge and person")
+    options.judge, options.human = chosen.judges, chosen.people
+    named = [*options.judge, *options.human, *options.repeat, *options.swapped]
     has_peers = len(options.human) > 1
     if (options.floor if has_peers else options.margin) is not None:
         raise TableProblem(
@@ -119,7 +160,7 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
             if has_peers
             else "--margin needs two --human columns or more; with one use --floor"
         )
-    columns = read_columns(options.file, named, options.cluster, order)
+    columns = coded(options.file, chosen.cells, named, options.cluster, order)
     reference, n_ties = reference_of(columns, options.human)
     level = options.level or level_of(columns.labels)
     note = "" if options.level else level_note(columns.labels, level)

@@ -13,8 +13,10 @@ import numpy as np
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.oddities import ReadingNotes
 
 MOST_LABELS = 50
+Cells = dict[str, list[str]]
 
 
 class TableProblem(ValueError):
@@ -32,18 +34,22 @@ class Columns:
     cluster: np.ndarray | None
 
 
-def read_columns(
-    path: Path, label_columns: Sequence[str], cluster: str = "", order: Sequence[str] = (), n_judges: int = 0
-) -> Columns:
+def read_columns(path: Path, label_columns: Sequence[str], cluster: str = "", order: Sequence[str] = ()) -> Columns:
     """Read the named columns of a CSV, TSV, JSON, JSON Lines or Parquet file (.gz and .zip too).
 
     `order` lists the labels, lowest first. Labels that differ only in case or in spaces at their ends are one label,
     written as most rows write it, and 3.0 is 3. TableProblem names the file, the line and the reason.
     """
-    wanted = list(dict.fromkeys([*label_columns, *([cluster] if cluster else [])]))
-    cells: dict[str, list[str]] = {name: [] for name in wanted}
+    return coded(
+        path, read_cells(path, [*label_columns, *([cluster] if cluster else [])]), label_columns, cluster, order
+    )
+
+
+def read_cells(path: Path, wanted: Sequence[str], noted: ReadingNotes | None = None) -> Cells:
+    """The texts of these columns, by column, in the order of the rows."""
+    cells: Cells = {name: [] for name in wanted}
     try:
-        for table in open_tables([SourceFile(path)], Options()):
+        for table in open_tables([SourceFile(path)], Options(noted=noted or ReadingNotes())):
             if table.columns is not None:
                 _refuse_missing(path, wanted, table.columns)
             for row in table.rows:
@@ -52,15 +58,21 @@ def read_columns(
                 line, values = row
                 if table.columns is None:
                     _refuse_missing(path, wanted, values, line)
-                for name in wanted:
-                    cells[name].append(_text(values.get(name)))
+                for name, column in cells.items():
+                    column.append(_text(values.get(name)))
     except FormatError as error:
         raise TableProblem(str(error)) from None
     except OSError as error:
         raise TableProblem(f"{path}: {error.strerror}") from None
-    n_rows = len(cells[wanted[0]])
-    if not n_rows:
+    if not cells[wanted[0]]:
         raise TableProblem(f"{path}: holds no rows")
+    return cells
+
+
+def coded(
+    path: Path, cells: Cells, label_columns: Sequence[str], cluster: str = "", order: Sequence[str] = ()
+) -> Columns:
+    """The cells as numbers of labels; see `read_columns`."""
     labels, spelled = _labels(path, [cells[name] for name in label_columns], order)
     place = {label: code for code, label in enumerate(labels)}
     codes = {
@@ -73,7 +85,7 @@ def read_columns(
             line = cells[cluster].index("") + 1
             raise TableProblem(f"{path}: row {line} has nothing in the column {cluster!r}, which names its cluster")
         clusters = np.unique(cells[cluster], return_inverse=True)[1]
-    return Columns(path.name, n_rows, labels, codes, clusters)
+    return Columns(path.name, len(cells[label_columns[0]]), labels, codes, clusters)
 
 
 def _refuse_missing(path: Path, wanted: Sequence[str], columns, line: int | None = None) -> None:

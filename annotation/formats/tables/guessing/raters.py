@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.formats.names import label_key, question_slug
 from annotation.formats.tables.guessing.spellings import NAMES, own_name, spelling
-from annotation.formats.tables.guessing.values import is_label, values_in
+from annotation.formats.tables.guessing.values import is_label, is_number, values_in
 
 # `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
 _RATER = r"(?P<rater>(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
@@ -86,6 +86,15 @@ def is_called_label(column: str) -> bool:
 
 def is_called_model(name: str) -> bool:
     return any(map(_MODEL.fullmatch, _BETWEEN.split(name)))
+
+
+def holds_shared_labels(column: str, columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether another column has the words of this one, too: labels then, and no names of raters."""
+    words = {label_key(value) for value in values_in(column, rows)}
+    if not words or any(map(is_number, words)) or not is_label(column, rows):
+        return False
+    others = [one for one in columns if one != column and is_label(one, rows)]
+    return any(2 * len(words & {label_key(value) for value in values_in(one, rows)}) > len(words) for one in others)
 
 
 def _person_in(column: str) -> tuple[str, str] | None:

@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from annotation.formats.cells import to_date
 from annotation.formats.names import question_slug
 from annotation.formats.records import FormatError
-from annotation.formats.tables.guessing.raters import rater_in, roles_of_raters
+from annotation.formats.tables.guessing.raters import holds_shared_labels, rater_in, roles_of_raters
 from annotation.formats.tables.guessing.spellings import (
     EVIDENCE,
     JUDGED,
@@ -254,7 +254,8 @@ def _take_main(found: dict[str, str], free: list[str], rows: list, take: Take, d
     def is_unit(column: str) -> bool:
         return has_words(column) and (len(set(values_in(column, rows))) > 5 or not is_label(column, rows))
 
-    for role in ("rater", "group", "system", "document", "id", "question", "comment"):
+    named("rater", NAMES["rater"], lambda column: not holds_shared_labels(column, free, rows))
+    for role in ("group", "system", "document", "id", "question", "comment"):
         named(role, NAMES[role])
     if "id" not in found:
         named("id", ("item", "unit"), lambda column: is_tag_of_rows(column, rows))
