@@ -13,7 +13,7 @@ from annotation.formats.records import FormatError
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
 if TYPE_CHECKING:
-    from annotation.formats.tables.ratings import RatingRows
+    from annotation.formats.tables.ratings.rows import RatingRows
 
 MOST_LABELS = 40
 # A question about highlights alone is answered whether there are any; they have labels of their own.
@@ -107,26 +107,26 @@ def made_of(rows: RatingRows, name: str) -> dict:
     rows.match_checkers()
     values: dict[str, dict[str, None]] = {}
     own: dict[str, dict[str, None]] = {}  # question -> labels of its highlights
-    for revisions in rows.labels.values():
+    for revisions in rows.people.revisions.values():
         for answer in revisions:
             for question, label in answer.labels.items():
                 values.setdefault(question, {}).update(dict.fromkeys(_values_of(rows, question, label)))
             for question, spans in answer.spans.items():
                 own.setdefault(question, {}).update((span.label, None) for span in spans)
-    for (_, question), (label, _) in rows.decided.items():
+    for (_, question), (label, _) in rows.people.decided.items():
         values.setdefault(question, {}).update(dict.fromkeys(_values_of(rows, question, label)))
     if not values:
         return {}
-    for (_, _, question), (label, _) in rows.predictions.items():
+    for (_, _, question), (label, _) in rows.checkers.predictions.items():
         values.setdefault(question, {}).update(dict.fromkeys(_values_of(rows, question, label)))
-    for (_, _, question), spans in rows.predicted_spans.items():
+    for (_, _, question), spans in rows.checkers.predicted_spans.items():
         own.setdefault(question, {}).update((span.label, None) for span in spans)
     questions = [_question(rows, question, list(found), own) for question, found in values.items()]
     return {"name": name[:150], "version": 1, "page": rows.page, "summary": "", "questions": questions}
 
 
 def _values_of(rows: RatingRows, question: str, answer: str) -> Iterable[str]:
-    return chosen_of(answer) if question in rows.several else (answer,)
+    return chosen_of(answer) if question in rows.labels.several else (answer,)
 
 
 def _question(rows: RatingRows, slug: str, values: list[str], own: dict[str, dict[str, None]]) -> dict:
@@ -136,7 +136,8 @@ def _question(rows: RatingRows, slug: str, values: list[str], own: dict[str, dic
         found = {"slug": slug, "title": title_of(slug, rows.question_titles), "level": "nominal", "labels": labels}
     else:
         title = title_of(slug, rows.question_titles)
-        found = question_of(slug, values, rows.titles, title, rows.ranges.get(slug), slug in rows.several)
+        labels = rows.labels
+        found = question_of(slug, values, labels.titles, title, labels.ranges.get(slug), slug in labels.several)
     if not is_marked and slug not in own:
         return found
     spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[rows.page]], "required": is_marked}
@@ -144,7 +145,7 @@ def _question(rows: RatingRows, slug: str, values: list[str], own: dict[str, dic
     if names := sorted(own.get(slug, {}).keys() - {""}, key=in_order):
         if "" in own[slug]:
             raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
-        spans["own_labels"] = [{"value": one, "title": rows.titles.get(one, one)} for one in names]
+        spans["own_labels"] = [{"value": one, "title": rows.labels.titles.get(one, one)} for one in names]
     return found | {"spans": spans}
 
 
