@@ -9,10 +9,13 @@ from dataclasses import replace
 
 from django.db.models import Q
 
+from annotation.formats import FormatError
+from annotation.formats.names import question_slug
 from annotation.formats.sources import SourceFile
 from annotation.formats.tables.guessing.columns import GuessedColumns, guess_columns, guessed_layout
 from annotation.formats.tables.guessing.roles import guess_roles
 from annotation.formats.tables.guessing.shapes import as_table
+from annotation.formats.tables.guessing.spellings import own_name
 from annotation.formats.tables.mapping import (
     SURE,
     Guess,
@@ -20,10 +23,14 @@ from annotation.formats.tables.mapping import (
     Preview,
     guess_mapping,
     guess_values,
+    preview,
 )
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
-from annotation.imports.importing import FileChoices, ImportProblem
+from annotation.formats.tables.oddities import AS_GUESSED, ENCODING
+from annotation.imports import importing
+from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
 from annotation.models import ColumnMapping, User
+from annotation.task_types.label_sets import identifier_of
 
 
 def header_hash(columns: Sequence[str]) -> str:
@@ -99,6 +106,35 @@ def is_asked_more(before: MappingGuess, mapping: dict[str, str], rows: Sequence[
         before.mapping.get(target) != mapping[target] and None in found.values()
         for target, found in guess_values(before.layout, mapping, rows).items()
     )
+
+
+def read_anew(request: ImportRequest, before: FileChoices) -> ImportRequest:
+    """The request in another encoding than the dry run's, in which columns and labels may be called otherwise."""
+    chosen, encodings = request.choices, [one.treat.get(ENCODING, AS_GUESSED) for one in (before, request.choices)]
+    if encodings[0] == encodings[1]:
+        return request
+    renamed = {}
+    if chosen.mapping:
+        source = importing.sources_of(request)[0]
+        try:
+            renamed = dict(zip(*(_names_in(source, encoding) for encoding in encodings), strict=False))
+        except FormatError as error:
+            raise ImportProblem(str(error)) from None
+    mapping = {
+        "/".join(renamed.get(part, part) for part in role.split("/")): renamed.get(column, column)
+        for role, column in chosen.mapping.items()
+    }
+    wish, made = request.project, chosen.label_set
+    if wish is not None and made and wish.task_type == identifier_of(made):
+        wish = replace(wish, task_type="")  # that of the labels as they are read now
+    return replace(request, choices=replace(chosen, mapping=mapping, label_set=None), project=wish)
+
+
+def _names_in(source: SourceFile, encoding: str) -> list[str]:
+    """Of columns, and of the questions that are called after them."""
+    seen = preview(source, encoding=encoding)
+    names = [*seen.columns, *as_table(seen).columns]
+    return [*(question_slug(own_name(name)) for name in names), *names]
 
 
 def as_file(format: str, choices: FileChoices) -> str:

@@ -411,6 +411,7 @@ def import_start(request, uuid):
             wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
             wanted = replace(wanted, choices=replace(wanted.choices, treat={**wanted.choices.treat, **form.treat}))
         try:
+            wanted = column_mappings.read_anew(wanted, looked_at.choices)
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)
         except ImportProblem as error:
             form.add_error(None, str(error))

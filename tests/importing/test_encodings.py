@@ -69,6 +69,23 @@ def test_the_browser_reads_a_file_as_it_is_told(rosa):
     assert last_job().state == "done" and stored() == TEXTS
 
 
+def test_an_encoding_that_is_chosen_after_the_dry_run_holds_for_names_of_columns_and_labels(rosa):
+    client = client_of(rosa)
+    rows = "".join(f"t{place},Text {place} hier.,{who},{label}\n" for place in range(6)
+                   for who, label in (("Änna", "süß"), ("Bob", "groß")))  # fmt: skip
+    raw = f"id,text,annotator,größe\n{rows}".encode("mac-roman")
+    _, page = dropped(client, raw, encoding="windows-1252")
+    assert "grš§e" in page.content.decode()
+    sent = filled(page) | {"project_title": "Mac", "treat_encoding": "mac-roman"}
+    client.post(f"/imports/{Job.objects.latest('pk').uuid}/start/", sent)
+    job = last_job()
+    assert job.state == "done", job.message
+    project = Project.objects.get()
+    [question] = project.type.dimensions
+    assert question.slug == "grosse" and {label.title for label in question.labels} == {"süß", "groß"}
+    assert set(project.raters.values_list("name", flat=True)) == {"Änna", "Bob"}
+
+
 def test_the_command_asks_and_takes_the_answer(rosa, tmp_path):
     path = tmp_path / "excel.csv"
     path.write_bytes(EXCEL.encode("cp1252"))
