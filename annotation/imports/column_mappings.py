@@ -12,19 +12,10 @@ from django.db.models import Q
 from annotation.formats import FormatError
 from annotation.formats.names import question_slug
 from annotation.formats.sources import SourceFile
-from annotation.formats.tables.guessing.columns import GuessedColumns, guess_columns, guessed_layout
-from annotation.formats.tables.guessing.roles import guess_roles
+from annotation.formats.tables.guessing.columns import GuessedColumns, columns_of, guess_columns
 from annotation.formats.tables.guessing.shapes import as_table
 from annotation.formats.tables.guessing.spellings import own_name
-from annotation.formats.tables.mapping import (
-    SURE,
-    Guess,
-    MappingGuess,
-    Preview,
-    guess_mapping,
-    guess_values,
-    preview,
-)
+from annotation.formats.tables.mapping import Preview, guess_values, preview
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
 from annotation.formats.tables.oddities import AS_GUESSED, ENCODING
 from annotation.imports import importing
@@ -37,27 +28,48 @@ def header_hash(columns: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(columns)).encode()).hexdigest()
 
 
-def remember(user: User, columns: Sequence[str], layout: str, mapping: dict, values: dict, **more) -> None:
+def remember(user: User, columns: Sequence[str], said: SaidMapping) -> None:
+    stored = {name: dict(getattr(said, name)) for name in ("values", "ranges", "checkers")}
     ColumnMapping.objects.update_or_create(
         owner=user,
         header_hash=header_hash(columns),
-        layout=layout,
+        layout=said.layout,
         # As pairs: PostgreSQL's `jsonb` would put the names of an object into an order of its own.
-        defaults={"mapping": {"mapping": [list(pair) for pair in mapping.items()], "values": values, **more}},
+        defaults={"mapping": {"mapping": [list(pair) for pair in said.mapping.items()], **stored}},
     )
 
 
-def likely_layout(user: User, seen: Preview) -> str:
-    """The layout to begin with: as this person said last for such a header; ratings where the columns name raters, or
-    scores beside labels; "" where the layouts of `mapping` should be looked at."""
-    apart = as_table(seen)
-    known = ColumnMapping.objects.filter(
-        Q(header_hash=header_hash(seen.columns)) | Q(header_hash=header_hash(apart.columns), layout=RATINGS), owner=user
-    )
+def recall(user: User, seen: Preview, layout: str = "") -> tuple[GuessedColumns, bool]:
+    """What the columns mean: as this person said last for such a header, else guessed; and which of the two. Without
+    `layout`, the layout is that of what was said, or the one that fits."""
+    as_read = Q(header_hash=header_hash(seen.columns)) & ~Q(layout=RATINGS)
+    opened = Q(header_hash=header_hash(as_table(seen).columns), layout=RATINGS)
+    known = ColumnMapping.objects.filter(as_read | opened, owner=user)
+    if layout:
+        known = known.filter(layout=layout)
     last = known.order_by("-updated_at").first()
-    if last is not None:
-        return last.layout
-    return guessed_layout(seen, apart)
+    guess = columns_of(seen, last.layout if last else layout or None)
+    if last is None:
+        return guess, False
+    columns = guess.seen.columns
+    mapping = {role: column for role, column in dict(last.mapping["mapping"]).items() if column in columns}
+    more = {name: last.mapping.get(name, {}) for name in ("values", "ranges", "checkers")}
+    return replace(guess, said=SaidMapping(last.layout, mapping, **more), missing=(), refusal=""), True
+
+
+def values_offered(guess: GuessedColumns) -> dict[str, dict[str, str | None]]:
+    """What the values in columns of labels mean, by field: as was said, else as guessed."""
+    said = guess.said
+    found = guess_values(said.layout, said.mapping, guess.seen.rows)
+    return {target: {**values, **said.values.get(target, {})} for target, values in found.items()}
+
+
+def is_asked_more(before: GuessedColumns, said: SaidMapping) -> bool:
+    """Whether a column of labels was chosen that the page did not ask about, and has values that nobody knows."""
+    return said.layout != RATINGS and any(
+        before.said.mapping.get(target) != said.mapping[target] and None in found.values()
+        for target, found in guess_values(said.layout, said.mapping, before.seen.rows).items()
+    )
 
 
 def guess_or_refuse(source: SourceFile, layout: str | None = None, encoding: str = "") -> GuessedColumns:
@@ -69,43 +81,6 @@ def guess_or_refuse(source: SourceFile, layout: str | None = None, encoding: str
         columns = ", ".join(guess.seen.columns)
         raise ImportProblem(f"No column could be guessed for {', '.join(guess.missing)}. The columns are {columns}.")
     return guess
-
-
-def recall_roles(
-    user: User, columns: Sequence[str], rows: Sequence[dict], is_refused: bool = False
-) -> tuple[SaidMapping, bool]:
-    """What the columns of a table of ratings are, and whether this person said so."""
-    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns), layout=RATINGS).first()
-    if known is None:
-        return SaidMapping(RATINGS, {} if is_refused else guess_roles(columns, rows)), False
-    said = known.mapping
-    more = (said.get(name, {}) for name in ("values", "ranges", "checkers"))
-    return SaidMapping(RATINGS, dict(said["mapping"]), *more), True
-
-
-def recall(user: User, columns: Sequence[str], rows: Sequence[dict], layout: str = "") -> tuple[MappingGuess, bool]:
-    """What the columns mean: as this person said last for such a header, else guessed. Tells which of the two."""
-    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(columns)).exclude(layout=RATINGS)
-    if layout:
-        known = known.filter(layout=layout)
-    last = known.order_by("-updated_at").first()
-    guess = guess_mapping(columns, rows, last.layout if last else layout)
-    if last is None:
-        return guess, False
-    said = last.mapping
-    mapping = {target: column for target, column in dict(said["mapping"]).items() if column in columns}
-    guessed = guess_values(guess.layout, mapping, rows)
-    values = {target: {**found, **said["values"].get(target, {})} for target, found in guessed.items()}
-    fields = {target: Guess(column, SURE) for target, column in mapping.items()}
-    return replace(guess, fields=fields, values=values), True
-
-
-def is_asked_more(before: MappingGuess, mapping: dict[str, str], rows: Sequence[dict]) -> bool:
-    """Whether a column of labels was chosen that the page did not ask about, and has values that nobody knows."""
-    return any(
-        before.mapping.get(target) != mapping[target] and None in found.values()
-        for target, found in guess_values(before.layout, mapping, rows).items()
-    )
 
 
 def read_anew(request: ImportRequest, before: FileChoices) -> ImportRequest:
@@ -150,6 +125,5 @@ def take_file(user: User, seen: Preview, raw: bytes) -> str:
     said = read_mapping(raw)
     columns = as_table(seen).columns if said.layout == RATINGS else seen.columns
     said.check(columns)
-    more = {"ranges": dict(said.ranges), "checkers": dict(said.checkers)}
-    remember(user, columns, said.layout, dict(said.mapping), dict(said.values), **more)
+    remember(user, columns, said)
     return said.layout

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from django import forms
+from django.utils.text import Truncator
 
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.names import question_slug
+from annotation.formats.tables.guessing.columns import GuessedColumns
 from annotation.formats.tables.guessing.roles import ROLE_TITLES, check_roles
-from annotation.formats.tables.mapping import LAYOUTS, MappingGuess, Target
+from annotation.formats.tables.mapping import LAYOUTS, Preview, Target
 from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
 from annotation.formats.tables.oddities import (
     BASE,
@@ -25,6 +27,7 @@ from annotation.formats.tables.oddities import (
     ZONE,
 )
 from annotation.formats.tables.questions import range_in
+from annotation.imports.column_mappings import values_offered
 from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.models import PIECE_LINKS, Project
@@ -34,6 +37,7 @@ from annotation.projects.settings import SETTINGS
 from annotation.task_types import TaskType, task_type
 
 GUESS = ""
+EXAMPLES = 3
 MOST_RADIOS = 6
 OF_READING = (ENCODING, CHARACTERS, OFFSETS, BASE, DATES, ZONE)  # what is wrong with a row depends on these
 VALUES_MOST = 30  # different labels in the first rows that are offered one by one
@@ -83,20 +87,21 @@ class UploadForm(forms.Form):
 class ColumnsForm(forms.Form):
     """One choice of a column per target field, and one of a label per value found in label columns."""
 
-    def __init__(self, *args, guess: MappingGuess, columns: list[str], **kwargs):
+    def __init__(self, *args, guess: GuessedColumns, **kwargs):
         super().__init__(*args, **kwargs)
-        self.guess, self.columns = guess, columns
+        self.layout, self.columns, columns = guess.said.layout, guess.seen.columns, guess.seen.columns
+        self.offered = values_offered(guess)
         choices = [("", "not in the file"), *((str(number), name) for number, name in enumerate(columns))]
-        for target in LAYOUTS[guess.layout]:
-            chosen = guess.fields.get(target.slug)
+        for target in LAYOUTS[self.layout]:
+            chosen = guess.said.mapping.get(target.slug)
             self.fields[_column(target)] = forms.ChoiceField(
                 label=target.title,
                 choices=choices,
                 required=target.required,
-                initial=str(columns.index(chosen.column)) if chosen and chosen.column in columns else "",
+                initial=str(columns.index(chosen)) if chosen in columns else "",
                 error_messages={"required": f"Choose the column for: {target.title.lower()}"},
             )
-            for number, (value, label) in enumerate(list(guess.values.get(target.slug, {}).items())[:VALUES_MOST]):
+            for number, (value, label) in enumerate(list(self.offered.get(target.slug, {}).items())[:VALUES_MOST]):
                 self.fields[_value(target, number)] = forms.ChoiceField(
                     label=f"{target.title}: “{value}” means",
                     choices=[*VALUE_CHOICES, *((label, label) for label in target.accepted)],
@@ -107,7 +112,7 @@ class ColumnsForm(forms.Form):
     def clean(self):
         cleaned = super().clean()
         taken: dict[str, str] = {}
-        for target in LAYOUTS[self.guess.layout]:
+        for target in LAYOUTS[self.layout]:
             column = cleaned.get(_column(target))
             if column and column in taken:
                 self.add_error(_column(target), f"This column is already {taken[column].lower()}")
@@ -120,7 +125,7 @@ class ColumnsForm(forms.Form):
         """Target field -> column."""
         return {
             target.slug: self.columns[int(self.cleaned_data[_column(target)])]
-            for target in LAYOUTS[self.guess.layout]
+            for target in LAYOUTS[self.layout]
             if self.cleaned_data.get(_column(target))
         }
 
@@ -128,12 +133,16 @@ class ColumnsForm(forms.Form):
     def values(self) -> dict[str, dict[str, str]]:
         """Target field -> value in the file -> label."""
         found: dict[str, dict[str, str]] = {}
-        for target in LAYOUTS[self.guess.layout]:
-            for number, value in enumerate(list(self.guess.values.get(target.slug, {}))[:VALUES_MOST]):
+        for target in LAYOUTS[self.layout]:
+            for number, value in enumerate(list(self.offered.get(target.slug, {}))[:VALUES_MOST]):
                 label = self.cleaned_data.get(_value(target, number)) or AN_ERROR
                 if label != AN_ERROR:
                     found.setdefault(target.slug, {})[value] = "" if label == NO_LABEL else label
         return found
+
+    @property
+    def said(self) -> SaidMapping:
+        return SaidMapping(self.layout, self.mapping, self.values)
 
 
 OF_CHECKERS = ("score", "prediction")
@@ -142,9 +151,10 @@ OF_CHECKERS = ("score", "prediction")
 class RatingsForm(forms.Form):
     """What each column of a table of ratings is: a role, and the names that go with it."""
 
-    def __init__(self, *args, said: SaidMapping, columns: list[str], examples: Mapping[str, str], **kwargs):
+    def __init__(self, *args, guess: GuessedColumns, **kwargs):
         super().__init__(*args, **kwargs)
-        self.columns, self.examples, self.said = columns, examples, said
+        self.seen, self.before = guess.seen, guess.said
+        columns, said = guess.seen.columns, guess.said
         role_of = {column: role.split("/") for role, column in said.mapping.items()}
         for number, column in enumerate(columns):
             role, *names = role_of.get(column, [""])
@@ -172,9 +182,9 @@ class RatingsForm(forms.Form):
 
     def rows(self) -> list[dict]:
         return [
-            {"column": column, "example": self.examples[column]}
+            {"column": column, "example": _examples(self.seen, column)}
             | {part: self[f"{part}-{number}"] for part in ("role", "name", "rater", "scale")}
-            for number, column in enumerate(self.columns)
+            for number, column in enumerate(self.seen.columns)
         ]
 
     def clean(self):
@@ -193,10 +203,10 @@ class RatingsForm(forms.Form):
         """Role -> column. A question or checker that nobody names is called as its column."""
         found: dict[str, str] = {}
         self.ranges: dict[str, str] = {}
-        self.checkers = dict(self.said.checkers)
-        has_checker = any(said.get(f"role-{number}") == "checker" for number in range(len(self.columns)))
-        names_questions = any(said.get(f"role-{number}") == "question" for number in range(len(self.columns)))
-        for number, column in enumerate(self.columns):
+        self.checkers = dict(self.before.checkers)
+        has_checker = any(said.get(f"role-{number}") == "checker" for number in range(len(self.seen.columns)))
+        names_questions = any(said.get(f"role-{number}") == "question" for number in range(len(self.seen.columns)))
+        for number, column in enumerate(self.seen.columns):
             role, name, rater = (said.get(f"{part}-{number}", "").strip() for part in ("role", "name", "rater"))
             names = [part.replace("/", "-") for part in (name, rater)]
             version, checker = said.get(f"scale-{number}", "").strip(), names[0] or column.replace("/", "-")
@@ -224,6 +234,15 @@ class RatingsForm(forms.Form):
             elif role:
                 found[role] = column
         return found
+
+    @property
+    def said(self) -> SaidMapping:
+        return replace(self.before, mapping=self.mapping, ranges=self.ranges, checkers=self.checkers)
+
+
+def _examples(seen: Preview, column: str) -> str:
+    different = dict.fromkeys(str(row[column]) for row in seen.rows if row.get(column) not in (None, ""))
+    return " · ".join(Truncator(text).chars(60) for text in list(different)[:EXAMPLES])
 
 
 def _column(target: Target) -> str:

@@ -14,6 +14,7 @@ from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_fo
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
+from annotation.formats.tables.mapping_file import SaidMapping
 from annotation.formats.tables.oddities import ReadingNotes
 from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
@@ -67,6 +68,10 @@ class FileChoices:
     def as_json(self) -> dict:
         """The mapping as pairs: PostgreSQL's `jsonb` would put the names of an object into an order of its own."""
         return asdict(self) | {"mapping": [list(pair) for pair in self.mapping.items()]}
+
+    @classmethod
+    def of(cls, said: SaidMapping, **more) -> FileChoices:
+        return cls(mapping=said.mapping, values=said.values, ranges=said.ranges, checkers=said.checkers, **more)
 
     @classmethod
     def from_json(cls, stored: Mapping) -> FileChoices:

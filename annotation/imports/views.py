@@ -13,7 +13,6 @@ from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.http import urlencode
-from django.utils.text import Truncator
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -23,7 +22,6 @@ from annotation.formats import FORMATS, FormatError, SourceFile, detect, get_for
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.format import INFO as TABLE
-from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
 from annotation.formats.tables.mapping_file import RATINGS
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
@@ -40,7 +38,6 @@ from annotation.projects.forms.projects import task_choices
 from annotation.projects.queries.carried_settings import in_words
 from annotation.task_types.label_sets import identifier_of
 
-EXAMPLES = 3
 ROWS_SHOWN = 8
 FORM_SLACK = 1024 * 1024  # what a form adds to the files in it
 
@@ -134,34 +131,42 @@ def import_columns(request, slug):
         return redirect("import_new", slug=slug)
     if given := request.FILES.get("mapping"):
         return _mapping_from(request, given, stored, seen)
-    layout = request.GET.get("layout", "") or column_mappings.likely_layout(request.user, seen)
-    if layout == RATINGS:
-        return _rating_columns(request, dataset, stored, as_table(seen), refusal(seen.columns, seen.rows), encoding)
-    guess, is_remembered = column_mappings.recall(
-        request.user, seen.columns, seen.rows, layout if layout in LAYOUTS else ""
-    )
-    form = ColumnsForm(request.POST or None, guess=guess, columns=list(seen.columns))
+    layout = request.GET.get("layout", "")
+    layout = layout if layout in (RATINGS, *LAYOUTS) else ""
+    guess, is_remembered = column_mappings.recall(request.user, seen, layout)
+    is_of_ratings = guess.said.layout == RATINGS
+    form = (RatingsForm if is_of_ratings else ColumnsForm)(request.POST or None, guess=guess)
     if request.method == "POST" and form.is_valid():
-        column_mappings.remember(request.user, seen.columns, guess.layout, form.mapping, form.values)
-        if column_mappings.is_asked_more(guess, form.mapping, seen.rows):
+        said = form.said
+        column_mappings.remember(request.user, guess.seen.columns, said)
+        if column_mappings.is_asked_more(guess, said):
             messages.info(request, "Choose below what the values in the columns of labels mean.")
-            return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={guess.layout}")
+            return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={said.layout}")
         wanted = ImportRequest(
-            format=TABLE.slug,
+            format=guess.format,
             files=importing.files_of_uploads(stored),
-            choices=FileChoices(mapping=form.mapping, values=form.values, treat=_treat(encoding)),
+            choices=FileChoices.of(said, treat=_treat(encoding)),
         )
-        if (started := _dry_run(request, dataset, wanted, form)) is not None:
-            return started
+        try:
+            return redirect("import_detail", importing.start(request.user, dataset, wanted, is_dry_run=True).uuid)
+        except ImportProblem as error:
+            form.add_error(None, str(error))
+    seen = guess.seen
     context = {
         "dataset": dataset,
         "form": form,
-        "guess": guess,
-        "layout": guess.layout,
+        "layout": guess.said.layout,
         "is_remembered": is_remembered,
-        **_of_columns_page(stored, seen, encoding),
+        "refused": guess.refusal,
+        "read_as": sentences(guess.said.mapping, raters_in(guess.said.mapping, seen.rows)) if is_of_ratings else [],
+        "n_rows": len(seen.rows),
+        "preview": seen,
+        "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
+        "layouts": LAYOUT_TITLES | {RATINGS: "Texts with labels and scores"},
+        "files": stored,
+        "query": _query_of(stored, encoding),
     }
-    return render(request, "annotation/imports/columns.html", context)
+    return render(request, f"annotation/imports/{'ratings' if is_of_ratings else 'columns'}.html", context)
 
 
 def _mapping_from(request, given, stored: list[Upload], seen: Preview):
@@ -175,16 +180,6 @@ def _mapping_from(request, given, stored: list[Upload], seen: Preview):
     return redirect(f"{request.path}?{query}")
 
 
-def _dry_run(request, dataset, wanted: ImportRequest, form):
-    """Start it and go to its page; None where it cannot be started, which the form then says."""
-    try:
-        job = importing.start(request.user, dataset, wanted, is_dry_run=True)
-    except ImportProblem as error:
-        form.add_error(None, str(error))
-        return None
-    return redirect("import_detail", uuid=job.uuid)
-
-
 def _encoding_in(request) -> str:
     encoding = request.GET.get("encoding", "")
     return encoding if encoding in ENCODINGS else ""
@@ -196,52 +191,6 @@ def _treat(encoding: str) -> dict[str, str]:
 
 def _preview(stored: list[Upload], encoding: str) -> Preview:
     return preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name), encoding=encoding)
-
-
-def _of_columns_page(stored: list[Upload], seen: Preview, encoding: str) -> dict:
-    return {
-        "preview": seen,
-        "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
-        "layouts": LAYOUT_TITLES | {RATINGS: "Texts with labels and scores"},
-        "files": stored,
-        "query": _query_of(stored, encoding),
-    }
-
-
-def _rating_columns(request, dataset, stored: list[Upload], seen: Preview, refused: str, encoding: str):
-    said, is_remembered = column_mappings.recall_roles(request.user, seen.columns, seen.rows, bool(refused))
-    form = RatingsForm(
-        request.POST or None,
-        said=said,
-        columns=list(seen.columns),
-        examples={column: _examples(seen, column) for column in seen.columns},
-    )
-    if request.method == "POST" and form.is_valid():
-        more = {"ranges": form.ranges, "checkers": form.checkers}
-        column_mappings.remember(request.user, seen.columns, RATINGS, form.mapping, dict(said.values), **more)
-        wanted = ImportRequest(
-            format=RATINGS,
-            files=importing.files_of_uploads(stored),
-            choices=FileChoices(mapping=form.mapping, values=said.values, treat=_treat(encoding), **more),
-        )
-        if (started := _dry_run(request, dataset, wanted, form)) is not None:
-            return started
-    context = {
-        "dataset": dataset,
-        "form": form,
-        "is_remembered": is_remembered,
-        "refused": "" if is_remembered else refused,
-        "read_as": sentences(said.mapping, raters_in(said.mapping, seen.rows)),
-        "n_rows": len(seen.rows),
-        "layout": RATINGS,
-        **_of_columns_page(stored, seen, encoding),
-    }
-    return render(request, "annotation/imports/ratings.html", context)
-
-
-def _examples(seen: Preview, column: str) -> str:
-    different = dict.fromkeys(str(row[column]) for row in seen.rows if row.get(column) not in (None, ""))
-    return " · ".join(Truncator(text).chars(60) for text in list(different)[:EXAMPLES])
 
 
 # Files that were sent together are named by the first of them: addresses with a hundred ids are longer than web servers

@@ -127,8 +127,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['mapping']}: {error}") from error
             if (mapped.layout == RATINGS) != (options["format"] == RATINGS):
                 raise CommandError(f"{options['mapping']}: is a mapping for another format than {options['format']}")
-            choices |= {name: getattr(mapped, name) for name in ("mapping", "values", "ranges", "checkers")}
-            return FileChoices(**choices)
+            return FileChoices.of(mapped, **choices)
         first = Path(importing.files_of_paths(options["files"][:1])[0]["path"])
         layout, encoding = (RATINGS if options["format"] == RATINGS else ""), choices["treat"].get(ENCODING, "")
         try:
@@ -139,7 +138,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.said.mapping.items()))
         self.stdout.write(guess.line)
-        return FileChoices(mapping=guess.said.mapping, **choices)
+        return FileChoices.of(guess.said, **choices)
 
     def _import(self, request: ImportRequest, dataset: Dataset | None, options: dict) -> None:
         owner = _owner(options["owner"], dataset)
