@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.figures.items import Filter
 from analysis.figures.pictures import Picture
+from analysis.figures.results import Figure
 from analysis.figures.tables import Column, Table
 
 
@@ -48,14 +49,32 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """A figure in large print: of which question, and the name of the measure."""
+
+    question: str
+    measure: str
+    figure: Figure
+
+    @property
+    def value(self) -> str:
+        return self.figure.written().partition(" ")[0]
+
+    @property
+    def interval(self) -> str:
+        return self.figure.written().partition(" ")[2]
+
+
+@dataclass(frozen=True)
 class Answer:
     """What the page begins with: one or two sentences that a paper could use, the picture that shows it, and the one
-    thing to do next. `n` says what it rests on."""
+    thing to do next. `n` says what it rests on, and `headlines` are the sentences' figures."""
 
     sentences: tuple[str, ...]
     n: str
     picture: Picture | None = None
     next: str = ""
+    headlines: tuple[Headline, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +106,7 @@ class Page:
     answer: Answer
     sections: Sequence[Section]
     notes: Sequence[str] = field(default=())  # what is to be known of all figures, such as decisions that do not count
+    more: Sequence[Section] = ()  # below the heading "More statistics"
 
     def with_note(self, note: str) -> Page:
         return replace(self, notes=(*self.notes, note)) if note else self
@@ -96,13 +116,17 @@ class Page:
         rest = () if is_all else self.answer.sentences
         return replace(self, answer=replace(self.answer, sentences=(sentence, *rest)))
 
+    @property
+    def all_sections(self) -> list[Section]:
+        return [*self.sections, *self.more]
+
     def parts(self) -> Iterator[Part]:
-        for section in self.sections:
+        for section in self.all_sections:
             yield from filter(None, section.parts)
 
     def in_files(self) -> Iterator[Table | Picture]:
         """What files have, in order: tables (counts too) and pictures."""
-        for section in self.sections:
+        for section in self.all_sections:
             for part in section.shown:
                 if isinstance(part, Counts):
                     yield part.table(f"{section.title}: counts")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LEVEL, NORMAL = 0.95, NormalDist()
 PENDING = "still being computed"  # why a first pass has no interval
+# Raised when results get another shape between two versions of Assay.
+SHAPE = 17
 
 R = TypeVar("R", bound="Record")
 
@@ -183,6 +185,7 @@ class DecisionsLeftOut(Record):
 class Result(Record):
     """What every report's result has, filled in by `Report.compute`. `made_from` is what its source says of itself."""
 
+    shape: int = SHAPE
     report: str = ""
     project: str = ""
     task_type: str = ""

@@ -1,5 +1,6 @@
 """The page of any report that has no template of its own, and the list of all that a project can have."""
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -14,6 +15,7 @@ from analysis.figures.tables import Table as Declaration
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
 from analysis.pages.frame import render_report, report_of
+from analysis.reports.common import ALL_STATISTICS
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
@@ -23,6 +25,7 @@ from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
 from annotation.access import RESEARCHER, project_with_labels_for, roles_of
 
+MORE = ALL_STATISTICS.name
 Field = tuple[Option, object, dict[str, str], bool]
 # More options than these stand in a panel, by their groups.
 IN_A_ROW = 3
@@ -70,7 +73,10 @@ def project_report(request, slug, name):
     fields = [
         _field(option, values[option.name], offers.get(option.name) or option.offered(source))
         for option in report.options
-        if option.on_pages and offers.get(option.name, True) and not (option.hides and option.hides(source))
+        if option.on_pages
+        and option.on_form
+        and offers.get(option.name, True)
+        and not (option.hides and option.hides(source))
     ]
     has_panel = len(fields) > IN_A_ROW
     context |= {
@@ -79,6 +85,9 @@ def project_report(request, slug, name):
         "changes": _changes(report, source, values, fields) if has_panel else [],
         "is_refused": has_panel and any(option.name in asked.wrong for option in report.options),
     }
+    if report.more:
+        kept = [one for one in asked.kept if one[0] not in (MORE, "page")]
+        context |= {"has_all": values[MORE], "more_address": "?" + urlencode(kept + [(MORE, 1)] * (not values[MORE]))}
     declared = report.page_of(stored.result) if stored and stored.result else None
     if declared:
         context["page"] = _shown(declared, stored)
@@ -141,8 +150,16 @@ def _shown(page: Page, stored: StoredReport) -> dict:
         parts = [part for part in section.shown if part != answer.picture]
         return [shown for part in parts if (shown := _shown_part(part, stored))]
 
-    sections = [{"title": section.title, "parts": parts} for section in page.sections if (parts := parts_of(section))]
-    return {"answer": answer, "picture": picture, "sections": sections, "notes": page.notes}
+    def shown(sections: Sequence[Section]) -> list[dict]:
+        return [{"title": one.title, "parts": parts} for one in sections if (parts := parts_of(one))]
+
+    return {
+        "answer": answer,
+        "picture": picture,
+        "sections": shown(page.sections),
+        "more": shown(page.more),
+        "notes": page.notes,
+    }
 
 
 def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredReport) -> dict:

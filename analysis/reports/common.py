@@ -98,4 +98,7 @@ A_RUN_OR_NONE = Option(
     missing="no checker that gives labels has finished a run here",
     group=CHECKER,
 )
+ALL_STATISTICS = Option(
+    "all", "More statistics", kind="flag", default=False, help="all statistics, as under More statistics", on_form=False
+)
 BY = Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels define the groups", group=LABELS)

@@ -55,6 +55,7 @@ class Option:
     known: Mapping[str, str] | None = None  # of `choices` made from the source, all that there could be
     several: bool = False  # whether projects may be several, with AND between them
     missing: str = ""  # what the form says where there is nothing to choose: what there is none of, and what to start
+    on_form: bool = True  # False: a link below the figures sets it
 
     @property
     def argument(self) -> str:

@@ -50,6 +50,7 @@ class Report:
         WrongChoice
     offers : what the page lets choose, value -> title, of options that hang on others; options without any are not
         shown
+    more : what there is under More statistics, of a report with the option `all`
     on_overview : the link and the words on the project's overview, of the newest result or of None; without it the
         report is not there
     """
@@ -74,6 +75,7 @@ class Report:
     settles: Callable[[Outline, dict], dict] = lambda source, values: values
     offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
     on_overview: Callable[[Any], tuple[str, str]] | None = None
+    more: str = ""
 
     @property
     def page(self) -> str:

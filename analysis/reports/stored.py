@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.figures.results import SHAPE
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from annotation import __version__
@@ -22,12 +23,8 @@ FREE_SECONDS = 2.0
 REST_PER_SECOND = 5
 
 
-# Raised when results get another shape between two versions of Assay, whose own number counts as well: pages meet no
-# result that other code computed, and the paragraph for a paper names the version that did.
-SHAPE = 16
-
-
 def parameters_hash(parameters: dict, scope: dict | None = None) -> str:
+    # Pages meet no result that other code computed, and the paragraph for a paper names the version that did.
     made_by = [SHAPE, __version__]
     asked = [made_by, parameters, scope] if scope else [made_by, parameters]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

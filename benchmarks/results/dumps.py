@@ -1,6 +1,6 @@
 """Everything that reports of a data folder's projects say, as files, so that two versions of Assay can be compared.
 
-    ASSAY_DATA_DIR=var/demo python -m benchmarks.results.dumps FOLDER [--against OLDER] [--only PROJECT]
+    ASSAY_DATA_DIR=var/demo python -m benchmarks.results.dumps FOLDER [--against OLDER] [--only PROJECT] [--all]
     python -m benchmarks.results.dumps FOLDER --worlds [--against OLDER]
 
 A file holds a report of a project in every form: as text, tables, Markdown, CSV and LaTeX, methods, pictures and the
@@ -86,15 +86,16 @@ def compare(new: Path, old: Path) -> int:
     return int(differ > 0)
 
 
-def of_projects(only: list[str] | None) -> Iterator[tuple[str, str]]:
-    """Files with their texts, of the projects of ASSAY_DATA_DIR."""
+def of_projects(only: list[str] | None, is_all: bool) -> Iterator[tuple[str, str]]:
+    """Files with their texts, of the projects of ASSAY_DATA_DIR; with `is_all` of reports with more statistics."""
     from analysis.reports.metrics import REPORTS
     from annotation.models import Project
 
     for project in Project.objects.order_by("slug"):
         if only is None or project.slug in only:
             for name, report in REPORTS.items():
-                yield f"{project.slug}/{name}.txt", dumped(report, project)
+                options = {"all": True} if is_all and report.more else {}
+                yield f"{project.slug}/{name}.txt", dumped(report, project, options)
 
 
 def of_worlds(only: list[str] | None) -> Iterator[tuple[str, str]]:
@@ -118,6 +119,7 @@ def main() -> int:
     parser.add_argument("--against", type=Path, metavar="OLDER")
     parser.add_argument("--only", action="append", metavar="NAME", help="a project; with --worlds a report")
     parser.add_argument("--worlds", action="store_true", help="the tests' projects, with all figures defined")
+    parser.add_argument("--all", action="store_true", help="with what is under More statistics; --worlds has it")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="assay-dumps-") as name:
         if options.worlds:
@@ -127,7 +129,8 @@ def main() -> int:
             secrets.token_hex = lambda n: draw.randbytes(n).hex()
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         django.setup()
-        for path, text in (of_worlds if options.worlds else of_projects)(options.only):
+        found = of_worlds(options.only) if options.worlds else of_projects(options.only, options.all)
+        for path, text in found:
             options.folder.joinpath(path).parent.mkdir(parents=True, exist_ok=True)
             options.folder.joinpath(path).write_text(text, encoding="utf-8")
         connections.close_all()

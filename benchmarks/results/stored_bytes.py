@@ -47,8 +47,16 @@ def measure(pairs: int) -> None:
 
     project = Project.objects.get(slug=SLUG)
     checker_run = add_run(project)
-    print(f"{'report':<12} {'result kB':>9} {'pictures kB':>11} {'items kB':>8} {'ratio':>6} {'processor s':>11}")
-    for name, parameters in (("agreement", {}), ("comparison", {"run": str(checker_run.uuid)}), ("annotators", {})):
+    print(f"{'report':<15} {'result kB':>9} {'pictures kB':>11} {'items kB':>8} {'ratio':>6} {'processor s':>11}")
+    run_of, every = {"run": str(checker_run.uuid)}, {"all": True}
+    reports = {
+        "annotators": ("annotators", {}),
+        "agreement": ("agreement", {}),
+        "agreement, all": ("agreement", every),
+        "comparison": ("comparison", run_of),
+        "comparison, all": ("comparison", run_of | every),
+    }
+    for title, (name, parameters) in reports.items():
         before = time.process_time()
         report = stored_report(project, name, parameters, project.created_by)
         lifecycle.run_here(report.job)
@@ -57,7 +65,7 @@ def measure(pairs: int) -> None:
         result, pictures, items = (len(json.dumps(one)) for one in (stored.result, stored.pictures, stored.behind))
         ratio = items / (LISTS[name] * pairs / PAIRS)
         print(
-            f"{name:<12} {result / 1000:>9,.0f} {pictures / 1000:>11,.0f} {items / 1000:>8,.0f} {ratio:>6.3f}"
+            f"{title:<15} {result / 1000:>9,.0f} {pictures / 1000:>11,.0f} {items / 1000:>8,.0f} {ratio:>6.3f}"
             f" {spent:>11.1f}",
             flush=True,
         )

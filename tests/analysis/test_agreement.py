@@ -12,7 +12,7 @@ YES, NO = "relevant", "not_relevant"
 
 
 def agreement(project, **parameters):
-    return get_report("agreement").compute(project, **parameters)
+    return get_report("agreement").compute(project, all=True, **parameters)
 
 
 def test_figures_of_two_people_are_those_worked_out_by_hand():

@@ -19,7 +19,7 @@ SIX_WAY = "claim-evidence/six-way/1"
 
 
 def agreement(project):
-    return get_report("agreement").compute(project)
+    return get_report("agreement").compute(project, all=True)
 
 
 def stances() -> list[str]:

@@ -40,7 +40,7 @@ SCALE = ("refutes", "insufficient-refutes", "insufficient-contradictory", "insuf
 
 
 def agreement(project, **parameters):
-    return get_report("agreement").compute(project, **parameters)
+    return get_report("agreement").compute(project, all=True, **parameters)
 
 
 def in_arm(item, rater, arm, label):
@@ -250,7 +250,7 @@ def test_one_arm_alone_has_no_table_of_arms():
 def test_intervals_in_closed_form_stand_on_the_page_and_in_the_tables(client, on_a_scale, capsys):
     project = on_a_scale[0]
     client.force_login(project.created_by)
-    address = reverse("project_agreement", args=[project.slug])
+    address = reverse("project_agreement", args=[project.slug]) + "?all=1"
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
@@ -263,12 +263,9 @@ def test_intervals_in_closed_form_stand_on_the_page_and_in_the_tables(client, on
     )
     assert kappa["note"].startswith("rests on only ")
     assert (
-        page.split("<caption>Stance: intervals if units were independent</caption>")[1]
-        .partition("</table>")[0]
-        .count(row)
-        == 1
+        page.split(">Stance: intervals if units were independent</caption>")[1].partition("</table>")[0].count(row) == 1
     )
-    call_command("report", project.slug, "agreement", "--format", "csv")
+    call_command("report", project.slug, "agreement", "--all", "--format", "csv")
     printed = capsys.readouterr().out
     assert "intervals if units were independent" in printed and "Everitt 1969" in printed
     assert f"{stance['pairs'][0]['analytic']['low']:.4f}" in printed
@@ -308,7 +305,7 @@ def test_a_source_stands_against_the_rest():
 def test_the_page_shows_what_the_command_prints_in_every_form(client, on_a_scale, capsys):
     project = on_a_scale[0]
     client.force_login(project.created_by)
-    address = reverse("project_agreement", args=[project.slug])
+    address = reverse("project_agreement", args=[project.slug]) + "?all=1"
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
@@ -321,11 +318,11 @@ def test_the_page_shows_what_the_command_prints_in_every_form(client, on_a_scale
     for form, ending in (("md", "md"), ("csv", "csv"), ("latex", "tex")):
         answer = client.get(files, {"report": report.parameters_hash, "format": form})
         assert answer.status_code == 200 and f'.{ending}"' in answer["Content-Disposition"]
-        call_command("report", project.slug, "agreement", "--format", form)
+        call_command("report", project.slug, "agreement", "--all", "--format", form)
         assert capsys.readouterr().out == answer.content.decode()
     assert client.get(files, {"report": report.parameters_hash, "format": "exe"}).status_code == 404
     assert client.get(files, {"report": "nothing", "format": "md"}).status_code == 404
-    call_command("report", project.slug, "agreement", "--format", "json")
+    call_command("report", project.slug, "agreement", "--all", "--format", "json")
     assert json.loads(capsys.readouterr().out) == report.result
 
 
@@ -337,7 +334,7 @@ def test_which_pairs_are_listed_does_not_depend_on_names():
     people = coded.rater_names
     alike, turned = dict.fromkeys(people, "somebody"), dict(zip(people, sorted(people, reverse=True), strict=True))
     listed = [
-        {frozenset((row.a_id, row.b_id)) for row in pairs(coded, "nominal", names, quick=True)[0]}
+        {frozenset((row.a_id, row.b_id)) for row in pairs(coded, "nominal", names, quick=True, all=False)[0]}
         for names in (dict(zip(people, people, strict=True)), alike, turned)
     ]
     assert len(listed[0]) == 200 and listed[0] == listed[1] == listed[2]

@@ -19,7 +19,7 @@ YES, NO = "relevant", "not_relevant"
 
 
 def agreement(project):
-    return get_report("agreement").compute(project)
+    return get_report("agreement").compute(project, all=True)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_first_figures_do_not_wait_for_versions(of_versions, monkeypatch):
 
 def test_versions_are_the_same_from_files(of_versions, tmp_path):
     freezing.write_release(of_versions, tmp_path / "release")
-    from_files = get_report("agreement").compute(source_of_files(tmp_path / "release"))
+    from_files = get_report("agreement").compute(source_of_files(tmp_path / "release"), all=True)
     names = ("by_version", "version_differences", "n_labels_without_version")
     expected, found = (of_dimension(one, "relevance") for one in (agreement(of_versions), from_files))
     assert {name: found[name] for name in names} == {name: expected[name] for name in names}
@@ -98,7 +98,7 @@ def test_versions_are_the_same_from_files(of_versions, tmp_path):
 
 def test_versions_stand_on_the_page_and_in_every_table(client, of_versions, capsys):
     client.force_login(of_versions.created_by)
-    address = reverse("project_agreement", args=[of_versions.slug])
+    address = reverse("project_agreement", args=[of_versions.slug]) + "?all=1"
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
@@ -114,6 +114,6 @@ def test_versions_stand_on_the_page_and_in_every_table(client, of_versions, caps
         "latex": ("by version of the guidelines", f"{second['estimate']:.4f}"),
         "table": ("difference of alpha between versions of the guidelines", f"{second['estimate']:.4f}"),
     }.items():
-        call_command("report", of_versions.slug, "agreement", "--format", form)
+        call_command("report", of_versions.slug, "agreement", "--all", "--format", form)
         printed = capsys.readouterr().out
         assert all(one in printed for one in words), form

@@ -54,7 +54,7 @@ PARTIALS = (
 
 
 def comparison(run, **options):
-    result = get_report("comparison").compute(run.project, run=str(run.uuid), **options)
+    result = get_report("comparison").compute(run.project, run=str(run.uuid), all=True, **options)
     assert [len(row) for table in get_report("comparison").tables(result) for row in table.rows] == [
         len(table.columns) for table in get_report("comparison").tables(result) for _ in table.rows
     ]

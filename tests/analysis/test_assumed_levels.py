@@ -102,7 +102,7 @@ def test_heading_test_and_parts_are_of_one_level(tmp_path):
         for rater, value in zip("abc", (*pair, pair[item % 2]), strict=True)
     ]
     path.write_text("\n".join(["item,rater,label,source", *rows]))
-    question = get_report("agreement").compute(source_of_files(path))["dimensions"][0]
+    question = get_report("agreement").compute(source_of_files(path), all=True)["dimensions"][0]
     figures = {one["name"]: one["estimate"] for one in question["figures"]}
     assert len({round(figures[f"krippendorff_alpha_{level}"], 3) for level in ("nominal", "ordinal", "interval")}) == 3
     assert question["chance"]["level"] == "interval"

@@ -87,7 +87,7 @@ def runs(with_runs):
 
 
 def compare(run, **options):
-    return get_report("comparison").compute(run.project, run=str(run.uuid), **options)
+    return get_report("comparison").compute(run.project, run=str(run.uuid), all=True, **options)
 
 
 def test_a_person_is_held_against_the_majority_of_the_others(project, runs):
@@ -193,9 +193,9 @@ def test_three_checkers_are_first_asked_whether_they_differ_at_all(project, runs
     said = get_report("comparison").methods(report)
     assert "Whether first 1, third 1 and second 1 were equally often right was tested first" in said
     assert len(units_behind(report, "relevance.several=yes")) == found["n_pairable"] == N
-    answer = opened(project, "comparison", "relevance.several=yes", run=str(runs["first"].uuid))
+    answer = opened(project, "comparison", "relevance.several=yes", run=str(runs["first"].uuid), all=True)
     assert "Relevance by people and by every checker" in answer.content.decode()
-    asked = {"run": str(runs["first"].uuid)}
+    asked = {"run": str(runs["first"].uuid), "all": 1}
     page = client_of(project.created_by).get(reverse("project_comparison", args=[project.slug]), asked)
     assert "Relevance: 3 checkers at once, accuracy" in page.content.decode()
 
@@ -322,7 +322,7 @@ def test_curves_are_those_of_scikit_learn_and_hold_their_numbers(project, runs):
 
 def test_the_page_shows_all_of_it_and_gives_pictures_as_files(client, project, runs, monkeypatch):
     client.force_login(project.created_by)
-    page = reverse("project_comparison", args=[project.slug]) + f"?run={runs['first'].uuid}"
+    page = reverse("project_comparison", args=[project.slug]) + f"?run={runs['first'].uuid}&all=1"
     client.get(page)
     assert lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT)).state == Job.State.DONE
     shown = client.get(page).content.decode()

@@ -25,7 +25,7 @@ SUGGESTED = {"relevance": YES, "stance": "supports"}
 
 
 def comparison(run, **parameters):
-    return get_report("comparison").compute(run.project, run=str(run.uuid), **parameters)
+    return get_report("comparison").compute(run.project, run=str(run.uuid), all=True, **parameters)
 
 
 def counts(report, slug="relevance"):
@@ -334,7 +334,7 @@ def test_decisions_that_saw_the_checker_do_not_count_against_it_and_are_said(tmp
     assert of_dimension(elsewhere, "relevance")["votes"]["decided"] == 4
     freezing.write_release(project, tmp_path / "release")
     from_files = get_report("comparison").compute(
-        source_of_files(tmp_path / "release"), run=str(run.uuid), reference="adjudicated"
+        source_of_files(tmp_path / "release"), run=str(run.uuid), all=True, reference="adjudicated"
     )
     assert from_files["decisions_left_out"] == report["decisions_left_out"]
     assert from_files["dimensions"] == report["dimensions"]

@@ -32,7 +32,12 @@ def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys
     monkeypatch.setattr(STUDIES, 50)
     project, options = WORLDS[name]()
     report = get_report(name)
-    arguments = [part for option, value in options.items() for part in (f"--{option.replace('_', '-')}", value)]
+    arguments = [
+        part
+        for option, value in options.items()
+        for part in (f"--{option.replace('_', '-')}", value)
+        if part is not True
+    ]
 
     def written(form: str, *more: str) -> str:
         call_command("report", project.slug, name, *arguments, "--format", form, *more)

@@ -30,7 +30,7 @@ def written(path, rows=ROWS, columns=("item", "rater", "label"), **more):
 
 
 def agreement(source, **options):
-    return get_report("agreement").compute(source, **options)["dimensions"][0]
+    return get_report("agreement").compute(source, all=True, **options)["dimensions"][0]
 
 
 def estimates(dimension: dict) -> dict[str, float]:
@@ -88,7 +88,7 @@ def test_a_table_of_a_projects_labels_gives_the_projects_figures(tmp_path):
                 rows.append((item.key, rater.pseudonym, label, "relevance", item.anchor.evidence.claim.key))
     path = written(tmp_path / "labels.csv", rows, ("item", "rater", "label", "dimension", "cluster"))
     of_table = agreement(source_of_files(path))
-    of_project = of_dimension(get_report("agreement").compute(DatabaseSource(project)), "relevance")
+    of_project = of_dimension(get_report("agreement").compute(DatabaseSource(project), all=True), "relevance")
     for name in ("krippendorff_alpha_nominal", "fleiss_kappa", "gwet_ac1"):
         ours, theirs = of_name(of_table["figures"], name), of_name(of_project["figures"], name)
         assert (ours["estimate"], ours["n_pairable"]) == (theirs["estimate"], theirs["n_pairable"])
@@ -154,7 +154,8 @@ def test_what_is_no_table_and_no_release_is_refused(tmp_path):
 
 
 def of_command(capsys, path, name, *arguments) -> dict:
-    call_command("report", str(path), name, "--from-files", "--format", "json", *arguments)
+    every = ["--all"] if get_report(name).more else []
+    call_command("report", str(path), name, "--from-files", *every, "--format", "json", *arguments)
     return json.loads(capsys.readouterr().out)
 
 

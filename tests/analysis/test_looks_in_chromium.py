@@ -69,7 +69,10 @@ def pages_of_two_checkers(project) -> dict[str, str]:
     found = {name: reverse(address, args=[project.slug]) for name, address in names.items()}
     found["comparison"] += f"?run={first.uuid}&other={second.uuid}"
     found["annotators"] += "?checkers=with"
-    return found
+    return found | {
+        "all-of-agreement": f"{found['agreement']}?all=1",
+        "all-of-comparison": f"{found['comparison']}&all=1",
+    }
 
 
 @pytest.mark.slow
@@ -162,8 +165,8 @@ def three_checkers():
 def test_pairs_and_several_checkers_look_right(open_context, client):
     project = three_checkers()
     pages = {
-        "pairs": reverse("project_agreement", args=[project.slug]),
-        "several": reverse("project_comparison", args=[project.slug]),
+        "pairs": reverse("project_agreement", args=[project.slug]) + "?all=1",
+        "several": reverse("project_comparison", args=[project.slug]) + "?all=1",
     }
     for name, page in opened(open_context, client, project.created_by, pages):
         if name == "several":
@@ -176,7 +179,7 @@ def test_pairs_and_several_checkers_look_right(open_context, client):
         title = "Stance: pairs of annotators"
         table = page.get_by_role("region", name=f"{title}, label by label")
         expect(table).to_be_hidden()
-        page.locator("summary", has_text=title).click()
+        page.locator("summary", has_text=f"{title}, label by label").click()
         expect(table).to_be_visible()
         is_fit_to_be_seen(page, name)
         row = table.get_by_role("row").filter(has_text=re.compile(r"Anna.*Ben.*Refutes.*Supports"))
@@ -216,7 +219,7 @@ def pages_of_trial(project) -> dict[str, str]:
     return {
         "prefill-trial": reverse("project_report", args=[project.slug, "prefill-trial"]),
         "planning": reverse("project_report", args=[project.slug, "planning"]) + "?target=0.1",
-        "selection": reverse("project_agreement", args=[project.slug]),
+        "selection": reverse("project_agreement", args=[project.slug]) + "?all=1",
         "time": reverse("project_annotators", args=[project.slug]),
     }
 

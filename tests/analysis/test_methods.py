@@ -62,7 +62,7 @@ def said_of(name: str, project, **options) -> tuple[str, dict]:
 
 
 def test_agreement_names_its_coefficients_levels_and_what_is_left_out(project):
-    said, result = said_of("agreement", project)
+    said, result = said_of("agreement", project, all=True)
     stance = of_dimension(result, "stance")
     assert "everyone who labelled (3 raters) on 34 units of 34 items" in said
     assert f"For stance (ordinal, 6 labels, {stance['n_labels']} given)" in said
@@ -70,9 +70,9 @@ def test_agreement_names_its_coefficients_levels_and_what_is_left_out(project):
     assert "1,000 bootstrap resamples of whole claims or questions" in said and "17 at most" in said
     assert f"{stance['chance']['n_permutations']:,} permutations" in said
     assert "Units with a single label form no pair; missing labels were not imputed" in said
-    only, _ = said_of("agreement", project, raters="members")
+    only, _ = said_of("agreement", project, all=True, raters="members")
     assert "members of the project" in only
-    nobody, _ = said_of("agreement", project, raters="imported")
+    nobody, _ = said_of("agreement", project, all=True, raters="imported")
     assert "Nobody has labelled any of the 34 units" in nobody
 
 
@@ -83,7 +83,7 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
     Suggestion.objects.filter(run=second, unit=irrelevant, dimension="relevance").update(label="not_relevant")
     make_scores(first, "support", {item.anchor_id: 0.1 * (n % 10) for n, item in enumerate(items_of(project))})
     make_scores(first, "length", {item.anchor_id: 1.0 * (n % 7) for n, item in enumerate(items_of(project))})
-    said, result = said_of("comparison", project, run=str(first.uuid))
+    said, result = said_of("comparison", project, run=str(first.uuid), all=True)
     assert "The checker first 1 was compared with people (majority of people, ties excluded) on 34 units" in said
     assert "Only labels count that were given before a suggestion of the checker was seen" in said
     n = of_dimension(result, "stance")["accuracy"]["n_pairable"]
@@ -99,6 +99,7 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
         "comparison",
         project,
         run=str(first.uuid),
+        all=True,
         other_score="length",
         touched=True,
         margin=0.1,

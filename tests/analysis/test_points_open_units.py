@@ -31,7 +31,7 @@ def stored():
             label: greatest if label == suggestion.label else rest for label in suggestion.probabilities
         }
         suggestion.save()
-    client_of(project.created_by).get(reverse("project_comparison", args=[project.slug]), {"run": run})
+    client_of(project.created_by).get(reverse("project_comparison", args=[project.slug]), {"run": run, "all": 1})
     lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     return StoredReport.objects.get()
 
@@ -59,7 +59,7 @@ def test_what_a_threshold_takes_opens_the_units_that_reach_it_and_is_stored_once
     suggestions = Suggestion.objects.filter(run__uuid=stored.parameters["run"], dimension="stance")
     given = {one.unit_id: one.probabilities for one in suggestions}
     shown = client_of(stored.project.created_by).get(
-        reverse("project_comparison", args=[stored.project.slug]), {"run": stored.parameters["run"]}
+        reverse("project_comparison", args=[stored.project.slug]), {"run": stored.parameters["run"], "all": 1}
     )
     links = set(map(unquote, re.findall(r"figure=(stance.probability[^\"&]+)", shown.content.decode())))
     found = of_dimension(stored.result, "stance")["probabilities"]

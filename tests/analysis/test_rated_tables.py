@@ -36,7 +36,8 @@ LONG = """item,by,doc,words,who,said,chars,verdict
 
 
 def of_command(capsys, path, name: str, *more: str) -> dict:
-    call_command("report", str(path), name, "--from-files", "--format", "json", *more)
+    every = ["--all"] if get_report(name).more else []
+    call_command("report", str(path), name, "--from-files", *every, "--format", "json", *more)
     return json.loads(capsys.readouterr().out)
 
 
@@ -55,14 +56,14 @@ def test_figures_from_the_file_are_those_of_the_project(long, capsys):
     project = DatabaseSource(Project.objects.get())
     capsys.readouterr()
     agreement = of_command(capsys, long, "agreement", "--mapping", mapping)
-    expected = json.loads(json.dumps(get_report("agreement").compute(project)))
+    expected = json.loads(json.dumps(get_report("agreement").compute(project, all=True)))
     for name in ("figures", "labels", "per_label"):
         assert agreement["dimensions"][0].get(name) == expected["dimensions"][0].get(name), name
     assert agreement["dimensions"][0]["title"] == "Quality"
     runs = {run.checker: run for run in project.runs()}
     for run, parts in (("len", ("correlations", "associations", "votes")), ("judge", ("accuracy", "per_label"))):
         found = of_command(capsys, long, "comparison", "--run", run, "--mapping", mapping)["dimensions"][0]
-        there = get_report("comparison").compute(project, run=runs[f"outside:{run}"].uuid)["dimensions"][0]
+        there = get_report("comparison").compute(project, run=runs[f"outside:{run}"].uuid, all=True)["dimensions"][0]
         there = json.loads(json.dumps(there))
         for part in parts:
             assert found[part] == there[part] and found[part], part
@@ -85,7 +86,7 @@ def test_several_labels_at_once_come_in_and_are_measured(tmp_path, capsys):
     call_command("import_dataset", str(tmp_path / "t.csv"), *chosen, verbosity=0)
     project = Project.objects.get()
     assert project.type.dimensions[0].takes_several
-    there = json.loads(json.dumps(get_report("agreement").compute(DatabaseSource(project))))["dimensions"]
+    there = json.loads(json.dumps(get_report("agreement").compute(DatabaseSource(project), all=True)))["dimensions"]
     capsys.readouterr()
     found = of_command(capsys, tmp_path / "t.csv", "agreement", "--mapping", mapping)["dimensions"]
     assert [one["figures"] for one in found] == [one["figures"] for one in there]
@@ -139,7 +140,7 @@ def test_groups_of_raters_are_never_pooled_silently(tmp_path, capsys):
     whole = report.compute(project)
     assert whole["pooled"] == ["crowd", "expert"]
     assert "Raters of 2 groups are taken together: crowd, expert." in report.page_of(whole).notes[-1]
-    experts = report.compute(project, raters="group:expert")
+    experts = report.compute(project, raters="group:expert", all=True)
     assert "pooled" not in experts and experts["n_raters"] == 2
     alphas = [one["figures"][0]["estimate"] for one in (experts["dimensions"][0], whole["dimensions"][0])]
     assert alphas[0] == 1 > alphas[1]
@@ -264,7 +265,8 @@ def test_bad_rows_are_named_with_their_line_or_left_out(long, capsys):
     with pytest.raises(CommandError, match=wrong):
         call_command("report", str(long), "agreement", "--from-files", "--mapping", mapping)
     call_command(
-        "report", str(long), "agreement", "--from-files", "--format", "json", "--mapping", mapping, "--leave-out"
+        *("report", str(long), "agreement", "--from-files", "--all", "--format", "json"),
+        *("--mapping", mapping, "--leave-out"),
     )
     said = capsys.readouterr()
     assert json.loads(said.out)["dimensions"] == expected["dimensions"] and said.err.strip() == f"Left out:\n{wrong}"

@@ -46,7 +46,7 @@ def people_of_three():
 
 
 def report_of(project, **options) -> dict:
-    return of_dimension(get_report("agreement").compute(project, **options), "relevance")
+    return of_dimension(get_report("agreement").compute(project, all=True, **options), "relevance")
 
 
 def rows_of(dimension: dict) -> dict[str, dict]:
@@ -131,15 +131,15 @@ def test_page_command_and_the_items_behind(client, people_of_three, capsys):
             ask_for_more(item)
         say_in_turn(item, raters, [YES, *([YES if number < 4 else NO] if number < 10 else [])])
     client.force_login(project.created_by)
-    address = reverse("project_agreement", args=[project.slug])
+    address = reverse("project_agreement", args=[project.slug]) + "?all=1"
     client.get(address)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
     page = client.get(address).content.decode()
     assert "corrected for the selection of items" in page and "weighted by inverse probability" in page
-    call_command("report", project.slug, "agreement", "--format", "md")
+    call_command("report", project.slug, "agreement", "--all", "--format", "md")
     assert "random share" in capsys.readouterr().out
-    call_command("report", project.slug, "agreement", "--format", "methods")
+    call_command("report", project.slug, "agreement", "--all", "--format", "methods")
     assert "Horvitz and Thompson" in capsys.readouterr().out
     stored = StoredReport.objects.get()
     behind = reverse("project_behind", args=[project.slug, "agreement"])

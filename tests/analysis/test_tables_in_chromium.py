@@ -65,7 +65,7 @@ def printed(monkeypatch, capsys):
             return result
 
         capsys.readouterr()
-        call_command("report", "ports", name, "--format", form)
+        call_command("report", "ports", name, *(["--all"] if name == "agreement" else []), "--format", form)
         return capsys.readouterr().out.removesuffix("\n")
 
     return run
@@ -76,11 +76,12 @@ def opened(open_context, client, project):
     """Opens the page of a report, computed, with its single tables unfolded."""
 
     def open_page(name: str = "agreement", *, permissions=(READ, WRITE), script: str = ""):
-        address = f"/projects/ports/{'' if name == 'agreement' else 'reports/'}{name}/"
+        address = f"/projects/ports/{'agreement/?all=1' if name == 'agreement' else f'reports/{name}/'}"
         compute_pages(client, project.created_by, [address])
         page = open_context(project.created_by, permissions=list(permissions)).new_page()
         page.add_init_script(script)
         page.goto(address)
+        page.locator("summary", has_text="For your paper").click()
         page.get_by_text("Copy single tables").click()
         return page
 
@@ -216,6 +217,7 @@ def test_a_button_says_that_the_figures_have_changed(open_context, client):
         "**/agreement/", lambda route: route.abort() if route.request.headers.get("hx-request") else route.continue_()
     )
     page.goto(address)
+    page.locator("summary", has_text="For your paper").click()
     page.get_by_text("Copy single tables").click()
     button = page.locator("ul.copies > li").first.get_by_role("button", name="as CSV")
     button.click()

@@ -53,7 +53,7 @@ def project():
 
 
 def compare(run, **parameters):
-    return get_report("comparison").compute(run.project, run=str(run.uuid), **parameters)
+    return get_report("comparison").compute(run.project, run=str(run.uuid), all=True, **parameters)
 
 
 def test_probabilities_are_judged_as_by_scikit_learn(project):
@@ -138,7 +138,7 @@ def test_page_and_command(client, project, capsys):
     first, second = run_of(project, "first", FIRST), run_of(project, "second", SECOND)
     client.force_login(project.created_by)
     address = reverse("project_comparison", args=[project.slug])
-    query = {"run": str(first.uuid), "other": str(second.uuid)}
+    query = {"run": str(first.uuid), "other": str(second.uuid), "all": "1"}
     client.get(address, query)
     for job in Job.objects.filter(kind=Job.Kind.REPORT, state="queued"):
         lifecycle.run_here(job)
@@ -148,7 +148,7 @@ def test_page_and_command(client, project, capsys):
     assert f">{dimension['versus']['tests'][0]['p_value']:.3f}</td>" in page
     assert "reliability of probabilities: picture" in page
     assert f"{dimension['probabilities']['ece']['estimate']:.3f}" in page and f"--other {second.uuid}" in page
-    names = ("--run", "first", "--other", "second")
+    names = ("--run", "first", "--other", "second", "--all")
     command = ("report", project.slug, "comparison", *names, "--reference", "majority", "--format")
     call_command(*command, "json")
     printed = json.loads(capsys.readouterr().out)

@@ -20,12 +20,13 @@ from tests.world.study import PEOPLE, run_of, study
 
 pytestmark = pytest.mark.django_db
 YES, NO = "relevant", "not_relevant"
+MORE = ("agreement", "comparison")  # reports with more statistics
 STANCE = "Stance: pairs of annotators"
 
 
 def report(name: str, project, **options) -> dict:
     with quickly():
-        return get_report(name).compute(DatabaseSource(project), **options)
+        return get_report(name).compute(DatabaseSource(project), **({"all": True} if name in MORE else {}) | options)
 
 
 def said(project, dimension: str) -> dict[int, dict[str, str]]:
@@ -122,7 +123,7 @@ def test_what_two_people_say_label_by_label_opens_its_units(studied):
 
 
 def test_sources_arms_and_versions_open_their_units(studied):
-    result = get_report("agreement").compute(DatabaseSource(studied))
+    result = get_report("agreement").compute(DatabaseSource(studied), all=True)
     found, answers = of_dimension(result, "relevance"), said(studied, "relevance")
     items = {item.anchor_id: item for item in items_of(studied)}
     paired = {unit for unit, by in answers.items() if len(by) > 1}
@@ -249,7 +250,7 @@ def test_shares_open_the_units_that_people_gave_the_label(studied):
 
 def test_a_comparison_opens_rows_columns_and_everybody_beside_everybody(studied):
     run, other = run_of(studied, "unseen"), run_of(studied, "seen")
-    result = get_report("comparison").compute(studied, run=run, other=other, touched=True)
+    result = get_report("comparison").compute(studied, run=run, other=other, touched=True, all=True)
     people = {unit: majority_of(by) for unit, by in said(studied, "relevance").items()}
     rows = Suggestion.objects.filter(run__uuid=run, dimension="relevance")
     checker = dict(rows.values_list("unit", "label"))

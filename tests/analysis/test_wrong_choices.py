@@ -47,7 +47,7 @@ def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name, monkey
     project, options = WORLDS[name]()
     report, client = REPORTS[name], client_of(project.created_by)
     page = reverse(report.page, args=report.address(project.slug))
-    others = {"since": "2026-05-01"} | options
+    others = {"since": "2026-05-01"} | {name: "1" if value is True else value for name, value in options.items()}
     shown: list[dict[str, str]] = []
 
     def refused(wrong: dict[str, str], says: str) -> None:

@@ -44,8 +44,12 @@ def value_of(cell: str) -> str:
 
 def table_of(page: Page, title: str | re.Pattern) -> Locator:
     """A table by its title, with all sections of the page unfolded."""
-    page.locator("details.section").evaluate_all("sections => sections.forEach((one) => (one.open = true))")
+    unfold(page)
     return page.get_by_role("region", name=title, exact=True)
+
+
+def unfold(page: Page) -> None:
+    page.locator("details.section").evaluate_all("sections => sections.forEach((one) => (one.open = true))")
 
 
 def choose(page: Page, option: str, **choice: str | int) -> None:
@@ -133,6 +137,7 @@ def open_an_item(page: Page, cell: Locator) -> str:
 
 def download_figures(page: Page, folder: Path) -> str:
     """Every form of the first picture, and all tables. Returns these in LaTeX."""
+    unfold(page)
     for form, head in (("SVG", b"<"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG")):
         link = page.get_by_role("link", name=re.compile(form)).first
         assert saved(page, link, folder).read_bytes().startswith(head)

@@ -187,7 +187,7 @@ def check_page(page, journey: Journey, plan: Plan, project: Project, report: dic
     page.goto(f"/projects/{project.slug}/agreement/")
     kinds.work_off()
     for dimension, by_hand in journey.figures.items():
-        rows = browser.figures(page, f"{report[dimension]['title']}: coefficients")
+        rows = browser.figures(page, report[dimension]["title"])
         shown = {name: cells[0] for name, cells in rows.items()}
         assert shown["Percent agreement (mean over items)"] == f"{float(by_hand.percent):.3f}"
         assert shown["Krippendorff's alpha, nominal"] == f"{float(by_hand.alpha(plan.cycles)):.3f}"

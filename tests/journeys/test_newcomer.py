@@ -158,8 +158,8 @@ def test_from_the_demo_to_an_export_that_comes_back_equal(demo, chromium, tmp_pa
         assert len(set(seen["Annotator"])) == 10
         mark("labelling")
 
-        researcher.goto(f"{project}agreement/")
-        relevance, stance = (browser.figures(researcher, f"{of}: coefficients") for of in ("Relevance", "Stance"))
+        researcher.goto(f"{project}agreement/?all=1")
+        relevance, stance = (browser.figures(researcher, of) for of in ("Relevance", "Stance"))
         mark("agreement")
         researcher.goto(f"{project}comparison/")
         against = browser.figures(researcher, "Stance: agreement with people")

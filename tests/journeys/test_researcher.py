@@ -93,7 +93,7 @@ def test_from_labels_to_figures_that_others_compute_again(study, chromium, tmp_p
     with browser.person(chromium, study.demo.address, "Researcher") as page:
         steps.train(page, study)
 
-        steps.go(page, study, "agreement/")
+        steps.go(page, study, "agreement/?all=1")
         alpha = steps.alpha_of(page, "Stance")
         per_label = steps.table_of(page, "Stance: each label against the rest")
         expect(per_label.locator("tbody tr")).to_have_count(3)

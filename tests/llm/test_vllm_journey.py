@@ -142,7 +142,7 @@ def test_extract_review_check_annotate_compare(demo, chromium, tmp_path, capsys)
                 annotate(annotator, project, keys)
 
         researcher.goto(f"{project}agreement/")
-        agreement = browser.figures(researcher, "Label: coefficients")
+        agreement = browser.figures(researcher, "Label")
         assert agreement["Percent agreement (mean over items)"][0] == "0.500"
         researcher.goto(f"{project}comparison/")
         against = browser.figures(researcher, "Label: agreement with people")

@@ -160,7 +160,7 @@ def test_a_decision_holds_the_boxes_that_are_ticked():
 @pytest.mark.django_db
 def test_agreement_is_of_sets_and_of_each_label():
     project = labelled()
-    found = get_report("agreement").compute(DatabaseSource(project))
+    found = get_report("agreement").compute(DatabaseSource(project), all=True)
     assert [one["dimension"] for one in found["dimensions"]] == [
         *("topics", "topics=health", "topics=money", "topics=sport", "topics=health|money", "certain"),
     ]
@@ -268,7 +268,7 @@ def test_a_release_is_the_same_again_and_its_content_lists_the_labels(tmp_path):
     labels = {one["id"]: one["labels"]["topics"] for one in content if "topics" in one.get("labels", {})}
     assert labels == {"claim-1": ["health", "sport"], "claim-3": []}  # others are ties
     figures = [
-        get_report("agreement").compute(source)["dimensions"][0]["figures"]
+        get_report("agreement").compute(source, all=True)["dimensions"][0]["figures"]
         for source in (DatabaseSource(project), ReleaseSource(folder))
     ]
     assert figures[0] == figures[1]

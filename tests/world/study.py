@@ -214,6 +214,11 @@ def _compared() -> tuple[Project, dict]:
     return project, {"run": run_of(project, "unseen"), "other": run_of(project, "seen")}
 
 
+def _compared_with_all() -> tuple[Project, dict]:
+    project, options = _compared()
+    return project, options | {"all": True}
+
+
 def calibrated(n: int = N) -> tuple[Project, dict]:
     """As if both runs of the study had tried prompts."""
     project = study() if n == N else study(n)
@@ -234,9 +239,9 @@ def _imported(project: Project, **options) -> tuple[Project, dict]:
 
 # By report, a project that it can say something of and the options to say it with.
 WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
-    "agreement": lambda: (study(), {}),
+    "agreement": lambda: (study(), {"all": True}),
     "spans": lambda: (study(), {}),
-    "comparison": _compared,
+    "comparison": _compared_with_all,
     "annotators": lambda: (study(), {}),
     "alternative-annotator": lambda: (study(), {}),
     "calibration": calibrated,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from analysis.figures.page import Answer, Rule, first_sentence, first_that_applies
+from analysis.figures.page import Answer, Headline, Rule, first_sentence, first_that_applies
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import TOLERANCE, Agreement, QuestionAgreement
@@ -216,6 +216,7 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         sentences=tuple(said) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,
         picture=picture,
+        headlines=tuple(Headline(one.question.title, one.title, one.figure) for one in asked if one.figure.is_defined),
         next=first_sentence(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
     )
 

@@ -65,14 +65,23 @@ from annotation.task_types import Dimension, Metric, TaskType
 
 # Alpha compares every number, or set of labels, with every other.
 MOST_ANSWERS = 2000
+# Coefficients that are computed in any case; the others are more statistics.
+FIRST = ("percent_agreement", "krippendorff_alpha_", "alpha_masi", "fleiss_kappa")
+Measures = dict[str, tuple[str, Callable[[Labels], Estimate]]]  # by name: a title, and what computes it
 
 
 def compute(
-    source: Source, raters: str = "all", reference: str = "", *, quick: bool = False, overall: bool = False
+    source: Source,
+    raters: str = "all",
+    reference: str = "",
+    all: bool = False,
+    *,
+    quick: bool = False,
+    overall: bool = False,
 ) -> tuple[Agreement, Items]:
     """The agreement report. `raters` is a key of GROUPS, or names a group of a file (`raters_of_group`).
-    `reference` names a set of decisions that people's labels are compared with besides. `overall`: the figures of each
-    question, without those of its parts."""
+    `reference` names a set of decisions that people's labels are compared with besides. `all`: with more statistics,
+    which take longest. `overall`: all coefficients of each question, without figures of its parts."""
     kind = with_derived(source.type)
     units = source.unit_frame(kind.unit_kind)
     everybody = source.rater_frame()
@@ -87,9 +96,9 @@ def compute(
     origins = derived_from(kind) | {
         part: one.slug for one in source.asked.dimensions if one.takes_several for part in parts_of(source.asked, one)
     }
-    chances = chances_of_units(source, units)
+    chances = chances_of_units(source, units) if all else None
     # Versions need every revision's moment, which takes long to read: first figures come without them.
-    labels = labels if overall or (quick and chances is None) else source.with_moments(labels)
+    labels = source.with_moments(labels) if all and (chances is not None or not quick) else labels
     items = new_items(units, parts=("arm", "group", "version"))
     if not overall:
         _add_judgements(items, kind, labels, reference)
@@ -99,7 +108,9 @@ def compute(
         if overall:
             questions.append(_overall(dimension, units, labels, items, origins, sets.get(dimension.slug)))
             continue
-        unasked = [metric for metric in kind.metrics if measured_by(metric) == dimension.slug and metric.missing_as]
+        unasked = [
+            metric for metric in kind.metrics if all and measured_by(metric) == dimension.slug and metric.missing_as
+        ]
         questions.append(
             _question(
                 dimension,
@@ -107,6 +118,8 @@ def compute(
                 labels,
                 items,
                 quick=quick,
+                all=all,
+                by_split=all or bool(split_in(source.described())),
                 names=names,
                 origins=origins,
                 sets=sets.get(dimension.slug),
@@ -117,6 +130,7 @@ def compute(
     listed = dict.fromkeys(row.source for question in questions for row in question.by_source)
     add_source(items, units, split_heading(split_in(source.described())), list(listed))
     return Agreement(
+        all=all,
         raters=raters,
         groups=_groups_present(everybody),
         pooled=groups_among(chosen) or UNSET,
@@ -173,6 +187,8 @@ def _question(
     items: Items,
     *,
     quick: bool,
+    all: bool,
+    by_split: bool,
     names: dict[str, str],
     origins: dict[str, str],
     sets: list[tuple[str, ...]] | None,
@@ -187,11 +203,11 @@ def _question(
     # Exchangeable slots are nobody, so they form no pairs.
     people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     if dimension.takes_number:
-        figures = number_figures(coded, level, quick=quick)
+        figures = number_figures(coded, level, quick=quick, all=all)
         again = [] if quick else recomputed(coded, figures)
         return _alone(dimension, {}, mine, side, figures, against=against, recomputed=again)
-    figures = coefficients(coded, level, quick=quick) if sets is None else set_figures(coded, sets, quick=quick)
-    of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick)
+    figures = _figures(coded, dimension, sets, quick=quick, all=all)
+    of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick, all=all)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
         level=level,
@@ -206,52 +222,57 @@ def _question(
         n_disagree=int((side == 1).sum()),
         figures=figures,
         chance=against_chance(coded, level, quick=quick),
-        per_label=[] if sets else per_label(coded, dimension, quick=quick),
+        per_label=[] if sets else per_label(coded, dimension, quick=quick, all=all),
         pairs=of_pairs,
         n_pairs_not_listed=n_pairs_not_listed,
-        **by_source(coded, units, level, quick),
-        **by_arm(coded, mine, level, quick),
-        **by_version(coded, mine, level, quick),
+        **by_source(coded, units, level, quick) if by_split else {},
+        **by_arm(coded, mine, level, quick) | by_version(coded, mine, level, quick) if all else {},
         against=against,
         recomputed=[] if quick else recomputed(coded, figures, of_pairs),
-        members_against_imported=members_against_imported(coded, mine, level, quick),
+        members_against_imported=members_against_imported(coded, mine, level, quick) if all else None,
         **more,
     )
 
 
-def coefficients(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
-    estimates = {
-        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement(coded)),
-        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement(coded)),
-        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha(coded)),
+def _figures(
+    coded: Labels, dimension: Dimension, sets: list[tuple[str, ...]] | None, *, quick: bool, all: bool
+) -> list[Coefficient]:
+    if dimension.takes_number:
+        return number_figures(coded, dimension.level, quick=quick, all=all)
+    if sets is not None:
+        return set_figures(coded, sets, quick=quick, all=all)
+    return coefficients(coded, dimension.level, quick=quick, all=all)
+
+
+def coefficients(coded: Labels, level: str, *, quick: bool, all: bool) -> list[Coefficient]:
+    measures: Measures = {
+        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement),
+        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement),
+        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha),
+        "krippendorff_alpha_ordinal": ("Krippendorff's alpha, ordinal", partial(krippendorff_alpha, level="ordinal")),
+        f"krippendorff_alpha_{level}": (f"Krippendorff's alpha, {level}", partial(krippendorff_alpha, level=level)),
+        "fleiss_kappa": ("Fleiss' kappa", fleiss_kappa),
+        "gwet_ac1": ("Gwet's AC1", gwet_ac),
+        "gwet_ac2_ordinal": ("Gwet's AC2, ordinal weights", partial(gwet_ac, weights="ordinal")),
+        "brennan_prediger": ("Brennan-Prediger", brennan_prediger),
+        "brennan_prediger_ordinal": (
+            "Brennan-Prediger, ordinal weights",
+            partial(brennan_prediger, weights="ordinal"),
+        ),
     }
-    if level != "nominal":
-        ordinal = krippendorff_alpha(coded, "ordinal")
-        estimates["krippendorff_alpha_ordinal"] = ("Krippendorff's alpha, ordinal", ordinal)
-    if level in ("interval", "ratio"):
-        estimates[f"krippendorff_alpha_{level}"] = (f"Krippendorff's alpha, {level}", krippendorff_alpha(coded, level))
-    estimates["fleiss_kappa"] = ("Fleiss' kappa", fleiss_kappa(coded))
-    estimates["gwet_ac1"] = ("Gwet's AC1", gwet_ac(coded))
-    if level != "nominal":
-        estimates["gwet_ac2_ordinal"] = ("Gwet's AC2, ordinal weights", gwet_ac(coded, "ordinal"))
-    estimates["brennan_prediger"] = ("Brennan-Prediger", brennan_prediger(coded))
-    if level != "nominal":
-        weighted = brennan_prediger(coded, "ordinal")
-        estimates["brennan_prediger_ordinal"] = ("Brennan-Prediger, ordinal weights", weighted)
-    return _named(estimates, quick)
+    if level == "nominal":
+        measures = {name: one for name, one in measures.items() if not name.endswith("_ordinal")}
+    return _named(coded, measures, quick=quick, all=all)
 
 
 def _overall(
     dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame, items: Items, origins: dict[str, str], sets
 ) -> QuestionAgreement:
     mine = labels[labels["dimension"] == dimension.slug]
-    coded, level = _coded(mine, units, dimension.values), dimension.level
+    coded = _coded(mine, units, dimension.values)
     side = _sides(coded)
     items.add(dimension.slug, dimension.title, side, SIDES)
-    if dimension.takes_number:
-        figures = number_figures(coded, level, quick=False)
-    else:
-        figures = coefficients(coded, level, quick=False) if sets is None else set_figures(coded, sets, quick=False)
+    figures = _figures(coded, dimension, sets, quick=False, all=True)
     return _alone(dimension, origins, mine, side, figures, takes_several=sets is not None)
 
 
@@ -276,64 +297,52 @@ def _alone(
         n_disagree=int((side == 1).sum()),
         figures=figures,
         chance=not_tested(dimension.level),
-        per_label=[],
-        pairs=[],
-        n_pairs_not_listed=0,
-        by_source=[],
-        n_sources_not_listed=0,
-        by_arm=[],
-        arm_differences=[],
-        by_version=[],
-        version_differences=[],
-        n_labels_without_version=0,
-        members_against_imported=None,
-        with_unasked=None,
-        selected=None,
         **more,
     )
 
 
-def number_figures(coded: Labels, level: str, *, quick: bool) -> list[Coefficient]:
-    levels = ("interval", "ratio") if level == "ratio" else ("interval",)
-    estimates = {
+def number_figures(coded: Labels, level: str, *, quick: bool, all: bool) -> list[Coefficient]:
+    measures: Measures = {
         f"krippendorff_alpha_{name}": (
             f"Krippendorff's alpha, {name}",
-            _unless_many(coded, "numbers", partial(krippendorff_alpha, coded, name)),
+            _unless_many("numbers", partial(krippendorff_alpha, level=name)),
         )
-        for name in levels
+        for name in (("interval", "ratio") if level == "ratio" else ("interval",))
     }
-    equal = percent_agreement(coded)
-    return _named(
-        estimates | {"percent_agreement": ("Equal numbers (percent agreement, mean over items)", equal)}, quick
-    )
+    measures["percent_agreement"] = ("Equal numbers (percent agreement, mean over items)", percent_agreement)
+    return _named(coded, measures, quick=quick, all=all)
 
 
-def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool) -> list[Coefficient]:
+def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool, all: bool) -> list[Coefficient]:
     """Of answers that are sets, and of which parts may agree."""
     alphas = {
-        "alpha_masi": ("MASI distance of sets", partial(set_alpha, coded, sets, "masi")),
-        "alpha_jaccard": ("Jaccard distance of sets", partial(set_alpha, coded, sets, "jaccard")),
-        "krippendorff_alpha_nominal": ("equal sets", partial(krippendorff_alpha, coded)),
+        "alpha_masi": ("MASI distance of sets", partial(set_alpha, sets=sets, distance="masi")),
+        "alpha_jaccard": ("Jaccard distance of sets", partial(set_alpha, sets=sets, distance="jaccard")),
+        "krippendorff_alpha_nominal": ("equal sets", krippendorff_alpha),
     }
-    estimates = {
-        name: (f"Krippendorff's alpha, {title}", _unless_many(coded, "sets of labels", alpha))
+    measures: Measures = {
+        name: (f"Krippendorff's alpha, {title}", _unless_many("sets of labels", alpha))
         for name, (title, alpha) in alphas.items()
     }
-    equal = percent_agreement(coded)
-    return _named(estimates | {"percent_agreement": ("Equal sets (percent agreement, mean over items)", equal)}, quick)
+    measures["percent_agreement"] = ("Equal sets (percent agreement, mean over items)", percent_agreement)
+    return _named(coded, measures, quick=quick, all=all)
 
 
-def _unless_many(coded: Labels, what: str, alpha: Callable[[], Estimate]) -> Estimate:
-    if len(coded.categories) <= MOST_ANSWERS:
-        return alpha()
-    why = f"there are more than {MOST_ANSWERS:,} different {what}"
-    return replace(percent_agreement(coded), estimate=math.nan, undefined=why)
+def _unless_many(what: str, alpha: Callable[[Labels], Estimate]) -> Callable[[Labels], Estimate]:
+    def measure(coded: Labels) -> Estimate:
+        if len(coded.categories) <= MOST_ANSWERS:
+            return alpha(coded)
+        why = f"there are more than {MOST_ANSWERS:,} different {what}"
+        return replace(percent_agreement(coded), estimate=math.nan, undefined=why)
+
+    return measure
 
 
-def _named(estimates: dict[str, tuple[str, Estimate]], quick: bool) -> list[Coefficient]:
+def _named(coded: Labels, measures: Measures, *, quick: bool, all: bool) -> list[Coefficient]:
     return [
-        Coefficient.extending(with_closed_form(estimate, quick), name=name, title=title)
-        for name, (title, estimate) in estimates.items()
+        Coefficient.extending(with_closed_form(measure(coded), quick=quick, all=all), name=name, title=title)
+        for name, (title, measure) in measures.items()
+        if all or name.startswith(FIRST)
     ]
 
 
@@ -369,5 +378,5 @@ def _with_unasked(
         label=metric.missing_as,
         n_labels=len(both),
         n_paired=int(several.sum()),
-        figures=coefficients(coded, "nominal", quick=quick),
+        figures=coefficients(coded, "nominal", quick=quick, all=True),
     )

@@ -9,6 +9,10 @@ from analysis.reports.agreement.agreement.result import Agreement, QuestionAgree
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
 
+OF_EACH_LABEL = {
+    False: "percent agreement (mean over items) and Krippendorff's alpha",
+    True: "percent agreement (mean over items), Krippendorff's alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger",
+}
 PROPER = ("Krippendorff", "Fleiss", "Gwet", "Brennan", "Cohen", "Scott")
 
 
@@ -25,8 +29,7 @@ def methods(result: Agreement) -> str:
         "Raters are exchangeable, because the file does not say who voted, so there are no figures for pairs of them."
         if result.exchangeable
         else "",
-        "Each label was also compared with all others together, by percent agreement (mean over items), Krippendorff's "
-        "alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger."
+        f"Each label was also compared with all others together, by {OF_EACH_LABEL[result.all]}."
         if any(question.per_label for question in asked)
         else "",
         recomputed_in_words(asked),

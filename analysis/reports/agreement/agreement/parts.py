@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -51,13 +52,13 @@ PERMUTED_LABELS = 20_000_000
 PERMUTATIONS = (99, 999)
 
 
-def with_closed_form(estimate: Estimate, quick: bool) -> WithClosedForm:
-    """A figure with the interval in closed form for independent units, beside the bootstrap."""
-    closed = ClosedForm.taking(estimate.analytic_interval())
-    return WithClosedForm.extending(to_figure(estimate, quick=quick), analytic=closed)
+def with_closed_form(estimate: Estimate, *, quick: bool, all: bool) -> WithClosedForm:
+    """A figure; with `all` also its interval in closed form for independent units, beside the bootstrap."""
+    closed = {"analytic": ClosedForm.taking(estimate.analytic_interval())} if all else {}
+    return WithClosedForm.extending(to_figure(estimate, quick=quick), **closed)
 
 
-def per_label(coded: Labels, dimension: Dimension, *, quick: bool) -> list[LabelAgreement]:
+def per_label(coded: Labels, dimension: Dimension, *, quick: bool, all: bool) -> list[LabelAgreement]:
     """Each label against the rest; nothing for two labels, where it would say the same twice. A first pass does without
     the coefficients that no picture shows."""
     if len(dimension.labels) < 3:
@@ -68,6 +69,7 @@ def per_label(coded: Labels, dimension: Dimension, *, quick: bool) -> list[Label
         one = replace(coded, value=(coded.value == code).astype(np.int64), categories=either)
         agreement = percent_agreement(one)
         pending = unknown_figure(agreement, PENDING, quick=True)
+        others = {"gwet_ac1": gwet_ac, "fleiss_kappa": fleiss_kappa, "brennan_prediger": brennan_prediger}
         rows.append(
             LabelAgreement(
                 label=label.value,
@@ -75,9 +77,10 @@ def per_label(coded: Labels, dimension: Dimension, *, quick: bool) -> list[Label
                 n=int((coded.value == code).sum()),
                 percent_agreement=to_figure(agreement, quick=quick),
                 alpha=to_figure(krippendorff_alpha(one), quick=quick),
-                gwet_ac1=to_figure(gwet_ac(one), quick=quick),
-                fleiss_kappa=pending if quick else to_figure(fleiss_kappa(one), quick=quick),
-                brennan_prediger=pending if quick else to_figure(brennan_prediger(one), quick=quick),
+                **{
+                    name: pending if quick and name != "gwet_ac1" else to_figure(measure(one), quick=quick)
+                    for name, measure in (others.items() if all else ())
+                },
             )
         )
     return rows
@@ -121,9 +124,9 @@ def figures_of_part(part: Labels, level: str, *, quick: bool, kind: type[Agreeme
     )
 
 
-def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool) -> tuple[list[RaterPair], int]:
+def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool, all: bool) -> tuple[list[RaterPair], int]:
     """Every two people who share units, and how many pairs are not listed: Cohen's kappa, weighted ones on a scale,
-    Scott's pi, and what they say label by label.
+    with `all` Scott's pi, and what they say label by label.
 
     People of `coded` are pseudonyms, in whose order pairs are resampled; they are listed by their `names`, so that the
     same labels give the same rows, whoever was faster.
@@ -140,23 +143,25 @@ def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool) -> t
         plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
         n_agree = round(float(kappa.agreement) * kappa.n_pairable) if kappa.n_pairable else 0
 
-        weighted = {
-            weights: with_closed_form(cohen_kappa(coded, *people, weights), quick) if level != "nominal" else None
-            for weights in ("linear", "quadratic")
+        figure = partial(with_closed_form, quick=quick, all=all)
+        more = {
+            weights: figure(cohen_kappa(coded, *people, weights)) if level != "nominal" else None
+            for weights in (("linear", "quadratic") if all else ("quadratic",))
         }
+        if all:
+            more["scott_pi"] = figure(scott_pi(coded, *people))
         rows.append(
             RaterPair.extending(
-                with_closed_form(plain, quick),
+                figure(plain),
                 a=a,
                 b=b,
                 a_id=a_id,
                 b_id=b_id,
                 n_agree=n_agree,
                 n_differ=kappa.n_pairable - n_agree,
-                percent_agreement=with_closed_form(kappa.percent_agreement(), quick),
+                percent_agreement=figure(kappa.percent_agreement()),
                 counts=(plain.table if plain.rater_a == a_id else plain.table.T).tolist(),
-                scott_pi=with_closed_form(scott_pi(coded, *people), quick),
-                **weighted,
+                **more,
             )
         )
     return rows, len(table) - len(listed)
@@ -166,7 +171,7 @@ def by_source(coded: Labels, units: pd.DataFrame, level: str, quick: bool) -> di
     """Figures of each source's units, the sources with most units first; nothing where all come from one, or where
     nobody has labelled any."""
     if not coded.n_labels:
-        return {"by_source": [], "n_sources_not_listed": 0}
+        return {}
     sources = units["source"].to_numpy()
     sizes = units["source"].value_counts()
     sizes = sizes.loc[sorted(sizes.index, key=lambda name: (-sizes[name], name))]
@@ -186,7 +191,7 @@ def by_arm(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict
     of_label = labels["arm"].to_numpy()
     arms = [arm for arm in Project.Prefill if (of_label == arm.value).any()]
     if len(arms) < 2:
-        return {"by_arm": [], "arm_differences": []}
+        return {}
     parts = {arm: rows_of(coded, of_label == arm.value) for arm in arms}
     return {
         "by_arm": [
@@ -208,14 +213,13 @@ def _sizes(part: Labels) -> dict[str, int]:
 def by_version(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict:
     """Figures of the labels given under each version of the guidelines, over pairs of labels of one version, and what
     each version changed; nothing where there is only one, nor in a first pass."""
-    nothing = {"by_version": [], "version_differences": [], "n_labels_without_version": 0}
     if quick:
-        return nothing
+        return {}
     of_label = pd.to_numeric(labels["guideline_version"]).to_numpy(dtype=float, na_value=float("nan"))
     known = of_label[of_label == of_label]
     versions = sorted({int(version) for version in known})
     if len(versions) < 2:
-        return nothing
+        return {}
     parts = {version: rows_of(coded, of_label == version) for version in versions}
     return {
         "by_version": [

@@ -49,7 +49,7 @@ def draw_summary(result: Agreement) -> Intervals | None:
 def draw_labels(result: Agreement, question: QuestionAgreement) -> Intervals | None:
     """Each label against the rest; None where nobody gave any."""
     rows, slug = question.per_label, question.dimension
-    if not any(row.n for row in rows):
+    if not any(row.n for row in rows if row.gwet_ac1):
         return None
     n = "; ".join(f"{row.title} {row.n:,}" for row in rows)
     return Intervals(

@@ -37,11 +37,11 @@ class ClosedForm(Record):
 
 
 class WithClosedForm(Figure):
-    analytic: ClosedForm
+    analytic: ClosedForm | UnsetType = UNSET
 
 
 class Coefficient(NamedFigure):
-    analytic: ClosedForm
+    analytic: ClosedForm | UnsetType = UNSET
 
 
 class Difference(Figure):
@@ -61,9 +61,9 @@ class LabelAgreement(GivenLabel):
 
     percent_agreement: Figure
     alpha: Figure
-    fleiss_kappa: Figure
-    gwet_ac1: Figure
-    brennan_prediger: Figure
+    fleiss_kappa: Figure | UnsetType = UNSET
+    gwet_ac1: Figure | UnsetType = UNSET
+    brennan_prediger: Figure | UnsetType = UNSET
 
 
 class RaterPair(WithClosedForm):
@@ -78,8 +78,8 @@ class RaterPair(WithClosedForm):
     n_differ: int
     percent_agreement: WithClosedForm
     counts: list[list[int]]
-    scott_pi: WithClosedForm
-    linear: WithClosedForm | None
+    scott_pi: WithClosedForm | UnsetType = UNSET
+    linear: WithClosedForm | None | UnsetType = UNSET
     quadratic: WithClosedForm | None
 
 
@@ -209,24 +209,27 @@ class QuestionAgreement(ReportedQuestion):
     n_disagree: int  # of the units with a pair
     figures: list[Coefficient]
     chance: Chance
-    per_label: list[LabelAgreement]
-    pairs: list[RaterPair]
-    n_pairs_not_listed: int
-    by_source: list[OfSource]
-    n_sources_not_listed: int
-    by_arm: list[OfArm]
-    arm_differences: list[BetweenArms]
-    by_version: list[OfVersion]
-    version_differences: list[BetweenVersions]
-    n_labels_without_version: int
-    members_against_imported: Members | None
-    with_unasked: WithUnasked | None
-    selected: Selected | None
+    per_label: list[LabelAgreement] = []
+    pairs: list[RaterPair] = []
+    n_pairs_not_listed: int = 0
+    by_source: list[OfSource] = []
+    n_sources_not_listed: int = 0
+    by_arm: list[OfArm] = []
+    arm_differences: list[BetweenArms] = []
+    by_version: list[OfVersion] = []
+    version_differences: list[BetweenVersions] = []
+    n_labels_without_version: int = 0
+    members_against_imported: Members | None = None
+    with_unasked: WithUnasked | None = None
+    selected: Selected | None = None
     against: AgainstDecisions | None = None
     recomputed: list[Recomputed] = []
 
 
 class Agreement(Result):
+    """`all`: with more statistics; what is UNSET, or an empty list, is one of these."""
+
+    all: bool = False
     raters: str
     groups: list[str]
     n_items: int

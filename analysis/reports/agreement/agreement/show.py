@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec import UnsetType
+
 from analysis.figures.items import ALL, DIMENSION, JUDGEMENTS, LABEL, RATER, Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.figures.results import Ends, Figure
 from analysis.figures.tables import Column, Table
 from analysis.figures.tabular import Person
 from analysis.reports.agreement.agreement import pictures
-from analysis.reports.agreement.agreement.answer import answer, recomputed_in_words
+from analysis.reports.agreement.agreement.answer import Recommended, answer, recommended, recomputed_in_words
 from analysis.reports.agreement.agreement.methods import methods
 from analysis.reports.agreement.agreement.result import (
     COMPARED,
@@ -24,7 +26,7 @@ from analysis.reports.agreement.agreement.result import (
     RaterPair,
     WithClosedForm,
 )
-from analysis.reports.common import RATERS, REFERENCES, SetTitles
+from analysis.reports.common import ALL_STATISTICS, RATERS, REFERENCES, SetTitles
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import LABELS, Option
 from analysis.reports.report import Report
@@ -41,6 +43,8 @@ SETS_NOTE = (
     "Answers hold any number of labels. MASI (Passonneau 2006) and Jaccard distances measure how much two answers "
     "share. Each label separately, chosen or not, follows below."
 )
+OTHER_COEFFICIENTS = {"fleiss_kappa": "Fleiss' kappa", "gwet_ac1": "AC1", "brennan_prediger": "Brennan-Prediger"}
+QUESTIONS = "Agreement by question"
 CLOSED_FORM = (
     "Analytic intervals that treat units as independent. The intervals above allow for clusters, such as the units of "
     "one claim."
@@ -55,22 +59,35 @@ def page(result: Agreement) -> Page:
         notes.append(f"{taken_together(result.pooled)} Choose one of them under “Labels of”.")
     return Page(
         answer(result, pictures.draw_summary(result)),
-        [Section(*section) for question in result.labelled for section in _sections(result, question)],
+        [
+            Section(QUESTIONS, [_questions(result)]),
+            *(Section(*one) for question in result.labelled for one in _sections(result, question)),
+        ],
         notes,
+        [Section(*one) for question in result.labelled for one in _more(result, question)] if result.all else [],
     )
 
 
-def _sections(result: Agreement, question: QuestionAgreement) -> list[tuple[str, list[Part | None]]]:
-    title = question.title
+Titled = tuple[str, list[Part | None]]
+
+
+def _sections(result: Agreement, question: QuestionAgreement) -> list[Titled]:
+    title, split = question.title, split_in(result.made_from)
     return [
-        (f"{title}: coefficients", _coefficients(result, question)),
-        (f"{title}: each label", [pictures.draw_labels(result, question), _per_label(question)]),
-        (f"{title}: pairs of annotators", _pairs(question)),
-        (
-            f"{title}: by {name_split(split_in(result.made_from))}",
-            [pictures.draw_sources(result, question), _by_source(result, question)],
-        ),
+        (title, [*_coefficients(result, question), _per_label(question), _pairs(question)]),
         (f"{title}: against decisions", _against(result, question)),
+        *([_by_source(result, question)] if split else []),
+    ]
+
+
+def _more(result: Agreement, question: QuestionAgreement) -> list[Titled]:
+    title, split = question.title, split_in(result.made_from)
+    return [
+        (f"{title}: against chance", [None if question.takes_number else _against_chance(question)]),
+        (f"{title}: each label", [pictures.draw_labels(result, question)]),
+        (f"{title}: intervals if units were independent", [_independent(question), _independent_pairs(question)]),
+        (f"{title}: pairs of annotators, label by label", [_by_pair(question)]),
+        *([] if split else [_by_source(result, question)]),
         (f"{title}: corrected for the selection of items", _selected(question)),
         (f"{title}: by arm", _by_arm(question)),
         (f"{title}: by version of the guidelines", _by_version(question)),
@@ -88,6 +105,35 @@ def _given(question: QuestionAgreement, **more: str | tuple[str, ...]) -> Filter
 def _two(question: QuestionAgreement, *sides: dict[str, str], pair="") -> Filter:
     """Units with two such labels."""
     return Filter({}, tuple({DIMENSION: question.dimension, **side} for side in sides), pair)
+
+
+# ---- all questions ----
+
+
+def _questions(result: Agreement) -> Table:
+    """What each question's answer rests on."""
+
+    def n_left(row: Recommended, reason: str) -> int:
+        return (row.question.figures[0].left_out or {}).get(reason, 0)
+
+    def opens(*sides: str):
+        return lambda row: Filter({row.question.dimension: sides if len(sides) > 1 else sides[0]})
+
+    return Table(
+        QUESTIONS,
+        [
+            Column("Question", "question.title"),
+            Column("Measure", "title"),
+            Column("Value", "figure", interval=True),
+            Column("Labels", "question.n_labels", items=lambda row: _given(row.question), counts=JUDGEMENTS),
+            Column("Units with a pair", "question.n_paired", items=opens(*PAIRED)),
+            Column("People disagree", "question.n_disagree", items=opens("disagree")),
+            Column("One label only", lambda row: n_left(row, "one label only"), items=opens("single")),
+            Column("No label", lambda row: n_left(row, "no label"), items=opens("unlabelled")),
+        ],
+        [recommended(question) for question in result.labelled],
+        recomputed_in_words(result.labelled),
+    )
 
 
 # ---- coefficients ----
@@ -153,15 +199,17 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
             rows,
             " ".join(filter(None, [note, recomputed_in_words([question])])),
         ),
-        None if question.takes_number else _against_chance(question),
-        Table(
-            f"{title}: intervals if units were independent",
-            [Column("Measure", "title"), *_closed_form(lambda one: one)],
-            question.figures,
-            CLOSED_FORM,
-        ),
         *([] if question.per_label or question.takes_number else [_labels(question)]),
     ]
+
+
+def _independent(question: QuestionAgreement) -> Table:
+    return Table(
+        f"{question.title}: intervals if units were independent",
+        [Column("Measure", "title"), *_closed_form(lambda one: one)],
+        question.figures,
+        CLOSED_FORM,
+    )
 
 
 def _closed_form(figure) -> list[Column]:
@@ -232,9 +280,11 @@ def _per_label(question: QuestionAgreement) -> Table:
             ),
             Column("Agreement", "percent_agreement", interval=True),
             Column("Alpha", "alpha", interval=True),
-            Column("Fleiss' kappa", "fleiss_kappa", interval=True),
-            Column("AC1", "gwet_ac1", interval=True),
-            Column("Brennan-Prediger", "brennan_prediger", interval=True),
+            *(
+                Column(words, name, interval=True)
+                for name, words in OTHER_COEFFICIENTS.items()
+                if all(getattr(row, name) for row in question.per_label)
+            ),
         ],
         question.per_label,
     )
@@ -253,26 +303,54 @@ class _Cell:
     n: int
 
 
+PAIR_FIGURES = {
+    "percent_agreement": "Agreement",
+    "": "Kappa",
+    "linear": "Kappa, linear",
+    "quadratic": "Kappa, quadratic",
+    "scott_pi": "Scott's pi",
+}
+
+
+def _of_pair(pair: RaterPair, name: str) -> WithClosedForm | UnsetType | None:
+    return getattr(pair, name) if name else pair
+
+
 def _pair_figures(question: QuestionAgreement) -> dict[str, str]:
-    weighted = {} if question.level == "nominal" else {"linear": "Kappa, linear", "quadratic": "Kappa, quadratic"}
-    return {"percent_agreement": "Agreement", "": "Kappa", **weighted, "scott_pi": "Scott's pi"}
+    return {name: words for name, words in PAIR_FIGURES.items() if all(_of_pair(one, name) for one in question.pairs)}
 
 
-def _pairs(question: QuestionAgreement) -> list[Part]:
-    title, names = f"{question.title}: pairs of annotators", _pair_figures(question)
+def _who(pair) -> list[Column]:
+    return [
+        Column("Annotator", lambda row: Person(pair(row).a, pair(row).a_id)),
+        Column("Annotator ", lambda row: Person(pair(row).b, pair(row).b_id)),
+    ]
 
-    def figure(pair: RaterPair, name: str) -> Figure:
-        return getattr(pair, name) if name else pair
+
+def _pairs(question: QuestionAgreement) -> Table:
+    n = question.n_pairs_not_listed
 
     def both(way: str):
         return lambda row: _two(question, {RATER: row.a_id}, {RATER: row.b_id}, pair=way)
 
-    def who(pair) -> list[Column]:
-        return [
-            Column("Annotator", lambda row: Person(pair(row).a, pair(row).a_id)),
-            Column("Annotator ", lambda row: Person(pair(row).b, pair(row).b_id)),
-        ]
+    return Table(
+        f"{question.title}: pairs of annotators",
+        [
+            *_who(lambda row: row),
+            Column("Shared units", "n_pairable", items=both("")),
+            Column("Same label", "n_agree", items=both("same")),
+            Column("Other label", "n_differ", items=both("other")),
+            *(
+                Column(words, lambda row, of=name: _of_pair(row, of), interval=True)
+                for name, words in _pair_figures(question).items()
+            ),
+        ],
+        question.pairs,
+        f"{n_of(n, 'more pairs')}, who share fewer units, are not listed." if n else "",
+    )
 
+
+def _by_pair(question: QuestionAgreement) -> Table:
     cells = [
         _Cell(pair, of_a.label, of_b.label, of_a.title, of_b.title, n)
         for pair in question.pairs
@@ -280,49 +358,32 @@ def _pairs(question: QuestionAgreement) -> list[Part]:
         for of_b, n in zip(question.labels, counts, strict=True)
         if n
     ]
-    return [
-        Table(
-            title,
-            [
-                *who(lambda row: row),
-                Column("Shared units", "n_pairable", items=both("")),
-                Column("Same label", "n_agree", items=both("same")),
-                Column("Other label", "n_differ", items=both("other")),
-                *(Column(words, lambda row, of=name: figure(row, of), interval=True) for name, words in names.items()),
-            ],
-            question.pairs,
-            f"{n_of(n, 'more pairs')}, who share fewer units, are not listed."
-            if (n := question.n_pairs_not_listed)
-            else "",
-        ),
-        Table(
-            f"{title}, label by label",
-            [
-                *who(lambda row: row.pair),
-                Column("Label of the first", "title_a"),
-                Column("Label of the second", "title_b"),
-                Column(
-                    "Units",
-                    "n",
-                    items=lambda row: _two(
-                        question, {RATER: row.pair.a_id, LABEL: row.of_a}, {RATER: row.pair.b_id, LABEL: row.of_b}
-                    ),
+    return Table(
+        f"{question.title}: pairs of annotators, label by label",
+        [
+            *_who(lambda row: row.pair),
+            Column("Label of the first", "title_a"),
+            Column("Label of the second", "title_b"),
+            Column(
+                "Units",
+                "n",
+                items=lambda row: _two(
+                    question, {RATER: row.pair.a_id, LABEL: row.of_a}, {RATER: row.pair.b_id, LABEL: row.of_b}
                 ),
-            ],
-            cells,
-            "Units that both people of a pair labelled, by the label of each; combinations that do not occur are left "
-            "out.",
-        ),
-        Table(
-            f"{title}, intervals if units were independent",
-            [
-                *who(lambda row: row[0]),
-                Column("Measure", lambda row: row[1]),
-                *_closed_form(lambda row: row[2]),
-            ],
-            [(pair, words, figure(pair, name)) for pair in question.pairs for name, words in names.items()],
-        ),
-    ]
+            ),
+        ],
+        cells,
+        "Units that both people of a pair labelled, by the label of each; combinations that do not occur are left out.",
+    )
+
+
+def _independent_pairs(question: QuestionAgreement) -> Table:
+    names = _pair_figures(question)
+    return Table(
+        f"{question.title}: pairs of annotators, intervals if units were independent",
+        [*_who(lambda row: row[0]), Column("Measure", lambda row: row[1]), *_closed_form(lambda row: row[2])],
+        [(pair, words, _of_pair(pair, name)) for pair in question.pairs for name, words in names.items()],
+    )
 
 
 # ---- against decisions ----
@@ -381,10 +442,10 @@ def _part_columns(question: QuestionAgreement) -> list[Column]:
     return [Column("Agreement", "percent_agreement", interval=True), *alphas]
 
 
-def _by_source(result: Agreement, question: QuestionAgreement) -> Table:
+def _by_source(result: Agreement, question: QuestionAgreement) -> Titled:
     split, paired = split_in(result.made_from), {question.dimension: PAIRED}
     n = question.n_sources_not_listed
-    return Table(
+    table = Table(
         f"{question.title}: by {name_split(split)}",
         [
             Column(split_heading(split), "source"),
@@ -398,6 +459,7 @@ def _by_source(result: Agreement, question: QuestionAgreement) -> Table:
         question.by_source,
         f"{n:,} more{'' if split else ' sources'}, with fewer units, {either(n, 'is', 'are')} not listed." if n else "",
     )
+    return table.title, [pictures.draw_sources(result, question), table]
 
 
 def _selected(question: QuestionAgreement) -> list[Part]:
@@ -515,7 +577,7 @@ REPORT = Report(
     "agreement",
     "Agreement between people",
     "analysis.reports.agreement.agreement.compute",
-    (RATERS, COMPARED_WITH),
+    (RATERS, COMPARED_WITH, ALL_STATISTICS),
     "Over the pairs of labels that exist. Intervals are 95 % bootstrap intervals; they resample claims (or questions) "
     "where several units come from one.",
     own_page="project_agreement",
@@ -525,4 +587,6 @@ REPORT = Report(
     paragraph=methods,
     quick=True,
     takes_numbers=True,
+    more="Every coefficient, analytic intervals, the test against chance, each pair label by label, and agreement by "
+    "source, arm and version of the guidelines.",
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.figures.page import Answer, Rule, all_that_apply, first_sentence
+from analysis.figures.page import Answer, Headline, Rule, all_that_apply, first_sentence
 from analysis.figures.pictures import Picture
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.methods import named_reference
@@ -315,8 +316,17 @@ def answer(result: Comparison) -> Answer:
         sentences=tuple(sentences) or (_nothing(result),),
         n=f"{checker_name(result)} {of}. {'; '.join(sizes) or f'n = {n_units}'}",
         picture=_picture(result),
+        headlines=tuple(_headlines(result, each)),
         next=first_sentence(NEXT, each),
     )
+
+
+def _headlines(result: Comparison, each: list[About]) -> Iterator[Headline]:
+    for about in each:
+        figure = about.of.accuracy if result.gives_labels else about.spearman
+        if figure and figure.is_defined:
+            measure = "accuracy" if result.gives_labels else f"Spearman's correlation, {result.score}"
+            yield Headline(about.of.title, f"{measure} of {about.name}", figure)
 
 
 def _nothing(result: Comparison) -> str:

@@ -49,19 +49,19 @@ DRAWN = {"by_item": OF_UNITS, "by_system": "models", "by_both": "models, and cla
 
 
 def associations(
-    dimension: Dimension, label: np.ndarray, value: np.ndarray, units: pd.DataFrame
+    dimension: Dimension, label: np.ndarray, value: np.ndarray, units: pd.DataFrame, *, with_levels: bool
 ) -> Associations | None:
-    """Tests of a dimension whose labels have an order, and the levels of such a one, or of one that judges what several
-    models made and has labels on a scale; None for others. `label` is what people give each unit as a number, nan for
-    none, and `value` its score."""
+    """Tests of a dimension whose labels have an order; `with_levels` also the levels of such a one, or of one that
+    judges what several models made and has labels on a scale. None for others. `label` is what people give each unit as
+    a number, nan for none, and `value` its score."""
     is_ordinal = dimension.level != "nominal"
-    has_models = _n_values(units["model"]) >= FEWEST_MODELS
+    has_models = with_levels and _n_values(units["model"]) >= FEWEST_MODELS
     if not is_ordinal and not (has_models and len(set(places_of(dimension)) - {None}) > 1):
         return None
     draws = FEWER_PERMUTATIONS if len(units) > LARGE else PERMUTATIONS
     return Associations(
         tests=_tests(label, value, units, draws) if is_ordinal else [],
-        levels=_levels(label, value, units, is_ordinal, draws),
+        levels=_levels(label, value, units, is_ordinal, draws) if with_levels else [],
         n_scored=int((np.isfinite(label) & np.isfinite(value)).sum()),
     )
 

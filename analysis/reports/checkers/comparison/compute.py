@@ -79,6 +79,7 @@ def compute(
     ratings: str = "",
     margin: float = MARGIN,
     own_units: bool = False,
+    all: bool = False,
     quick: bool = False,
 ) -> tuple[Comparison, Items]:
     """The comparison report of one checker run.
@@ -88,8 +89,8 @@ def compute(
     is the UUID of a run that is set against the same people (labels untouched by both, unless `touched`), and
     `other_score` a score of it, or without it of this run, that is set against `score`. `ratings`, a key of RATINGS,
     says what of people's labels a score goes with. Differences below `margin`
-    would not matter. Checkers are compared on the units that all of them label, with `own_units` each on its own. Wrong
-    values raise ValueError.
+    would not matter. Checkers are compared on the units that all of them label, with `own_units` each on its own.
+    `all`: with more statistics, which take longest. Wrong values raise ValueError.
     """
     if margin <= 0:
         raise ValueError(f"margin, the smallest difference of interest, is above 0, not {margin:g}")
@@ -138,7 +139,7 @@ def compute(
     parts: dict[str, dict] = {side.dimension.slug: dict.fromkeys(PARTS) for side in sides}
     gives_labels = checker_run.gives != "scores"
     if gives_labels and not quick:
-        for side in sides:
+        for side in sides if all else ():
             parts[side.dimension.slug]["probabilities"] = probabilities(
                 items, source, side.dimension, checker_run, side.people.code, side.checker_not_asked, units
             )
@@ -160,12 +161,13 @@ def compute(
         dimensions = [side.dimension for side in sides]
         compared = codes_of_all if own_units else on_same_units(codes_of_all, dimensions)
         of_everybody = labellers(
-            items, source, kind, units, by_all, reference, of_all, compared, dimensions, BY_ALL, final
+            items, source, kind, units, by_all, reference, of_all, compared, dimensions, BY_ALL, final, all=all
         )
         for side in sides:
             parts[side.dimension.slug]["baseline"] = _baseline(side, units)
             parts[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
-            parts[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
+            if all:
+                parts[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
     if not gives_labels:  # then all that can be said is how scores go with the place of people's labels
         sides = [side for side in sides if side.dimension.level != "nominal"]
     rated = {side.dimension.slug: rated_by(side.dimension, ratings, reference) for side in sides}
@@ -191,11 +193,14 @@ def compute(
             continue
         if others is not None:
             parts[slug]["scores"] = score_pair(dimension, of_both, values, others, units, margin)
-        parts[slug]["associations"] = associations(dimension, by_people, values, units)
+        parts[slug]["associations"] = associations(
+            dimension, by_people, values, units, with_levels=all or not gives_labels
+        )
     add_judgements(items, kind, counted, everything, of_runs=judged)
     families = adjust([parts[side.dimension.slug] for side in sides])
     left_out = decisions_left_out(source, reference, units, of_one)
     return Comparison(
+        all=all,
         margin=margin,
         run=checker_run.uuid,
         checker=checker_run.checker,
@@ -229,7 +234,7 @@ def compute(
                 n_checker_not_asked=int(side.checker_not_asked.sum()),
                 labels=[] if side.dimension.takes_number else NamedLabel.of(side.dimension),
                 **_measures(side, units, quick=quick),
-                with_unasked=_with_unasked(kind, side, units, quick=quick),
+                with_unasked=_with_unasked(kind, side, units, quick=quick) if all else None,
                 rated_by=rated[side.dimension.slug],
                 correlations=_correlations(side, units, codes_of_run[side.dimension.slug], values, quick=quick),
                 **parts[side.dimension.slug],

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from msgspec import UNSET
 
 from analysis.figures.items import Items
 from analysis.figures.results import Figure
@@ -40,9 +41,11 @@ def labellers(
     dimensions: list[Dimension],
     judged: str,
     final: FinalDecisions | None = None,
+    *,
+    all: bool,
 ) -> dict[str, Labellers]:
-    """By dimension, how close every checker and every person is to the reference, to the posterior of Dawid-Skene, and
-    every checker to every person.
+    """By dimension, how close every checker and every person is to the reference; with `all` also every checker to the
+    posterior of Dawid-Skene, and to every person.
 
     `counted` are the people's labels that count, the table `judged` of the items; `from_everybody` is the reference
     made of them, `codes` what each run says, first the one that is compared. A reference made of people's labels is
@@ -84,10 +87,11 @@ def labellers(
                 Labeller(kind=what, id=one, name=name, **_measures(dimension, against[one].code, by[one], units))
                 for one, (what, name) in names.items()
             ],
-            posterior=_posterior(dimension, units, of_people, codes),
+            posterior=_posterior(dimension, units, of_people, codes) if all else UNSET,
             people=[who[rater].name for rater in listed],
             against_people=[
-                [_accuracy(dimension, by[rater], by[run.uuid], units) for rater in listed] for run in codes
+                [_accuracy(dimension, by[rater], by[run.uuid], units) for rater in listed]
+                for run in (codes if all else ())
             ],
             n_people_not_listed=len(everybody) - len(listed),
             with_people=[

@@ -25,6 +25,10 @@ from analysis.reports.words.sentences import (
 )
 from analysis.sources.splits import name_split, split_in
 
+BY_PERSON_AND_MODEL = (
+    "; checkers also against each person, and against the posterior of Dawid and Skene's model (the mean probability "
+    "of the checker's label)"
+)
 MEASURES = (
     ("accuracy", "accuracy"),
     ("balanced_accuracy", "balanced accuracy"),
@@ -202,11 +206,11 @@ def _everybody(result: Comparison) -> str:
     if first is None or not first.people:
         return ""
     others = f", a person with {others_of(result)}" if is_of_people(result) else ""
+    more = BY_PERSON_AND_MODEL if result.all else ""
     n = result.families["people"]
     adjusted = f", adjusted for {n_of(n, 'tests')} (Holm 1979)" if n > 1 else ""
     return (
-        f"Every checker and every person was compared with the reference{others}; checkers also against each person, "
-        "and against the posterior of Dawid and Skene's model (the mean probability of the checker's label). "
+        f"Every checker and every person was compared with the reference{others}{more}. "
         f"{checker_name(result)} was also compared with each person on the same units, both against "
         f"{others_of(result)}, by exact paired tests in which the differences of whole {clusters_of(result)[1]} change "
         f"sign{adjusted}."

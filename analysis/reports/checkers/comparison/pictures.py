@@ -190,7 +190,7 @@ def draw_labellers(result: Comparison, dimension: ComparedDimension) -> Interval
 
 def draw_agreement(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
     labellers = dimension.labellers
-    if labellers is None or not labellers.people or draw_labellers(result, dimension) is None:
+    if not (labellers and labellers.people and labellers.against_people) or not draw_labellers(result, dimension):
         return None
     checkers, people = labellers.of_kind("checker"), labellers.of_kind("person")
     rows = list(zip(checkers, labellers.against_people, strict=True))

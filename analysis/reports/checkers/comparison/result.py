@@ -159,9 +159,9 @@ class Labellers(Record):
     each person who can be held against the run that is compared."""
 
     labellers: list[Labeller]
-    posterior: PosteriorAccuracy
+    posterior: PosteriorAccuracy | UnsetType = UNSET
     people: list[str]
-    against_people: list[list[Figure]]
+    against_people: list[list[Figure]] = []
     n_people_not_listed: int
     with_people: list[WithPerson]
 
@@ -244,7 +244,7 @@ class Probabilities(Record):
 
 
 class ComparedDimension(ReportedQuestion):
-    """What is None was not asked, cannot be had, or is left out of a first pass."""
+    """What is None was not asked, cannot be had, is left out of a first pass, or is one of more statistics."""
 
     level: str
     n_labels_all: int
@@ -279,6 +279,9 @@ class ComparedRun(Record):
 
 
 class Comparison(RunAgainstReference):
+    """`all`: with more statistics."""
+
+    all: bool = False
     margin: float
     gives: str
     score: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
@@ -10,7 +10,17 @@ from analysis.reports.checkers.comparison import correlation_tables, filters, pi
 from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import counts_places, methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
-from analysis.reports.common import ANY_RUN, DAWID_SKENE, FINAL, NUMERIC, RATINGS, TOUCHED, WITH_MODEL, references_here
+from analysis.reports.common import (
+    ALL_STATISTICS,
+    ANY_RUN,
+    DAWID_SKENE,
+    FINAL,
+    NUMERIC,
+    RATINGS,
+    TOUCHED,
+    WITH_MODEL,
+    references_here,
+)
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
@@ -19,16 +29,19 @@ from analysis.sources.outline import Outline, Run
 from analysis.sources.wrong import WrongChoice
 
 MARGIN = 0.05
+Titled = tuple[str, list[Part | None]]
 RELIABILITY = "On the dotted line the checker is perfectly calibrated; below it, it is overconfident."
 
 
 def page(result: Comparison) -> Page:
-    sections = [
-        Section(f"{dimension.title}: {title}", parts)
-        for dimension in result.dimensions
-        for title, parts in _sections(result, dimension)
-    ]
-    return Page(answer(result), sections, _notes(result))
+    def shown(sections: Callable[[Comparison, ComparedDimension], list[Titled]]) -> list[Section]:
+        return [
+            Section(f"{dimension.title}: {title}", parts)
+            for dimension in result.dimensions
+            for title, parts in sections(result, dimension)
+        ]
+
+    return Page(answer(result), shown(_sections), _notes(result), shown(_more) if result.all else [])
 
 
 def _notes(result: Comparison) -> list[str]:
@@ -56,8 +69,8 @@ def _notes(result: Comparison) -> list[str]:
     return notes
 
 
-def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[str, list[Part]]]:
-    sections: list[tuple[str, list[Part | None]]] = [
+def _sections(result: Comparison, dimension: ComparedDimension) -> list[Titled]:
+    sections: list[Titled] = [
         ("agreement with people", _against_people(result, dimension)),
         ("correlations with a score", correlation_tables.associations(result, dimension)),
         ("two scores", correlation_tables.scores(result, dimension)),
@@ -66,23 +79,21 @@ def _sections(result: Comparison, dimension: ComparedDimension) -> list[tuple[st
         sections.append(
             (f"compared with {checker_name(result.other)}", tables.versus(result, dimension, dimension.versus))
         )
+    everybody = [pictures.draw_labellers(result, dimension), *tables.labellers(result, dimension)]
+    return [*sections, ("every checker and every person", everybody)]
+
+
+def _more(result: Comparison, dimension: ComparedDimension) -> list[Titled]:
+    sections: list[Titled] = []
     if dimension.rivals:
         sections.append(("compared with every other checker", tables.rivals(result, dimension)))
-    sections.append(
-        (
-            "every checker and every person",
-            [
-                pictures.draw_labellers(result, dimension),
-                pictures.draw_agreement(result, dimension),
-                *tables.labellers(result, dimension),
-            ],
-        )
-    )
+    pairs = [pictures.draw_agreement(result, dimension), tables.against_people(dimension)]
+    sections.append(("every checker against every person", pairs))
     if dimension.probabilities:
         reliability, *curves = pictures.draw_probabilities(result, dimension, dimension.probabilities) or [None]
         listed = tables.probabilities(result, dimension, dimension.probabilities)
         sections.append(("probabilities", [reliability, Text(RELIABILITY), *curves, *listed]))
-    return [(title, [part for part in parts if part]) for title, parts in sections]
+    return sections
 
 
 def _against_people(result: Comparison, dimension: ComparedDimension) -> list[Part | None]:
@@ -235,6 +246,7 @@ OPTIONS = (
         hides=has_one_checker,
         group=STATISTICS,
     ),
+    ALL_STATISTICS,
 )
 REPORT = Report(
     "comparison",
@@ -252,4 +264,6 @@ REPORT = Report(
     takes_numbers=True,
     settles=settle,
     offers=offers,
+    more="Every other checker on the same units, each checker against each person and the Dawid-Skene model, "
+    "probabilities with their curves and thresholds, and correlations within sources and models.",
 )

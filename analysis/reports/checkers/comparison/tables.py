@@ -47,6 +47,7 @@ BASELINE = (
     "{share:.3f} is the accuracy of always giving {title}; exact paired test of the difference on the same units, "
     "p = {p:.3g}."
 )
+BY_MODEL = "Expected accuracy by Dawid-Skene"
 EXPECTED = (
     "Expected accuracy is the mean probability, by the posterior of Dawid-Skene over all people, of the checker's "
     "label."
@@ -350,17 +351,14 @@ def _several(result: Comparison, dimension: ComparedDimension) -> list[Table]:
 
 
 def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
-    """Every checker and person against the reference, and every checker against every person."""
+    """Every checker and person against the reference."""
     measured, slug = dimension.labellers, dimension.dimension
     if not measured:
         return []
-    checkers, people = measured.of_kind("checker"), measured.of_kind("person")
-    expected = dict(zip([row.id for row in checkers], measured.posterior.expected_accuracy, strict=True))
-    pairs = [
-        (checker, person, cell)
-        for checker, cells in zip(checkers, measured.against_people, strict=True)
-        for person, cell in zip(people, cells, strict=True)
-    ]
+    expected = {}
+    if measured.posterior:
+        ids = [row.id for row in measured.of_kind("checker")]
+        expected = dict(zip(ids, measured.posterior.expected_accuracy, strict=True))
     return [
         Table(
             f"{dimension.title}: every checker and every person against {result.reference_title.lower()}",
@@ -369,28 +367,36 @@ def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
                 Column("Kind", "kind"),
                 Column("Accuracy", "accuracy", interval=True),
                 Column("Macro-F1", "macro_f1", interval=True),
-                Column("Expected accuracy by Dawid-Skene", lambda row: expected.get(row.id), interval=True),
+                *([Column(BY_MODEL, lambda row: expected.get(row.id), interval=True)] if measured.posterior else []),
                 Column("n", "accuracy.n_pairable", items=lambda row: filters.against_reference(slug, row.id)),
             ],
             measured.labellers,
             _about_people(result, dimension),
         ),
         _with_people(result, dimension),
-        Table(
-            f"{dimension.title}: every checker against every single person",
-            [
-                Column("Checker", lambda row: row[0].name),
-                Column("Person", lambda row: rater_cell(row[1])),
-                Column("Same label", lambda row: row[2], interval=True),
-                Column(
-                    "n",
-                    lambda row: row[2].n_pairable,
-                    items=lambda row: filters.by_two(dimension, row[0].id, row[1].id),
-                ),
-            ],
-            pairs,
-        ),
     ]
+
+
+def against_people(dimension: ComparedDimension) -> Table | None:
+    measured = dimension.labellers
+    if not (measured and measured.against_people):
+        return None
+    return Table(
+        f"{dimension.title}: every checker against every single person",
+        [
+            Column("Checker", lambda row: row[0].name),
+            Column("Person", lambda row: rater_cell(row[1])),
+            Column("Same label", lambda row: row[2], interval=True),
+            Column(
+                "n", lambda row: row[2].n_pairable, items=lambda row: filters.by_two(dimension, row[0].id, row[1].id)
+            ),
+        ],
+        [
+            (checker, person, cell)
+            for checker, cells in zip(measured.of_kind("checker"), measured.against_people, strict=True)
+            for person, cell in zip(measured.of_kind("person"), cells, strict=True)
+        ],
+    )
 
 
 def _with_people(result: Comparison, dimension: ComparedDimension) -> Table:
@@ -434,6 +440,6 @@ def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
         "checkers', so these accuracies do not say who is better. The next table does."
         if is_of_people(result) and measured.people
         else "",
-        EXPECTED,
+        EXPECTED if measured.posterior else "",
         f"{measured.n_people_not_listed} more people are not listed." if measured.n_people_not_listed else "",
     )
