@@ -1,4 +1,5 @@
-"""Tables as they are declared: columns that say what they take from a row, rows of any kind.
+"""Tables as they are declared: columns that say what they take from a row, rows of any kind. A record whose fields
+are the cells of its row declares each with its column: `n: Annotated[int, Column("Units")]`.
 
 A declared table becomes a grid of cells (`analysis.figures.tabular`), which every rendering is made from: on pages an
 estimate and its interval stand in one cell, in files the ends have columns of their own.
@@ -8,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from analysis.figures.items import Filter
-from analysis.figures.results import Figure
+from analysis.figures.results import Figure, Record
 from analysis.figures.tabular import LOW, Cell, Estimated, Grid, Linked, Missing, Noted, Person
 
 HIGH = ", high"
@@ -21,6 +23,7 @@ HIGH = ", high"
 @dataclass(frozen=True)
 class Column:
     """A column: its title, and what it takes from a row: an attribute's name (`alpha.n_pairable`), or by a function.
+    That of a record's field takes this field, with `interval` if it is a figure.
 
     With `interval` the value is a `Figure` (or None): an estimate with its interval, or the reason where there is none.
     `items` gives the filter that the cell opens (None: nothing to open; nothing is opened behind 0 either), of which
@@ -30,14 +33,14 @@ class Column:
     """
 
     title: str
-    value: str | Callable[[Any], str | int | float | Figure | Person | None]
+    value: str | Callable[[Any], str | int | float | Figure | Person | None] = ""
     interval: bool = False
     items: Callable[[Any], Filter | None] | None = None
     counts: str | Callable[[Any], str] | None = ""
     net: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.value, str):
+        if self.value and isinstance(self.value, str):
             object.__setattr__(self, "value", attrgetter(self.value))
 
     def counted(self, row: Any) -> str | None:
@@ -63,6 +66,22 @@ class Column:
     @property
     def titles(self) -> tuple[str, ...]:
         return (self.title, self.title + LOW, self.title + HIGH) if self.interval else (self.title,)
+
+
+@cache
+def columns_of(record: type[Record]) -> tuple[Column, ...]:
+    """The columns that the fields of a record declare, in their order."""
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(
+        replace(column, value=column.value or name, interval=column.interval or _is_figure(hints[name].__origin__))
+        for name in record.__struct_fields__
+        for column in getattr(hints[name], "__metadata__", ())
+        if isinstance(column, Column)
+    )
+
+
+def _is_figure(kind: Any) -> bool:
+    return any(isinstance(one, type) and issubclass(one, Figure) for one in (kind, *get_args(kind)))
 
 
 def ends_of(figure: Figure | None) -> tuple[Cell, Cell, Cell]:

@@ -37,7 +37,7 @@ REPORTS: EntryTable[Report] = EntryTable(
         "analysis.reports.planning.planning.show:REPORT",
         "analysis.reports.rates.rates.show:REPORT",
         "analysis.papers.refchecker.show:REPORT",
-        "analysis.reports.rates.matched.show:REPORT",
+        "analysis.reports.rates.matched.report:REPORT",
         "analysis.reports.checkers.difference.show:REPORT",
         "analysis.reports.rates.coverage.show:REPORT",
         "analysis.papers.leakage.show:REPORT",

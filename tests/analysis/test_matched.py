@@ -44,9 +44,13 @@ def matched(project, **parameters):
     return get_report("matched").compute(project, **parameters)
 
 
-def counts(found):
-    return [(found[group]["matched"], found[group]["unmatched"], found[group]["undecided"]) for group in
-            ("documents", "claims")]  # fmt: skip
+def rows_of(report, source="all", side="people"):
+    """Documents, then claims."""
+    return [row for row in report["shares"] if (row["source"], row["side"]) == (source, side)]
+
+
+def counts(report, *which):
+    return [(row["matched"], row["unmatched"], row["undecided"]) for row in rows_of(report, *which)]
 
 
 def test_a_document_is_matched_by_one_pair_and_a_claim_by_one_document(dataset):
@@ -56,23 +60,20 @@ def test_a_document_is_matched_by_one_pair_and_a_claim_by_one_document(dataset):
     labelled(project, two, Aone=NO, Bone=E)  # b is tied, e without a label
     report = matched(project)
     assert report["pairs"] == {"people": {"entailed": 1, "other": 2, "left_out": {"without a label": 1, "tied": 1}}}
-    assert counts(report["all"]["people"]) == [(1, 1, 2), (1, 0, 1)]
-    people = report["all"]["people"]
-    assert (people["documents"]["share"]["estimate"], people["claims"]["share"]["estimate"]) == (0.5, 1.0)
-    assert (people["documents"]["lowest"], people["documents"]["highest"]) == (0.25, 0.75)
-    assert [
-        (row["document"], row["people"]) for row in sorted(report["documents"], key=lambda row: row["document"])
-    ] == [
+    assert counts(report) == [(1, 1, 2), (1, 0, 1)]
+    documents, claims = rows_of(report)
+    assert (documents["share"]["estimate"], claims["share"]["estimate"]) == (0.5, 1.0)
+    assert (documents["lowest"], documents["highest"]) == (0.25, 0.75)
+    assert sorted((row["name"], row["people"]) for row in report["documents"]) == [
         ("a", "matched"),
         ("b", "undecided"),
         ("d", "unmatched"),
         ("e", "undecided"),
     ]
-    assert {row["claim"]: row["people"] for row in report["claims"]} == {"c1": "matched", "c2": "undecided"}
-    m1, m2 = report["sources"]
-    assert (m1["method"], m1["model"], m1["n_documents"], m1["n_claims"]) == ("hyde", "m1", 2, 2)
-    assert counts(m1["people"]) == [(1, 1, 0), (1, 1, 0)] and counts(m2["people"]) == [(0, 0, 2), (0, 0, 2)]
-    assert m2["people"]["claims"]["share"]["undefined"] == "none is decided yet"
+    assert {row["name"]: row["people"] for row in report["claims"]} == {"c1": "matched", "c2": "undecided"}
+    assert counts(report, "hyde/m1/-") == [(1, 1, 0), (1, 1, 0)]
+    assert counts(report, "hyde/m2/-") == [(0, 0, 2), (0, 0, 2)]
+    assert rows_of(report, "hyde/m2/-")[1]["share"]["undefined"] == "none is decided yet"
 
 
 def test_labels_other_than_entailment_count_together(dataset):
@@ -82,7 +83,7 @@ def test_labels_other_than_entailment_count_together(dataset):
     labelled(project, one, Done=N, Eone=E)
     labelled(project, two, Done=C, Eone=N)
     labelled(project, three, Eone=C)
-    found = {row["document"]: row["people"] for row in matched(project)["documents"]}
+    found = {row["name"]: row["people"] for row in matched(project)["documents"]}
     assert (found["d"], found["e"]) == ("unmatched", "unmatched")
 
 
@@ -97,9 +98,9 @@ def test_decisions_and_a_checker_stand_beside_people(dataset):
     Suggestion.objects.filter(run=run, unit__pair__hypothesis="D one.").delete()
     report = matched(project, reference="adjudicated", run=str(run.uuid))
     assert report["pairs"]["checker"] == {"entailed": 1, "other": 3, "left_out": {"without a suggestion": 1}}
-    assert counts(report["all"]["people"]) == [(1, 0, 3), (1, 0, 1)]
-    assert counts(report["all"]["checker"]) == [(1, 2, 1), (1, 0, 1)]
-    rows = {row["document"]: (row["people"], row["checker"]) for row in report["documents"]}
+    assert counts(report) == [(1, 0, 3), (1, 0, 1)]
+    assert counts(report, "all", "checker") == [(1, 2, 1), (1, 0, 1)]
+    rows = {row["name"]: (row["people"], row["checker"]) for row in report["documents"]}
     assert rows["b"] == ("undecided", "matched") and rows["e"] == ("matched", "unmatched")
     picture = get_report("matched").page_of(report).answer.picture
     assert [item.value for item in picture.items if item.row == "all"] == [1.0, pytest.approx(1 / 3)]
@@ -122,7 +123,7 @@ def test_pairs_of_no_document_are_counted_and_left_out(dataset):
     Pair.objects.filter(pk=pair.pk).update(response=None)
     report = matched(make_project(dataset, "nli/two-way/1"))
     assert (report["n_pairs"], report["n_pairs_of_no_document"]) == (4, 1)
-    assert "e" not in {row["document"] for row in report["documents"]}
+    assert "e" not in {row["name"] for row in report["documents"]}
 
 
 def test_other_projects_and_wrong_choices_are_refused(dataset):
@@ -151,4 +152,4 @@ def test_the_command_prints_it(dataset):
     )
     out = io.StringIO()
     call_command("report", project.slug, "matched", "--format", "json", stdout=out)
-    assert json.loads(out.getvalue())["all"]["people"]["documents"]["matched"] == 1
+    assert rows_of(json.loads(out.getvalue()))[0]["matched"] == 1

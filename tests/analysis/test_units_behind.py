@@ -333,7 +333,7 @@ def test_matched_documents_and_claims_open_their_pairs():
     claims = {pair.response.claim_id for pair in rows.values() if pair.response_id in entailed}
     mine = {unit for unit, pair in rows.items() if pair.response.claim_id in claims}
     assert units(result, "claim.people=matched") == ordered(project, mine)
-    named = [{name: row[name] for name in ("method", "model", "setting")} for row in result["sources"]]
+    named = [row["of"] for row in result["shares"] if row["of"] and row["group"] == "documents"]
     of_sources = [units(result, Filter(of | {"document.people": "matched"}).encoded) for of in named]
     assert sum(map(len, of_sources)) == len(units(result, "document.people=matched"))
 

@@ -5,6 +5,8 @@ By people and, where a run is named, by a checker, side by side; for all documen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -16,8 +18,7 @@ from analysis.reports.inference import Entailed, by_people, counted_labels, deci
 from analysis.reports.labels.dimensions import NO_SUGGESTION, against, entailing_labels, inference_dimension
 from analysis.reports.labels.judgements import add_judgements, add_names, new_items
 from analysis.reports.labels.reference import decisions_left_out
-from analysis.reports.rates.matched.result import Found, FoundOfSource, Matched, PairCounts, Side, Verdict, Verdicts
-from analysis.reports.rates.matched.show import SOURCE
+from analysis.reports.rates.matched.report import ALL, SOURCE, Matched, MatchedRow, PairCounts, Verdict
 from analysis.sources.base import Source
 from analysis.stats.generation.matching import VERDICTS, MatchedShare, matched_share
 
@@ -64,13 +65,15 @@ def compute(
         version=checker.version if checker else "",
         touched=touched,
         decisions_left_out=left_out,
+        n_documents=int(pairs["document"].nunique()),
+        n_claims=int(pairs["claim"].nunique()),
         n_pairs=len(pairs),
         n_pairs_of_no_document=len(every) - len(pairs),
         pairs={name: PairCounts(**side.counts()) for name, side in sides.items()},
-        all=Found(**_found(pairs, names, quick)),
-        sources=[
-            FoundOfSource(**dict(zip(SOURCE, named, strict=True)), **_found(of_source, names, quick))
-            for named, of_source in pairs.groupby(list(SOURCE), sort=True)
+        shares=[
+            row
+            for named, part in ((None, pairs), *pairs.groupby(list(SOURCE), sort=True))
+            for row in _shares(part, names, quick, dict(zip(SOURCE, named, strict=True)) if named else {})
         ],
         documents=_listed(pairs, "document", names),
         claims=_listed(pairs, "claim", names),
@@ -94,32 +97,29 @@ def _add_columns(items: Items, pairs: pd.DataFrame, names: list[str], run: str) 
         items.add(f"claim.{name}.here", f"Claim {BY[name]}, by these documents", by_source, VERDICTS, run=of_run)
 
 
-def _found(pairs: pd.DataFrame, names: list[str], quick: bool) -> dict:
+def _shares(pairs: pd.DataFrame, names: list[str], quick: bool, of: dict[str, str]) -> Iterator[MatchedRow]:
     """Documents and claims of these pairs, as each side finds them."""
-    documents = pairs.drop_duplicates("document")
-    return {"n_documents": len(documents), "n_claims": int(pairs["claim"].nunique())} | {
-        name: Side(
-            documents=_verdicts(_share(pairs, "document", name, documents["claim"].tolist()), quick),
-            claims=_verdicts(_share(pairs, "claim", name), quick),
-        )
-        for name in names
-    }
+    claims = pairs.drop_duplicates("document")["claim"].tolist()
+    for name in names:
+        for group, cluster in (("document", claims), ("claim", None)):
+            found = _share(pairs, group, name, cluster)
+            yield MatchedRow(
+                source="/".join(part or "-" for part in of.values()) or ALL,
+                of=of,
+                side=name,
+                group=f"{group}s",
+                share=to_figure(found, quick=quick),
+                matched=found.n_matched,
+                unmatched=found.n_unmatched,
+                undecided=found.n_undecided,
+                lowest=number(found.lowest),
+                highest=number(found.highest),
+            )
 
 
 def _share(pairs: pd.DataFrame, group: str, name: str, cluster: list | None = None) -> MatchedShare:
     codes, groups = pd.factorize(pairs[group])
     return matched_share(pairs[name].to_numpy(), codes, len(groups), cluster)
-
-
-def _verdicts(share: MatchedShare, quick: bool) -> Verdicts:
-    return Verdicts(
-        matched=share.n_matched,
-        unmatched=share.n_unmatched,
-        undecided=share.n_undecided,
-        share=to_figure(share, quick=quick),
-        lowest=number(share.lowest),
-        highest=number(share.highest),
-    )
 
 
 def _listed(pairs: pd.DataFrame, group: str, names: list[str]) -> list[Verdict]:
@@ -128,6 +128,6 @@ def _listed(pairs: pd.DataFrame, group: str, names: list[str]) -> list[Verdict]:
     verdicts = {name: [VERDICTS[code] for code in _share(pairs, group, name).verdict] for name in names}
     counts = pairs.groupby(group, sort=False).size()
     return [
-        Verdict(**{group: key, "n_pairs": int(counts[key])} | {name: verdicts[name][place] for name in names})
+        Verdict(name=key, n_pairs=int(counts[key]), **{name: verdicts[name][place] for name in names})
         for place, key in enumerate(groups[:MAX_LISTED])
     ]
