@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import get_annotations
 from operator import attrgetter
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from analysis.figures.items import Filter
 from analysis.figures.results import Figure, Record
@@ -70,10 +71,12 @@ class Column:
 
 @cache
 def columns_of(record: type[Record]) -> tuple[Column, ...]:
-    """The columns that the fields of a record declare, in their order."""
-    hints = get_type_hints(record, include_extras=True)
+    """The columns that the fields of a record declare, in their order; a field may have several."""
+    hints: dict[str, Any] = {}
+    for base in reversed(record.__mro__):
+        hints |= get_annotations(base, eval_str=True) if issubclass(base, Record) else {}
     return tuple(
-        replace(column, value=column.value or name, interval=column.interval or _is_figure(hints[name].__origin__))
+        column if column.value else replace(column, value=name, interval=_is_figure(hints[name].__origin__))
         for name in record.__struct_fields__
         for column in getattr(hints[name], "__metadata__", ())
         if isinstance(column, Column)

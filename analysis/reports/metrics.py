@@ -39,7 +39,7 @@ REPORTS: EntryTable[Report] = EntryTable(
         "analysis.papers.refchecker.show:REPORT",
         "analysis.reports.rates.matched.report:REPORT",
         "analysis.reports.checkers.difference.show:REPORT",
-        "analysis.reports.rates.coverage.show:REPORT",
+        "analysis.reports.rates.coverage.report:REPORT",
         "analysis.papers.leakage.show:REPORT",
         "analysis.papers.sufficiency.show:REPORT",
         "analysis.papers.druid.show:REPORT",

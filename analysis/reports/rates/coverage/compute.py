@@ -11,8 +11,13 @@ from analysis.reports.estimates import to_figure
 from analysis.reports.labels.aspect_labels import coded_labels, response_frame
 from analysis.reports.labels.aspects import TIES, TITLES, covering_dimension, covering_labels
 from analysis.reports.labels.judgements import add_judgements, add_names, new_items
-from analysis.reports.rates.coverage.result import AnswerCoverage, Coverage, MeanCoverage, ModelCoverage
-from analysis.reports.rates.coverage.show import IN_ANSWERS, VERDICT_TITLES
+from analysis.reports.rates.coverage.report import (
+    IN_ANSWERS,
+    VERDICT_TITLES,
+    AnswerCoverage,
+    Coverage,
+    MeanCoverage,
+)
 from analysis.sources.base import Source
 from analysis.stats.generation import coverage as statistic
 
@@ -55,9 +60,14 @@ def compute(
     cluster = responses["query"].astype("category").cat.codes.to_numpy()
     models = responses["model"].to_numpy(dtype=object)
 
-    def mean(where: np.ndarray) -> dict:
-        figure = to_figure(statistic.mean_coverage(covered, where, cluster), quick=quick)
-        return _counts(covered, where) | {"coverage": figure}
+    def mean(model: str | None, where: np.ndarray) -> MeanCoverage:
+        return MeanCoverage(
+            model=model,
+            coverage=to_figure(statistic.mean_coverage(covered, where, cluster), quick=quick),
+            n_responses=int(where.sum()),
+            n_aspects_left=int(covered.n_aspects[where & np.isnan(covered.share)].sum()),
+            **_counts(covered, where),
+        )
 
     return Coverage(
         dimension=dimension.slug,
@@ -70,8 +80,8 @@ def compute(
         ties_title=TIES[ties],
         most_labels=int(covered.n_labels.max(initial=0)),
         n_queries=int(responses["query"].nunique()),
-        all=MeanCoverage(**mean(np.ones(len(responses), dtype=bool))),
-        models=[ModelCoverage(model=model, **mean(models == model)) for model in sorted(set(models.tolist()))],
+        all=mean(None, np.ones(len(responses), dtype=bool)),
+        models=[mean(model, models == model) for model in sorted(set(models.tolist()))],
         **_rows(responses, covered),
     ), items
 
@@ -84,11 +94,10 @@ def _add_columns(items: Items, units: pd.DataFrame, coverage: statistic.Response
     items.add("counted", "", np.isnan(coverage.share[answer]).astype(int), IN_ANSWERS)
 
 
-def _counts(coverage: statistic.ResponseCoverage, where: np.ndarray) -> dict:
+def _counts(coverage: statistic.ResponseCoverage, where: np.ndarray | int) -> dict:
+    """Of some responses, or of one."""
     return {
-        "n_responses": int(where.sum()),
         "n_aspects": int(coverage.n_aspects[where].sum()),
-        "n_aspects_left": int(coverage.n_aspects[where & np.isnan(coverage.share)].sum()),
         "n_votes": int(coverage.n_votes[where].sum()),
         "covered": int(coverage.n_covered[where].sum()),
         "not_covered": int(coverage.n_not_covered[where].sum()),
@@ -110,12 +119,7 @@ def _rows(responses: pd.DataFrame, coverage: statistic.ResponseCoverage) -> dict
                 text=row.text[:SHOWN_CHARS],
                 model=row.model,
                 setting=row.setting,
-                n_aspects=int(coverage.n_aspects[row.place]),
-                n_votes=int(coverage.n_votes[row.place]),
-                covered=int(coverage.n_covered[row.place]),
-                not_covered=int(coverage.n_not_covered[row.place]),
-                tied=int(coverage.n_tied[row.place]),
-                undecided=int(coverage.n_undecided[row.place]),
+                **_counts(coverage, row.place),
                 coverage=number(coverage.share[row.place]),
                 undefined=coverage.why_undefined(row.place),
             )

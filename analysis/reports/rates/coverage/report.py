@@ -1,15 +1,17 @@
-"""The page on coverage: which aspects of their questions answers cover."""
+"""The report on coverage, of which aspects of their questions answers cover: its rows, its page."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.page import Answer, Page, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
-from analysis.figures.tables import Column, Table
+from analysis.figures.results import AgainstReference, Figure, Record
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import REFERENCE
 from analysis.reports.labels.aspects import LABELS_NEEDED, TIED_ASPECT, TITLES, covering_dimension
 from analysis.reports.options import Option
-from analysis.reports.rates.coverage.result import Coverage, MeanCoverage, ModelCoverage
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import also_left_out, intervals_in, left_out_of, listed, sentences
@@ -26,6 +28,99 @@ IN_ANSWERS = {"counted": "in answers with a coverage", "left": "in answers witho
 DRAWN_MODELS = 30  # more would fit no page; the table has them
 
 
+# ---- rows ----
+
+
+def _with_verdict(title: str, verdict: str) -> Column:
+    return Column(title, items=lambda row: Filter(row.of | {"verdict": verdict}))
+
+
+# Aspects by verdict, and the labels (votes) that they have.
+Aspects = Annotated[int, Column("Aspects", items=lambda row: Filter(row.of))]
+Votes = Annotated[int, Column("Votes")]
+Covered = Annotated[int, _with_verdict("Covered", "covered")]
+NotCovered = Annotated[int, _with_verdict("Not covered", "not_covered")]
+Tied = Annotated[int, _with_verdict("Tied", "tied")]
+Undecided = Annotated[int, _with_verdict("Undecided", "undecided")]
+
+
+class MeanCoverage(Record):
+    """The mean over answers of a model (None: of all) that have a coverage; `n_aspects_left` are the aspects of the
+    others."""
+
+    model: Annotated[str | None, Column("Model", "name")]
+    coverage: Annotated[
+        Figure,
+        Column("Coverage", items=lambda row: row.with_coverage, counts="answer"),
+        Column("n", "coverage.n_pairable"),
+    ]
+    n_responses: Annotated[int, Column("Answers")]
+    n_aspects: Aspects
+    n_votes: Votes
+    covered: Covered
+    not_covered: NotCovered
+    tied: Tied
+    undecided: Undecided
+    n_aspects_left: Annotated[
+        int,
+        Column("Aspects of answers left out", items=lambda row: Filter(row.of | {"counted": "left"})),
+        Column("Answers left out", "coverage.left_out_words"),
+    ]
+
+    @property
+    def name(self) -> str:
+        return "all responses" if self.model is None else self.model or "no name"
+
+    @property
+    def of(self) -> dict[str, str]:
+        return {} if self.model is None else {"model": self.model}
+
+    @property
+    def with_coverage(self) -> Filter | None:
+        return Filter(self.of | {"counted": "counted"}) if self.coverage.n_pairable else None
+
+
+class AnswerCoverage(Record):
+    response: str
+    query: Annotated[str, Column("Question")]
+    model: Annotated[str, Column("Model", lambda row: row.model or "no name")]
+    coverage: Annotated[
+        float | None,
+        Column("Coverage", lambda row: f"undefined: {row.undefined}" if row.undefined else row.coverage),
+    ]
+    n_aspects: Aspects
+    n_votes: Votes
+    covered: Covered
+    not_covered: NotCovered
+    tied: Tied
+    undecided: Undecided
+    text: Annotated[str, Column("Question, in words")]
+    setting: str
+    undefined: str
+
+    @property
+    def of(self) -> dict[str, str]:
+        return {"answer": self.response}
+
+
+class Coverage(AgainstReference):
+    dimension: str
+    title: str
+    covering: list[str]
+    k: int
+    ties: str
+    ties_title: str
+    most_labels: int
+    n_queries: int
+    all: MeanCoverage
+    models: list[MeanCoverage]
+    responses: list[AnswerCoverage]
+    n_responses_not_listed: int
+
+
+# ---- the page ----
+
+
 def references_here(source: Outline) -> dict[str, str]:
     return {name: TITLES[name] for name in source.references()}
 
@@ -38,77 +133,22 @@ def refuses(kind: TaskType) -> str:
 
 def page(result: Coverage) -> Page:
     picture = _picture(result)
-    by_model = [picture, _models(result), Text("Aspects without enough labels are undecided.")]
+    n = result.n_responses_not_listed
+    by_model = [
+        picture,
+        Table("Coverage by model", columns_of(MeanCoverage), [result.all, *result.models]),
+        Text("Aspects without enough labels are undecided."),
+    ]
+    answers = Table(
+        "Coverage of answers",
+        columns_of(AnswerCoverage),
+        result.responses,
+        f"{n_of(n, 'answers')} more are not listed; all figures count them." if n else "",
+    )
     return Page(
         answer=_answer(result, picture),
-        sections=[Section("By model", by_model), Section("By question and model", _answers(result))],
+        sections=[Section("By model", by_model), Section("By question and model", [answers])],
     )
-
-
-def _aspects(of) -> list[Column]:
-    """Counts of aspects; `of` gives a row's filter."""
-
-    def with_verdict(verdict: str) -> Column:
-        return Column(
-            "Undecided" if verdict == "undecided" else verdict.replace("_", " ").capitalize(),
-            lambda row: getattr(row, verdict),
-            items=lambda row: Filter(of(row) | {"verdict": verdict}),
-        )
-
-    return [
-        Column("Aspects", "n_aspects", items=lambda row: Filter(of(row))),
-        Column("Votes", "n_votes"),
-        *map(with_verdict, VERDICT_TITLES),
-    ]
-
-
-def _of(row: MeanCoverage) -> dict:
-    return {"model": row.model} if isinstance(row, ModelCoverage) else {}
-
-
-def _name(row: MeanCoverage) -> str:
-    return (row.model or "no name") if isinstance(row, ModelCoverage) else "all responses"
-
-
-def _models(result: Coverage) -> Table:
-    def has_coverage(row: MeanCoverage) -> Filter | None:
-        return Filter(_of(row) | {"counted": "counted"}) if row.coverage.n_pairable else None
-
-    return Table(
-        "Coverage by model",
-        [
-            Column("Model", _name),
-            Column("Coverage", "coverage", interval=True, items=has_coverage, counts="answer"),
-            Column("n", "coverage.n_pairable"),
-            Column("Answers", "n_responses"),
-            *_aspects(_of),
-            Column(
-                "Aspects of answers left out",
-                "n_aspects_left",
-                items=lambda row: Filter(_of(row) | {"counted": "left"}),
-            ),
-            Column("Answers left out", "coverage.left_out_words"),
-        ],
-        [result.all, *result.models],
-    )
-
-
-def _answers(result: Coverage) -> list[Part]:
-    table = Table(
-        "Coverage of answers",
-        [
-            Column("Question", "query"),
-            Column("Model", lambda row: row.model or "no name"),
-            Column("Coverage", lambda row: f"undefined: {row.undefined}" if row.undefined else row.coverage),
-            *_aspects(lambda row: {"answer": row.response}),
-            Column("Question, in words", "text"),
-        ],
-        result.responses,
-        f"{n_of(result.n_responses_not_listed, 'answers')} more are not listed; all figures count them."
-        if result.n_responses_not_listed
-        else "",
-    )
-    return [table]
 
 
 def _picture(result: Coverage) -> Intervals | None:
@@ -123,15 +163,8 @@ def _picture(result: Coverage) -> Intervals | None:
             f"{n_of(result.n_queries, 'questions')}, {result.reference_title.lower()}. Mean share of a question's "
             "aspects that an answer covers; lines are 95 % bootstrap intervals over questions."
         ),
-        alt="; ".join(f"{_name(row)}: {row.coverage.written()}" for row in rows) + ".",
-        items=tuple(
-            IntervalRow.of_figure(
-                _name(row),
-                row.coverage,
-                Filter(_of(row) | {"counted": "counted"}) if row.coverage.n_pairable else None,
-            )
-            for row in rows
-        ),
+        alt="; ".join(f"{row.name}: {row.coverage.written()}" for row in rows) + ".",
+        items=tuple(IntervalRow.of_figure(row.name, row.coverage, row.with_coverage) for row in rows),
         values=Axis("Coverage", 0, 1),
         rows_title="Model",
     )
@@ -151,8 +184,8 @@ def _mean(result: Coverage) -> str:
 def _between_models(result: Coverage) -> str:
     known = sorted((row for row in result.models if row.coverage.is_defined), key=lambda row: row.coverage.estimate)
     return (
-        f"{_mean(result)} It is highest for {_name(known[-1])} ({known[-1].coverage.written()}) and lowest for "
-        f"{_name(known[0])} ({known[0].coverage.written()})."
+        f"{_mean(result)} It is highest for {known[-1].name} ({known[-1].coverage.written()}) and lowest for "
+        f"{known[0].name} ({known[0].coverage.written()})."
     )
 
 
