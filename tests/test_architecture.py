@@ -143,7 +143,7 @@ COMPUTING = {
     "models_runtime.training.ridge": {"numpy", "scipy", "sklearn"},
 }
 # Of these, what pages load as well.
-SHOWING = ("result", "show")
+SHOWING = ("report", "result", "show")
 
 
 def name_of(path: Path) -> str:

@@ -13,8 +13,14 @@ from analysis.figures.items import Filter, Items
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import Figure
 from analysis.models import StoredReport
-from analysis.reports.checkers.alternative_annotator.result import CheckerTest, StandInQuestion, ToPass
-from analysis.reports.checkers.alternative_annotator.show import NEXT, RULES, labels_to_pass
+from analysis.reports.checkers.alternative_annotator.report import (
+    NEXT,
+    RULES,
+    CheckerTest,
+    StandInQuestion,
+    ToPass,
+    labels_to_pass,
+)
 from analysis.reports.metrics import get_report
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion

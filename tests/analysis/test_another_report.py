@@ -10,7 +10,7 @@ from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from tests.analysis.another_report.show import REPORT
+from tests.analysis.another_report.report import REPORT
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
 

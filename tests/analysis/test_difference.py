@@ -13,7 +13,7 @@ from analysis.figures.items import Filter, Items
 from analysis.figures.page import first_that_applies
 from analysis.figures.tabular import value_of
 from analysis.models import StoredReport
-from analysis.reports.checkers.difference.show import LABEL_RULES, NEXT, SCORE_RULES
+from analysis.reports.checkers.difference.report import LABEL_RULES, NEXT, SCORE_RULES
 from analysis.reports.metrics import REPORTS, get_report
 from annotation.jobs import lifecycle
 from annotation.machines.runs import suggesting

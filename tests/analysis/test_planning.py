@@ -12,8 +12,15 @@ from analysis.figures.results import Figure
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from analysis.reports.planning.planning import compute as planning
-from analysis.reports.planning.planning.result import NeededForAlpha, PlannedWidth, Planning, QuestionPlan, UnitsNeeded
-from analysis.reports.planning.planning.show import NEXT, RULES
+from analysis.reports.planning.planning.report import (
+    NEXT,
+    RULES,
+    NeededForAlpha,
+    PlannedWidth,
+    Planning,
+    QuestionPlan,
+    UnitsNeeded,
+)
 from annotation.jobs import lifecycle
 from annotation.models import Job, Membership, Suggestion
 from tests.factories import make_suggestions, make_user

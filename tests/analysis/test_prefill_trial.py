@@ -17,8 +17,16 @@ from analysis.figures.tabular import Missing
 from analysis.models import StoredReport
 from analysis.reports.effects import no_effect
 from analysis.reports.metrics import get_report
-from analysis.reports.people.prefill_trial.result import AgreementStratum, AlphaStratum, TrialQuestion
-from analysis.reports.people.prefill_trial.show import EVERYBODY_SAW, NEXT, NOBODY_SAW, RULES, WRONG
+from analysis.reports.people.prefill_trial.report import (
+    EVERYBODY_SAW,
+    NEXT,
+    NOBODY_SAW,
+    RULES,
+    WRONG,
+    AgreementStratum,
+    AlphaStratum,
+    TrialQuestion,
+)
 from analysis.stats import clustered_mean, suggestion_effect
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Decision, Job, Suggestion

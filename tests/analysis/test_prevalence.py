@@ -13,8 +13,7 @@ from analysis.figures.page import first_that_applies
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from analysis.reports.rates.prevalence.powered import Judged, means
-from analysis.reports.rates.prevalence.result import LabelShare, Mean, QuestionPrevalence
-from analysis.reports.rates.prevalence.show import NEXT, RULES
+from analysis.reports.rates.prevalence.report import NEXT, RULES, LabelShare, Mean, QuestionPrevalence
 from analysis.stats import prediction_powered_mean
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion

@@ -3,7 +3,7 @@ import pandas as pd
 from analysis.figures.items import Items
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.sources.base import Source
-from tests.analysis.another_report.result import LabelCounts, LabelsOfPerson
+from tests.analysis.another_report.report import LabelCounts, LabelsOfPerson
 
 
 def compute(source: Source, *, at_least: int = 1, quick: bool = False) -> tuple[LabelCounts, Items]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.reports.agreement.raters import raters_of_group
-from analysis.reports.agreement.spans.result import (
+from analysis.reports.agreement.spans.report import (
     OUTCOMES,
     HighlightAgreement,
     HighlightedLabel,

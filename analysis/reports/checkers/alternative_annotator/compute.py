@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.reports.checkers.alternative_annotator.result import (
+from analysis.reports.checkers.alternative_annotator.report import (
+    EPSILON,
+    MIN_UNITS,
+    SIDES,
     AgainstPerson,
     AlternativeAnnotator,
     CheckerTest,
@@ -17,7 +20,6 @@ from analysis.reports.checkers.alternative_annotator.result import (
     StandInQuestion,
     ToPass,
 )
-from analysis.reports.checkers.alternative_annotator.show import EPSILON, MIN_UNITS, SIDES
 from analysis.reports.common import NUMERIC
 from analysis.reports.estimates import RESAMPLES, coded_labels, plain_figure, to_figure
 from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived

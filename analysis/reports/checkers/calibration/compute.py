@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.reports.checkers.calibration.result import CalibratedQuestion, PromptCalibration, TriedVersion
-from analysis.reports.checkers.calibration.show import EPSILON, IS_EQUAL, MIN_UNITS, NO_RUN
+from analysis.reports.checkers.calibration.report import (
+    EPSILON,
+    IS_EQUAL,
+    MIN_UNITS,
+    NO_RUN,
+    CalibratedQuestion,
+    PromptCalibration,
+    TriedVersion,
+)
 from analysis.reports.estimates import cluster_codes, coded_labels, to_figure
 from analysis.reports.labels.derived import derived_from, fields_of_question
 from analysis.reports.labels.judgements import add_judgements, new_items

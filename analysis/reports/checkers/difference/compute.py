@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import Figure, NamedLabel
-from analysis.reports.checkers.difference.result import (
+from analysis.reports.checkers.difference.report import (
     LabelChanges,
     MadeBy,
     MeanProbability,

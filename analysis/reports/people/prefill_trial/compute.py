@@ -12,7 +12,16 @@ from analysis.reports.labels.derived import derived_from, fields_of_question, wi
 from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import decisions_left_out
-from analysis.reports.people.prefill_trial.result import (
+from analysis.reports.people.prefill_trial.report import (
+    COLUMNS,
+    EVERYBODY_SAW,
+    NO_OUTSIDE,
+    NOBODY_SAW,
+    OTHERS,
+    SETTING,
+    SIDES,
+    TITLES,
+    WHAT_TO_DO,
     AgreementStratum,
     AlphaStratum,
     AnswerTimes,
@@ -29,17 +38,6 @@ from analysis.reports.people.prefill_trial.rows import (
     strata_of,
     trial_of,
     unseen_votes,
-)
-from analysis.reports.people.prefill_trial.show import (
-    COLUMNS,
-    EVERYBODY_SAW,
-    NO_OUTSIDE,
-    NOBODY_SAW,
-    OTHERS,
-    SETTING,
-    SIDES,
-    TITLES,
-    WHAT_TO_DO,
 )
 from analysis.reports.words.numbers import left_out, n_of
 from analysis.sources.base import Source, dimensions_to_show

@@ -11,7 +11,7 @@ from analysis.figures.items import COUNTS
 from analysis.reports.estimates import cluster_codes
 from analysis.reports.labels.judgements import UNKNOWN
 from analysis.reports.labels.reference import codes_of
-from analysis.reports.people.prefill_trial.result import STRATA
+from analysis.reports.people.prefill_trial.report import STRATA
 from analysis.sources.base import Source
 from analysis.sources.outline import Run
 from analysis.sources.touched import latest

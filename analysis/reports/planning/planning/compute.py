@@ -12,16 +12,7 @@ from analysis.figures.results import number
 from analysis.reports.estimates import coded_labels, to_figure
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import codes_of
-from analysis.reports.planning.planning.result import (
-    LabelPlan,
-    NeededForAlpha,
-    PlannedWidth,
-    Planning,
-    QuestionPlan,
-    UnitsNeeded,
-    Widths,
-)
-from analysis.reports.planning.planning.show import (
+from analysis.reports.planning.planning.report import (
     FULL,
     JUDGEMENTS,
     LABELLED,
@@ -29,6 +20,13 @@ from analysis.reports.planning.planning.show import (
     SETS,
     SHARED,
     TARGET,
+    LabelPlan,
+    NeededForAlpha,
+    PlannedWidth,
+    Planning,
+    QuestionPlan,
+    UnitsNeeded,
+    Widths,
 )
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.outline import SLOT, Run

@@ -1,4 +1,4 @@
-"""The report on coverage, of which aspects of their questions answers cover: its rows, its page."""
+"""The report on coverage: which aspects of their questions answers cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on matched documents and claims: its rows, its page."""
+"""The report on matched documents and claims."""
 
 from __future__ import annotations
 

@@ -13,9 +13,8 @@ from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import as_answered, checker_codes, decisions_left_out, references
 from analysis.reports.labels.votes import Votes
 from analysis.reports.rates.prevalence.powered import Judged, means
+from analysis.reports.rates.prevalence.report import TITLES, LabelShare, Prevalence, QuestionPrevalence, Responses
 from analysis.reports.rates.prevalence.responses import are_pieces, response_shares
-from analysis.reports.rates.prevalence.result import LabelShare, Prevalence, QuestionPrevalence, Responses
-from analysis.reports.rates.prevalence.show import TITLES
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.touched import latest, untouched
 from annotation.task_types import Dimension

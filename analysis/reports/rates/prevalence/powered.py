@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.figures.results import Ends, number
-from analysis.reports.rates.prevalence.result import Mean, Means
+from analysis.reports.rates.prevalence.report import Mean, Means
 from analysis.stats import PoweredMean, prediction_powered_mean
 from analysis.stats.resampling.intervals import few_note
 

@@ -10,7 +10,7 @@ from analysis.figures.items import Items
 from analysis.reports.estimates import cluster_codes
 from analysis.reports.labels.votes import Votes
 from analysis.reports.rates.prevalence.powered import Judged, means
-from analysis.reports.rates.prevalence.result import LabelInResponses, Responses
+from analysis.reports.rates.prevalence.report import LabelInResponses, Responses
 from analysis.stats import label_counts
 from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType

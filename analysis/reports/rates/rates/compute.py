@@ -17,7 +17,7 @@ from analysis.reports.labels.derived import with_derived
 from analysis.reports.labels.derived_labels import with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, add_names
 from analysis.reports.labels.reference import references
-from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesOfModels, Setting
+from analysis.reports.rates.rates.report import DerivedPart, Model, Rates, RatesOfModels, Setting
 from analysis.sources.base import Source
 from analysis.sources.links import ORIGINS
 from analysis.stats import Estimate, label_rates

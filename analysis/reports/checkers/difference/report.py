@@ -1,4 +1,5 @@
-"""The page on the difference of two checker runs."""
+"""The report on the difference of two checker runs. `other` is the first run, where the change starts from; `run` the
+second."""
 
 from __future__ import annotations
 
@@ -7,21 +8,99 @@ from dataclasses import replace
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Matrix, picture_name
-from analysis.figures.results import NamedFigure
+from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, ReportedQuestion, Result
 from analysis.figures.tables import Column, Table
-from analysis.reports.checkers.difference.result import (
-    LabelChanges,
-    NamedRun,
-    ProbabilityShift,
-    RunDifference,
-    ScoreChange,
-)
 from analysis.reports.common import ANY_RUN
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
 from analysis.sources.outline import Outline
+
+# ---- rows ----
+
+
+class NamedRun(Record):
+    uuid: str
+    checker: str
+    version: str
+    created_at: str
+
+
+class MadeBy(Record):
+    """Something in which the two runs describe themselves differently; empty where one says nothing of it."""
+
+    name: str
+    other: str
+    run: str
+
+
+class MeanProbability(NamedLabel):
+    other: Figure
+    run: Figure
+
+
+class ShiftBar(Record):
+    """`n` units whose probabilities moved by `low` to `high`."""
+
+    low: float
+    high: float
+    n: int
+
+
+class ProbabilityShift(Record):
+    """How far the probabilities of `n` units moved: per unit half the sum of absolute differences over the labels, from
+    0 (the same) to 1 (total variation)."""
+
+    n: int
+    mean: Figure
+    bars: list[ShiftBar]
+    labels: list[MeanProbability]
+
+
+class LabelChanges(ReportedQuestion):
+    """`confusion` counts units with a label of both runs: rows are the labels of the first, columns of the second."""
+
+    level: str
+    labels: list[NamedLabel]
+    n_run: int
+    n_other: int
+    n_both: int
+    n_changed: int
+    n_only_run: int
+    n_only_other: int
+    agreement: NamedFigure
+    kappa: NamedFigure
+    confusion: list[list[int]]
+    shift: ProbabilityShift | None
+
+
+class ScoreChange(Record):
+    """A score over the `n` units for which both runs define it; `moved` is the mean absolute difference."""
+
+    name: str
+    n: int
+    other: Figure
+    run: Figure
+    moved: Figure
+    pearson: Figure
+
+
+class RunDifference(Result):
+    run: NamedRun
+    other: NamedRun
+    n_units: int
+    n_failed: int
+    n_failed_other: int
+    n_failures_gained: int
+    n_failures_lost: int
+    n_failures_both: int
+    made_by: list[MadeBy]
+    dimensions: list[LabelChanges]
+    scores: list[ScoreChange]
+
+
+# ---- the page ----
 
 TOTAL_VARIATION = (
     "Total variation: for each unit, half the sum of absolute differences over all labels; 0 means identical and 1 "

@@ -1,13 +1,15 @@
-"""The page on prevalence: how common each label is."""
+"""The report on prevalence: how common each label is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import UNSET, UnsetType
+
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
-from analysis.figures.results import Figure
+from analysis.figures.results import Figure, Record, RunAgainstReference
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import (
     LABELLING_RUN,
@@ -17,7 +19,6 @@ from analysis.reports.common import (
     SetTitles,
     references_here,
 )
-from analysis.reports.rates.prevalence.result import LabelShare, Means, Prevalence, QuestionPrevalence, Responses
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import (
@@ -29,6 +30,80 @@ from analysis.reports.words.sentences import (
     listed,
     sentences,
 )
+
+# ---- rows ----
+
+
+class Mean(Figure):
+    """A mean over `n` units that people judged, and `n_others` that the checker alone did."""
+
+    n: int
+    n_others: int
+    n_clusters: int | None
+    power: float | None | UnsetType = UNSET  # reliance on the checker, of both together
+
+
+class Means(Record):
+    """By people alone, by both together (prediction-powered), and by the checker alone, not corrected."""
+
+    people: Mean
+    powered: Mean
+    checker: Mean
+
+
+class LabelShare(Means):
+    """The share of units with a label; `n_by_people` units have it from any rater."""
+
+    label: str
+    title: str
+    n_by_people: int
+
+
+class LabelInResponses(Record):
+    """The mean share of a response's pieces with a label, and the share of responses with any such piece."""
+
+    label: str
+    title: str
+    n_by_people: int
+    share: Means
+    any: Means
+
+
+class JudgedCounts(Record):
+    """How many were judged by both, by the checker alone (`n_others`), by people alone, and by neither."""
+
+    n_both: int
+    n_others: int
+    n_people: int
+    n_neither: int
+
+
+class Responses(JudgedCounts):
+    n: int
+    n_pieces: int
+    n_partly: int  # labelled by people in part
+    labels: list[LabelInResponses]
+
+
+class QuestionPrevalence(JudgedCounts):
+    dimension: str
+    title: str
+    derived_from: str | None
+    n_divided: int  # raters give more than one label
+    n_tied: int  # of these, units without a majority
+    n_undecided: int  # people labelled them, and no such decision is there
+    labels: list[LabelShare]
+    responses: Responses | None
+
+
+class Prevalence(RunAgainstReference):
+    n_units: int
+    unit_words: str
+    n_responses_without: int
+    dimensions: list[QuestionPrevalence]
+
+
+# ---- the page ----
 
 SIDES = (("powered", "people and checker"), ("people", "people alone"))
 # What is averaged over responses; "With any by people" counts those with any such piece, in both tables.

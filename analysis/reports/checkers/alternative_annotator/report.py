@@ -1,4 +1,4 @@
-"""The page on the alternative annotator test: whether a checker's labels may stand in for a person's."""
+"""The report on whether a checker's labels may stand in for a person's (the alternative annotator test)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from msgspec.structs import replace
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
-from analysis.figures.results import Figure
+from analysis.figures.results import Figure, Record, ReportedQuestion, Result
 from analysis.figures.tables import Column, Table
-from analysis.reports.checkers.alternative_annotator.result import (
-    AgainstPerson,
-    AlternativeAnnotator,
-    CheckerTest,
-    StandInQuestion,
-    ToPass,
-)
 from analysis.reports.common import TOUCHED
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import rater_cell
@@ -23,6 +16,72 @@ from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
+
+# ---- rows ----
+
+
+class AgainstPerson(Record):
+    """One checker against one person. `n_needed` units would decide an open case, `n_more` beyond those there are."""
+
+    id: str
+    name: str
+    n_units: int
+    model_wins: Figure
+    person_wins: Figure
+    n_model_ahead: int
+    n_person_ahead: int
+    p_value: float | None
+    rejected: bool
+    n_needed: int | None
+    n_more: int | None
+
+
+class LeftOutPerson(Record):
+    id: str
+    name: str
+    n_units: int
+
+
+class ToPass(Record):
+    """Against how many more people the checker must hold its own, and the units that each of the nearest must label."""
+
+    people: int
+    units: list[int]
+
+
+class CheckerTest(Record):
+    run: str
+    checker: str
+    version: str
+    n_suggestions: int
+    passes: bool | None
+    to_pass: ToPass | None
+    undefined: str
+    winning_rate: Figure
+    advantage: Figure
+    people: list[AgainstPerson]
+    left_out: list[LeftOutPerson]
+    n_labels: int
+    n_labels_touched: int
+    n_strays: int
+
+
+class StandInQuestion(ReportedQuestion):
+    scored_by: str
+    checkers: list[CheckerTest]
+
+
+class AlternativeAnnotator(Result):
+    epsilon: float
+    q: float
+    scoring: str
+    min_units: int
+    touched: bool
+    n_units: int
+    dimensions: list[StandInQuestion]
+
+
+# ---- the page ----
 
 EPSILON = 0.1
 SCORINGS = {

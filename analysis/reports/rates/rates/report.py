@@ -1,20 +1,88 @@
-"""The page on rates of models: how common each label is in each model's answers."""
+"""The report on rates of models: how common each label is in each model's answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET, UnsetType
+
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
+from analysis.figures.results import AgainstReference, Figure, NamedLabel, Record, ReferenceCounts
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import REFERENCE
-from analysis.reports.rates.rates.result import DerivedPart, Model, Rates, RatesInSetting, RatesOfModels, Setting
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import also_left_out, clusters_of, intervals_in, listed, sentences
 from annotation.models import UnitKind
 from annotation.task_types import TaskType
+
+# ---- rows ----
+
+
+class Rates(Record):
+    """Mean shares of labels in answers, and the share of answers in which there is nothing to judge (None: not asked).
+
+    `n_units` are the units of all answers, `n_of` those with each decided label, `n_without` answers without any.
+    """
+
+    shares: dict[str, Figure]
+    abstained: Figure | None
+    n_units: int
+    n_without: int
+    n_of: dict[str, int]
+
+
+class Model(Rates):
+    """A model's rates; `name` is the model with its method, where answers name one."""
+
+    model: str
+    method: str
+    name: str
+    n_responses: int
+    n_answered: int
+    n_abstained: int | None
+    n_pending: int
+    n_labels: int
+    n_excluded: int
+
+
+class RatesInSetting(Record):
+    """Rates of one dimension's labels in one setting: of each model, and their unweighted mean."""
+
+    n_responses: int
+    n_pending: int
+    n_without_units: int | None
+    labels: list[NamedLabel]
+    excluded: list[str]
+    mean: Rates
+    models: list[Model]
+
+
+class DerivedPart(RatesInSetting):
+    dimension: str
+    title: str
+
+
+class Setting(RatesInSetting):
+    setting: str
+    derived: list[DerivedPart]
+
+
+class RatesOfModels(AgainstReference):
+    response_words: str
+    unit_words: str
+    has_abstained: bool
+    abstained_unknown: str
+    dimension: str
+    title: str
+    votes: ReferenceCounts
+    settings: list[Setting]
+    notes: list[str] | UnsetType = UNSET
+
+
+# ---- the page ----
 
 MEAN = "mean over models"
 DRAWN_MODELS = 30  # more would fit no page; the table has them

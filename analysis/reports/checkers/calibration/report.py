@@ -1,4 +1,4 @@
-"""The page that shows versions of a prompt side by side."""
+"""The report on versions of a prompt side by side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from msgspec.structs import replace
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
-from analysis.figures.results import Figure
+from analysis.figures.results import Figure, Record, ReportedQuestion, Result
 from analysis.figures.tables import Column, Table
-from analysis.reports.checkers.calibration.result import CalibratedQuestion, PromptCalibration, TriedVersion
 from analysis.reports.common import TOUCHED
 from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
@@ -17,6 +16,44 @@ from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import intervals_in, listed, sentences
 from analysis.sources.outline import Outline
 from annotation.machines.runs.workers import CALIBRATION
+
+# ---- rows ----
+
+
+class TriedVersion(Record):
+    """One run of a version on one part: agreement with people, and the alternative annotator test."""
+
+    run: str
+    version: int
+    part: str
+    model: str
+    reasoning: str
+    n_suggestions: int
+    n_failed: int
+    n_touched: int
+    agreement: Figure
+    kappa: Figure
+    passes: bool | None
+    why_untested: str
+    winning_rate: Figure
+    advantage: Figure
+    n_people: int
+
+
+class CalibratedQuestion(ReportedQuestion):
+    versions: list[TriedVersion]
+
+
+class PromptCalibration(Result):
+    epsilon: float
+    min_units: int
+    touched: bool
+    n_units: int
+    n_tested: int  # versions that were run on the held-out part
+    dimensions: list[CalibratedQuestion]
+
+
+# ---- the page ----
 
 EPSILON = 0.1
 MIN_UNITS = 30

@@ -1,4 +1,4 @@
-"""The page on a trial of suggestions: what seeing them does."""
+"""The report on a trial of suggestions: what seeing them does."""
 
 from __future__ import annotations
 
@@ -7,21 +7,103 @@ from dataclasses import replace
 from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
-from analysis.figures.results import PENDING, EffectFigure
+from analysis.figures.results import PENDING, AgainstReference, EffectFigure, Record, ReportedQuestion
 from analysis.figures.tables import Column, Table
 from analysis.reports.common import A_RUN_OR_NONE, REFERENCES, SetTitles
 from analysis.reports.options import Option
-from analysis.reports.people.prefill_trial.result import (
-    AgreementStratum,
-    AlphaStratum,
-    PrefillTrial,
-    RevisedLabels,
-    TrialQuestion,
-)
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, sentences
 from analysis.sources.outline import RULE_SET, Outline
+
+# ---- rows ----
+
+STRATA = ("all", "right", "wrong")  # suggestions of any kind, right ones, wrong ones
+
+
+class AgreementStratum(Record):
+    """Labels with the suggestion in view (`seen`) and without, and the shares and the odds that equal it."""
+
+    stratum: str
+    n_seen: int
+    n_seen_agree: int
+    seen: EffectFigure
+    n_unseen: int
+    n_unseen_agree: int
+    unseen: EffectFigure
+    difference: EffectFigure
+    within: EffectFigure
+    odds_ratio: EffectFigure
+    marginal: EffectFigure
+
+
+class AlphaStratum(Record):
+    """Alpha of labels on either side, over so many units with a pair of them."""
+
+    stratum: str
+    level: str
+    seen: EffectFigure | None = None
+    unseen: EffectFigure | None = None
+    n_seen: int = 0
+    n_unseen: int = 0
+    difference: EffectFigure
+
+
+class TimeStratum(Record):
+    stratum: str
+    seen: EffectFigure
+    n_seen: int
+    unseen: EffectFigure
+    n_unseen: int
+    ratio: EffectFigure
+    within: EffectFigure
+
+
+class AnswerTimes(Record):
+    strata: list[TimeStratum]
+    n_revised: int
+    n_untimed: int
+
+
+class RevisedLabels(Record):
+    """Labels given before the suggestion was shown, and what became of them."""
+
+    n: int
+    n_changed: int
+    n_to_suggestion: int
+    strata: list[AgreementStratum]
+    contrast: EffectFigure
+
+
+class TrialQuestion(ReportedQuestion):
+    """`contrast` is the effect on right suggestions minus that on wrong ones."""
+
+    level: str
+    n_without_suggestion: int
+    n_without_reference: int
+    strata: list[AgreementStratum]
+    contrast: EffectFigure
+    alpha: list[AlphaStratum]
+    revised: RevisedLabels | None
+
+
+class PrefillTrial(AgainstReference):
+    run: str
+    checker: str
+    version: str
+    n_units: int
+    n_people: int
+    n_labels_of_slots: int
+    n_seen: int
+    n_unseen: int
+    n_unknown: int
+    n_other_run: int
+    time: AnswerTimes
+    dimensions: list[TrialQuestion]
+    notes: list[str]
+
+
+# ---- the page ----
 
 OTHERS = "others"
 # What says whether a suggestion is right. It must not have been touched by it.
