@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import UNSET, UnsetType
 
 from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, ReportedQuestion, Result
+from analysis.figures.tables import Column
 
 # Whose labels are looked at.
 GROUPS = {
@@ -137,15 +140,18 @@ class WithUnasked(Record):
 class Chance(Record):
     """Alpha against permutations of the labels."""
 
-    level: str
-    statistic: float | None
-    p_value: float | None
-    n_permutations: int
-    null: str
-    chance_mean: float | None
-    chance_high: float | None
-    n_labels: int
-    n_movable: int
+    level: Annotated[str, Column("Level")]
+    statistic: Annotated[
+        float | None,
+        Column("Alpha", lambda one: f"undefined: {one.undefined}" if one.statistic is None else one.statistic),
+    ]
+    chance_mean: Annotated[float | None, Column("Mean under chance")]
+    chance_high: Annotated[float | None, Column("95 % quantile under chance")]
+    p_value: Annotated[float | None, Column("p")]
+    n_movable: Annotated[int, Column("Permutable labels")]
+    n_labels: Annotated[int, Column("Labels")]
+    n_permutations: Annotated[int, Column("Permutations")]
+    null: Annotated[str, Column("Null")]
     undefined: str
 
 

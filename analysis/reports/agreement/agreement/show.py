@@ -9,7 +9,7 @@ from msgspec import UnsetType
 from analysis.figures.items import ALL, DIMENSION, JUDGEMENTS, LABEL, RATER, Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.figures.results import Ends, Figure
-from analysis.figures.tables import Column, Table
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.figures.tabular import Person
 from analysis.reports.agreement.agreement import pictures
 from analysis.reports.agreement.agreement.answer import Recommended, answer, recommended, recomputed_in_words
@@ -20,6 +20,7 @@ from analysis.reports.agreement.agreement.result import (
     PAIRED,
     SAME,
     Agreement,
+    Chance,
     Coefficient,
     LabelsAgainst,
     QuestionAgreement,
@@ -230,17 +231,7 @@ def _closed_form(figure) -> list[Column]:
 def _against_chance(question: QuestionAgreement) -> Table:
     return Table(
         f"{question.title}: against chance",
-        [
-            Column("Level", "level"),
-            Column("Alpha", lambda one: f"undefined: {one.undefined}" if one.statistic is None else one.statistic),
-            Column("Mean under chance", "chance_mean"),
-            Column("95 % quantile under chance", "chance_high"),
-            Column("p", "p_value"),
-            Column("Permutable labels", "n_movable"),
-            Column("Labels", "n_labels"),
-            Column("Permutations", "n_permutations"),
-            Column("Null", "null"),
-        ],
+        columns_of(Chance),
         [question.chance],
         "One-sided p: the share of permutations, which keep each person's label frequencies, that reach this alpha. "
         "Where p is at most 0.05, the page says that people agree beyond chance. Units of exchangeable raters are "

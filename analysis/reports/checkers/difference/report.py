@@ -4,12 +4,13 @@ second."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_that_applies
 from analysis.figures.pictures import Matrix, picture_name
 from analysis.figures.results import Figure, NamedFigure, NamedLabel, Record, ReportedQuestion, Result
-from analysis.figures.tables import Column, Table
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import ANY_RUN
 from analysis.reports.options import Option
 from analysis.reports.report import Report
@@ -35,9 +36,11 @@ class MadeBy(Record):
     run: str
 
 
-class MeanProbability(NamedLabel):
-    other: Figure
-    run: Figure
+class MeanProbability(Record):
+    label: str
+    title: Annotated[str, Column("Label")]
+    other: Annotated[Figure, Column("First run")]
+    run: Annotated[Figure, Column("Second run")]
 
 
 class ShiftBar(Record):
@@ -78,12 +81,12 @@ class LabelChanges(ReportedQuestion):
 class ScoreChange(Record):
     """A score over the `n` units for which both runs define it; `moved` is the mean absolute difference."""
 
-    name: str
-    n: int
-    other: Figure
-    run: Figure
-    moved: Figure
-    pearson: Figure
+    name: Annotated[str, Column("Score")]
+    n: Annotated[int, Column("n", items=lambda row: Filter({f"score.{row.name}": "yes"}))]
+    other: Annotated[Figure, Column("Mean, first run")]
+    run: Annotated[Figure, Column("Mean, second run")]
+    moved: Annotated[Figure, Column("Mean absolute difference")]
+    pearson: Annotated[Figure, Column("Pearson")]
 
 
 class RunDifference(Result):
@@ -115,7 +118,7 @@ def page(result: RunDifference) -> Page:
         Section(one.title, _parts(one, picture)) for one, picture in zip(result.dimensions, pictures, strict=True)
     ]
     if result.scores:
-        sections.append(Section("Scores", [_scores(result.scores)]))
+        sections.append(Section("Scores", [Table("Scores of both runs", columns_of(ScoreChange), result.scores)]))
     sections += [
         Section("Failures", [_failures(result)]),
         Section("How the runs were made", [_made_by(result) if result.made_by else Text(SAME_PROVENANCE)]),
@@ -188,11 +191,7 @@ def _shift(one: LabelChanges, shift: ProbabilityShift) -> list[Part]:
     return [
         Table(
             f"{one.title}: mean probabilities",
-            [
-                Column("Label", "title"),
-                Column("First run", "other", interval=True),
-                Column("Second run", "run", interval=True),
-            ],
+            columns_of(MeanProbability),
             shift.labels,
         ),
         Table(
@@ -213,21 +212,6 @@ def _shift(one: LabelChanges, shift: ProbabilityShift) -> list[Part]:
             list(zip(bars, shift.bars, strict=True)),
         ),
     ]
-
-
-def _scores(scores: list[ScoreChange]) -> Table:
-    return Table(
-        "Scores of both runs",
-        [
-            Column("Score", "name"),
-            Column("n", "n", items=lambda row: Filter({f"score.{row.name}": "yes"})),
-            Column("Mean, first run", "other", interval=True),
-            Column("Mean, second run", "run", interval=True),
-            Column("Mean absolute difference", "moved", interval=True),
-            Column("Pearson", "pearson", interval=True),
-        ],
-        scores,
-    )
 
 
 def _failures(result: RunDifference) -> Counts:

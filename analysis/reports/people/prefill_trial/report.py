@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated
 
 from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import PENDING, AgainstReference, EffectFigure, Record, ReportedQuestion
-from analysis.figures.tables import Column, Table
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import A_RUN_OR_NONE, REFERENCES, SetTitles
 from analysis.reports.options import Option
 from analysis.reports.report import Report
@@ -50,13 +51,13 @@ class AlphaStratum(Record):
 
 
 class TimeStratum(Record):
-    stratum: str
-    seen: EffectFigure
-    n_seen: int
-    unseen: EffectFigure
-    n_unseen: int
-    ratio: EffectFigure
-    within: EffectFigure
+    stratum: Annotated[str, Column("Suggestions")]
+    n_seen: Annotated[int, Column("Answers, seen")]
+    seen: Annotated[EffectFigure, Column("Seconds, seen")]
+    n_unseen: Annotated[int, Column("Answers, not seen")]
+    unseen: Annotated[EffectFigure, Column("Seconds, not seen")]
+    ratio: Annotated[EffectFigure, Column("Ratio")]
+    within: Annotated[EffectFigure, Column("Ratio within annotators"), Column("p", "ratio.p_value")]
 
 
 class AnswerTimes(Record):
@@ -309,16 +310,7 @@ def _times(result: PrefillTrial) -> Table:
     time = result.time
     return Table(
         "Time of an answer",
-        [
-            Column("Suggestions", "stratum"),
-            Column("Answers, seen", "n_seen"),
-            Column("Seconds, seen", "seen", interval=True),
-            Column("Answers, not seen", "n_unseen"),
-            Column("Seconds, not seen", "unseen", interval=True),
-            Column("Ratio", "ratio", interval=True),
-            Column("Ratio within annotators", "within", interval=True),
-            Column("p", "ratio.p_value"),
-        ],
+        columns_of(TimeStratum),
         [row for row in time.strata if row.n_seen or row.n_unseen],
         f"Active time, geometric means. {n_of(time.n_revised, 'answers')} that were revised and {time.n_untimed:,} "
         "without a time are left out. An item's suggestions are right where all are and wrong where any is.",
