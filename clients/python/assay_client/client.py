@@ -240,7 +240,7 @@ class Project:
         names |= {"n_units": "units", "n_pairable": "pairable", "n_labels": "labels", "undefined": "undefined"}
         rows = [
             {"question": one["dimension"]} | {title: figure.get(name) for name, title in names.items()}
-            for one in self.report("agreement", **options).result["dimensions"]
+            for one in self.report("agreement", **{"all": 1} | options).result["dimensions"]
             for figure in one["figures"]
         ]
         return pandas.DataFrame(rows)
