@@ -2,11 +2,13 @@
 
 import csv
 import io
+from typing import Annotated
 
 import pytest
 
-from analysis.figures.results import PENDING, Figure, from_json
-from analysis.figures.tables import Column, ends_of
+from analysis.figures.items import Filter
+from analysis.figures.results import PENDING, Figure, Record, from_json
+from analysis.figures.tables import Column, Table, columns_of, ends_of
 from analysis.figures.tabular import Grid, Missing, as_csv, as_latex, as_markdown, as_text, named
 from analysis.templatetags.figures import number, p_value, table_rows
 
@@ -132,3 +134,23 @@ def test_why_there_is_no_interval_stands_in_files_in_its_place_and_on_pages_belo
     alike = ("9 of 1,200 are few; so", "10 of 80 are few; so", "10 of 80 are few", "all")
     few = Grid("T", ("", "low"), [(place, Missing(why)) for place, why in enumerate(alike)])
     assert few.below == "Without an interval: 9 to 10 of 80 to 1,200 are few; so; all."
+
+
+class Named(Record):
+    name: "Annotated[str, Column('Name', items=lambda row: Filter({'name': row.name}))]"
+    key: str = "k"
+
+
+class Measured(Named):
+    share: Annotated[Figure | None, Column("Share"), Column("Low end", lambda row: row.share.low)]
+
+
+def test_fields_of_a_record_declare_the_columns_of_its_table():
+    assert [(column.title, column.interval) for column in columns_of(Measured)] == [
+        ("Name", False), ("Share", True), ("Low end", False),
+    ]  # fmt: skip
+    row = Measured(name="a", share=Figure(estimate=0.5, undefined="", low=0.25, high=1.0))
+    grid = Table("T", columns_of(Measured), [row]).grid()
+    assert grid.columns == ("Name", *intervals("Share"), "Low end")
+    assert grid.rows[0][0].figure == Filter({"name": "a"}).encoded
+    assert grid.plain().rows == [("a", 0.5, 0.25, 1.0, 0.25)]
