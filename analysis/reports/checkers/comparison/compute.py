@@ -234,7 +234,7 @@ def compute(
                 n_checker_not_asked=int(side.checker_not_asked.sum()),
                 labels=[] if side.dimension.takes_number else NamedLabel.of(side.dimension),
                 **_measures(side, units, quick=quick),
-                with_unasked=_with_unasked(kind, side, units, quick=quick) if all else None,
+                with_unasked=_with_unasked(kind, side, units, quick=quick),
                 rated_by=rated[side.dimension.slug],
                 correlations=_correlations(side, units, codes_of_run[side.dimension.slug], values, quick=quick),
                 **parts[side.dimension.slug],
