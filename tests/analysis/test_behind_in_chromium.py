@@ -51,6 +51,7 @@ def test_text_and_answers_stand_side_by_side(open_context, client, project):
     for name, page in opened(open_context, client, project.created_by, addresses):
         reference = "majority" if name == "majority" else "adjudicated"
         report = StoredReport.objects.get(parameters__reference=reference)
+        unfold(page)
         cell = page.get_by_role("region", name="Relevance: confusion of people").locator("a")
         expect(cell).to_have_count(1)  # people say no, and the checker yes
         expect(cell).to_have_attribute("href", re.compile(f"report={report.parameters_hash}&figure="))

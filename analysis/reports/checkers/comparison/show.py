@@ -41,7 +41,9 @@ def page(result: Comparison) -> Page:
             for title, parts in sections(result, dimension)
         ]
 
-    return Page(answer(result), shown(_sections), _notes(result), shown(_more) if result.all else [])
+    questions = Section(tables.QUESTIONS, [tables.questions(result)])
+    more = shown(_more) if result.all else []
+    return Page(answer(result), [questions, *shown(_sections)], _notes(result), more)
 
 
 def _notes(result: Comparison) -> list[str]:

@@ -30,6 +30,7 @@ MEASURES = (
     ("macro_f1", "Macro-F1"),
     ("mcc", "Matthews correlation"),
 )
+QUESTIONS = "Against people, by question"
 MCNEMAR_SUPPOSES = (
     "Two-sided. McNemar's test treats units as independent; the permutation test of macro-F1 and the intervals keep "
     "those of a {} together."
@@ -97,6 +98,39 @@ def about_family(result: Comparison, name: str) -> str:
     """What the adjusted p values were adjusted for."""
     n = result.families[name]
     return f"Adjusted for the {n} tests of this kind over all questions and checkers here." if n > 1 else ""
+
+
+# ---- all questions ----
+
+
+def questions(result: Comparison) -> Table:
+    """The headline figures of each question, and what they rest on."""
+    if not result.gives_labels:
+        rows = [one for one in result.dimensions if one.correlations]
+        named = enumerate(one.title for one in rows[0].correlations) if rows else ()
+        return Table(
+            QUESTIONS,
+            [
+                Column("Question", "title"),
+                *(Column(name, lambda row, at=at: row.correlations[at], interval=True) for at, name in named),
+                Column(
+                    "n",
+                    lambda row: row.correlations[0].n_pairable,
+                    items=lambda row: Filter({f"{row.dimension}.score": "yes"}),
+                ),
+            ],
+            rows,
+        )
+    return Table(
+        QUESTIONS,
+        [
+            Column("Question", "title"),
+            *(Column(title, name, interval=True) for name, title in MEASURES),
+            Column("Always the most frequent label", lambda row: row.baseline and row.baseline.share),
+            Column("n", "accuracy.n_pairable", items=lambda row: filters.compared(row.dimension)),
+        ],
+        result.dimensions,
+    )
 
 
 # ---- the run against people ----
