@@ -6,7 +6,7 @@ from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Fil
 from analysis.figures.page import Counts, Part, Text
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure
-from analysis.figures.tables import Column, Table
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.labels.raters import CHECKER, public_name, rater_cell
 from analysis.reports.people.annotators.result import Annotators, CompetenceModel, RatedQuestion, RaterCompetence
 from analysis.reports.words.numbers import n_of
@@ -104,12 +104,7 @@ def models(question: RatedQuestion) -> list[Part]:
         ),
         Table(
             f"{question.title}: models",
-            [
-                Column("Model", "title"),
-                Column("Iterations", "n_iterations"),
-                Column("Converged", lambda row: "yes" if row.converged else "no"),
-                Column("Resamples", "n_resamples"),
-            ],
+            columns_of(CompetenceModel),
             question.models,
         ),
     ]

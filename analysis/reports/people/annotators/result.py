@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from analysis.figures.results import EffectFigure, Figure, NamedLabel, Record, ReportedQuestion, Result
+from analysis.figures.tables import Column
 
 
 class RunAsRater(Record):
@@ -15,12 +18,12 @@ class CompetenceModel(Record):
     """A model of who errs how; `prevalence` says how often each label is true."""
 
     name: str
-    title: str
+    title: Annotated[str, Column("Model")]
     prevalence: list[Figure]
     log_likelihood: float | None
-    n_iterations: int
-    converged: bool
-    n_resamples: int
+    n_iterations: Annotated[int, Column("Iterations")]
+    converged: Annotated[bool, Column("Converged", lambda row: "yes" if row.converged else "no")]
+    n_resamples: Annotated[int, Column("Resamples")]
     n_clusters: int | None
 
 
@@ -68,9 +71,9 @@ class WithinFigure(Figure):
 
 
 class SpeedQuarter(Record):
-    title: str
-    median: float | None
-    agreement: Figure
+    title: Annotated[str, Column("Quarter of each person's answers"), Column("Answers", "agreement.n_pairable")]
+    median: Annotated[float | None, Column("Median seconds")]
+    agreement: Annotated[Figure, Column("Agreement with others")]
 
 
 class RaterSpeed(Record):
@@ -105,10 +108,14 @@ class Block(Record):
 
 
 class VersionAgreement(Record):
-    version: int
-    n: int
-    agreement: Figure
-    change: EffectFigure | None
+    version: Annotated[int, Column("Version", lambda row: str(row.version))]
+    n: Annotated[int, Column("Answers")]
+    agreement: Annotated[Figure, Column("Agreement with others")]
+    change: Annotated[
+        EffectFigure | None,
+        Column("Change from the previous version"),
+        Column("p", lambda row: row.change.p_value if row.change else None),
+    ]
 
 
 class WorkDrift(Record):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from analysis.figures.page import Part, Text
 from analysis.figures.results import Figure
-from analysis.figures.tables import Column, Table
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.labels.raters import rater_cell
-from analysis.reports.people.annotators.result import RatedQuestion, WorkDrift
+from analysis.reports.people.annotators.result import RatedQuestion, SpeedQuarter, VersionAgreement, WorkDrift
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import sentences
 
@@ -30,12 +30,7 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
         ),
         Table(
             f"{title}: agreement by speed",
-            [
-                Column("Quarter of each person's answers", "title"),
-                Column("Answers", "agreement.n_pairable"),
-                Column("Median seconds", "median"),
-                Column("Agreement with others", "agreement", interval=True),
-            ],
+            columns_of(SpeedQuarter),
             speed.quarters,
         ),
         Table(
@@ -92,13 +87,7 @@ def drift_parts(question: RatedQuestion) -> list[Part]:
         ),
         Table(
             f"{title}: agreement by version of the guidelines",
-            [
-                Column("Version", lambda row: str(row.version)),
-                Column("Answers", "n"),
-                Column("Agreement with others", "agreement", interval=True),
-                Column("Change from the previous version", "change", interval=True),
-                Column("p", lambda row: row.change.p_value if row.change else None),
-            ],
+            columns_of(VersionAgreement),
             drift.versions,
             "The change compares people with themselves: only those count who answered under both versions.",
         ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, Level, Lines, Series, picture_name
 from analysis.figures.results import Figure, Record, Result
-from analysis.figures.tables import Column, Table
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import A_RUN_OR_NONE, TOUCHED
 from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
@@ -14,6 +16,14 @@ from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import clusters_of, defined_clusters, listed, sentences
 
 # ---- rows ----
+
+# Sets of units behind the counts of a question.
+LABELLED, SHARED, FULL = "labelled", "shared", "full"
+SETS = {
+    LABELLED: "units with a label",
+    SHARED: "units with two or more labels",
+    FULL: "units with as many labels as planned",
+}
 
 
 class PlannedWidth(Record):
@@ -62,18 +72,22 @@ class LabelPlan(Record):
     widths: list[Widths]
 
 
+def _in(question: QuestionPlan, name: str) -> Filter:
+    return Filter({f"{question.dimension}.{name}": "yes"})
+
+
 class QuestionPlan(Record):
     dimension: str
-    title: str
+    title: Annotated[str, Column("Question")]
     level: str
-    undefined: str
-    n_labelled: int
-    n_shared: int
+    n_labels: Annotated[int, Column("Labels")]
+    n_labelled: Annotated[int, Column("Units labelled", items=lambda one: _in(one, LABELLED))]
+    n_shared: Annotated[int, Column("Units with two or more", items=lambda one: _in(one, SHARED))]
     n_full: int
-    n_labels: int
-    cluster_size: int
-    correlation: float | None
-    alpha: Figure
+    alpha: Annotated[Figure, Column("Alpha")]
+    cluster_size: Annotated[int, Column("Units per claim or question")]
+    correlation: Annotated[float | None, Column("Correlation within")]
+    undefined: Annotated[str, Column("Cannot be planned", lambda one: one.undefined or None)]
     widths: list[Widths]
     needed: NeededForAlpha | None
     rates: list[LabelPlan]
@@ -97,13 +111,6 @@ TARGET = 0.05
 JUDGEMENTS = 2
 MOST_JUDGEMENTS = 9
 ON_OVERVIEW = 3  # questions
-# Sets of units behind the counts of a question.
-LABELLED, SHARED, FULL = "labelled", "shared", "full"
-SETS = {
-    LABELLED: "units with a label",
-    SHARED: "units with two or more labels",
-    FULL: "units with as many labels as planned",
-}
 # Beyond this the curves are flat and squeeze what matters to the edge.
 LARGEST_DRAWN = 5000
 
@@ -123,31 +130,20 @@ def page(result: Planning) -> Page:
             next=first_sentence(NEXT, ((result, one) for one in result.dimensions)),
         ),
         sections=[
-            Section("What it takes", [_needed(result, defined), _pilot(result)]),
+            Section(
+                "What it takes",
+                [
+                    _needed(result, defined),
+                    Table(
+                        f"The pilot: labels so far, of {n_of(result.n_units, 'units')}",
+                        columns_of(QuestionPlan),
+                        result.dimensions,
+                    ),
+                ],
+            ),
             *(Section(one.title, _parts(result, one)) for one in defined),
         ],
         notes=result.notes,
-    )
-
-
-def _in(question: QuestionPlan, name: str) -> Filter:
-    return Filter({f"{question.dimension}.{name}": "yes"})
-
-
-def _pilot(result: Planning) -> Table:
-    return Table(
-        f"The pilot: labels so far, of {n_of(result.n_units, 'units')}",
-        [
-            Column("Question", "title"),
-            Column("Labels", "n_labels"),
-            Column("Units labelled", "n_labelled", items=lambda one: _in(one, LABELLED)),
-            Column("Units with two or more", "n_shared", items=lambda one: _in(one, SHARED)),
-            Column("Alpha", "alpha", interval=True),
-            Column("Units per claim or question", "cluster_size"),
-            Column("Correlation within", "correlation"),
-            Column("Cannot be planned", lambda one: one.undefined or None),
-        ],
-        result.dimensions,
     )
 
 
