@@ -37,7 +37,8 @@ def choose(path: Path, judges: Sequence[str], people: Sequence[str], others: Seq
     if not (judges and people and {*judges, *people, *others} <= {*seen.columns}):
         mapping = _guessed(seen)
         if (columns := _long(mapping)) is not None:
-            return _of_rows(path, columns, (judges, people, others), cluster, noted)
+            beside = {column: role for role, column in mapping.items() if role.partition("/")[0] == "prediction"}
+            return _of_rows(path, columns, [*beside], (judges, people, others), cluster, noted)
         if not (judges and people):
             judges, people = _beside(mapping, judges, people, others)
             _refuse_nobody(path, judges, people, "columns", seen.columns)
@@ -63,27 +64,33 @@ def _long(mapping: Mapping[str, str]) -> tuple[str, str, str] | None:
     return text, mapping["rater"], labels[0]
 
 
-def _of_rows(path: Path, columns: tuple[str, str, str], named: tuple, cluster: str, noted: ReadingNotes) -> Chosen:
+def _of_rows(
+    path: Path, columns: tuple[str, str, str], beside: list[str], named: tuple, cluster: str, noted: ReadingNotes
+) -> Chosen:
+    """Raters of a column, and models that have a column `beside` it, with one label for all rows of a text."""
     from annotation.formats.tables.guessing.raters import is_called_model
 
     (judges, people, others), (of_text, of_rater, of_label) = named, columns
-    rows = read_cells(path, [*columns, *([cluster] if cluster else [])], noted)
+    rows = read_cells(path, [*columns, *beside, *([cluster] if cluster else [])], noted)
     place: dict[str, int] = {text: number for number, text in enumerate(dict.fromkeys(rows[of_text]))}
     cells: Cells = {rater: [""] * len(place) for rater in dict.fromkeys(rows[of_rater]) if rater}
+    cells |= {column: [""] * len(place) for column in beside}
     clusters = [""] * len(place)
     for number, (text, rater, label) in enumerate(zip(*(rows[column] for column in columns), strict=True)):
         if cluster:
             clusters[place[text]] = rows[cluster][number]
-        if not rater or not label:
-            continue
-        before = cells[rater][place[text]]
-        if before not in ("", label):
-            raise TableProblem(f"{path}: {rater!r} gives {text!r} two labels, {before!r} and {label!r}")
-        cells[rater][place[text]] = label
+        for who, given in ((rater, label), *((column, rows[column][number]) for column in beside)):
+            if not who or not given:
+                continue
+            before = cells[who][place[text]]
+            if before not in ("", given):
+                raise TableProblem(f"{path}: {who!r} gives {text!r} two labels, {before!r} and {given!r}")
+            cells[who][place[text]] = given
     if unknown := [one for one in (*judges, *people, *others) if one not in cells]:
         raise TableProblem(f"{path}: has no column or rater {unknown[0]!r}; the raters are {', '.join(cells)}")
-    judges = judges or [rater for rater in cells if is_called_model(rater) and rater not in (*people, *others)]
-    people = people or [rater for rater in cells if rater not in (*judges, *others) and not is_called_model(rater)]
+    models = [one for one in cells if one in beside or is_called_model(one)]
+    judges = judges or [one for one in models if one not in (*people, *others)]
+    people = people or [one for one in cells if one not in (*judges, *others, *models)]
     _refuse_nobody(path, judges, people, "raters", cells)
     line = f"{_line(judges, people)} Labels from {of_label}, raters from {of_rater}, texts from {of_text}."
     return Chosen(judges, people, cells | ({cluster: clusters} if cluster else {}), _with(noted, line), is_long=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 from analysis.sources.base import Source
 from analysis.sources.releases.files import is_release
 from analysis.sources.releases.frames import ReleaseSource
-from analysis.sources.tables.long_table import LongTableSource, OtherTable, TableShape
+from analysis.sources.tables.long_table import REQUIRED, LongTableSource, OtherTable, TableShape
 from analysis.sources.tables.rated import RatedTableSource
 from annotation.formats import FormatError, SourceFile
-from annotation.formats.tables.guessing.columns import guess_columns
+from annotation.formats.tables.guessing.columns import GuessedColumns, guess_columns
 from annotation.formats.tables.joining import joined
 from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
 
@@ -49,15 +49,21 @@ def source_of_files(
         raise ValueError(f"{path}: a table stands alone; name the column of ids by which others are joined with --join")
     if mapping is not None:
         return RatedTableSource(path, mapping, level, labels, leaves_out)
-    try:
-        return LongTableSource(path, level, labels, shape)
-    except OtherTable:
-        if shape not in (None, TableShape()) or not path.is_file():
-            raise
+    guess = _guessed(path) if shape in (None, TableShape()) and path.is_file() else None
+    has_models = guess is not None and any(role.startswith("prediction/") for role in guess.said.mapping)
+    if not has_models or {*REQUIRED} <= {*guess.seen.columns}:
         try:
-            guess = guess_columns(SourceFile(path), RATINGS)
-        except FormatError:
-            guess = None
-        if guess is None or not guess.names_raters:
-            raise
+            return LongTableSource(path, level, labels, shape)
+        except OtherTable:
+            if guess is None:
+                raise
     return RatedTableSource(path, guess.said, level, labels, leaves_out)
+
+
+def _guessed(path: Path) -> GuessedColumns | None:
+    """None where no column names a rater of labels."""
+    try:
+        guess = guess_columns(SourceFile(path), RATINGS)
+    except FormatError:
+        return None
+    return guess if guess.names_raters else None

@@ -68,6 +68,17 @@ def test_two_files_are_joined_by_an_id(tmp_path, capsys):
     assert one["accuracy"] == same["accuracy"] and one["confusion"] == same["confusion"]
 
 
+def test_a_row_per_label_is_joined_with_a_judge(tmp_path, capsys):
+    rows = [[who, key, label] for key, _, label in GIVEN for who in ("ada", "ben")]
+    people = write(tmp_path / "people.csv", ["annotator", "text_id", "rating"], rows)
+    judged = [[key, other(label, place)] for place, (key, _, label) in enumerate(GIVEN)]
+    judge = write(tmp_path / "judge.csv", ["text_id", "label"], judged)
+    result, said = report(capsys, people, "comparison", "--beside", judge, "--join", "text_id")
+    assert "2 raters from annotator. 1 question: rating. 1 column of a checker's labels: judge.label." in said
+    [one] = result["dimensions"]
+    assert one["accuracy"]["estimate"] == pytest.approx(sum(other(g[2], p) == g[2] for p, g in enumerate(GIVEN)) / 24)
+
+
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [([["t1", "good"], ["t1", "bad"]], "line 3: has the id 't1' a second time"), ([["", "good"]], "line 2: has no id")],

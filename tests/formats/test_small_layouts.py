@@ -65,6 +65,20 @@ def test_a_column_of_raters_wins_over_columns_that_sound_like_people():
     assert found["rater"] == "annotator" and not any(role.count("/") > 1 for role in found)
 
 
+def test_a_model_beside_a_row_per_label_answers_its_question():
+    rows = [
+        {"annotator": who, "text_id": f"t{place}", "rating": GIVEN[place - n], "gpt4_label": GIVEN[place]}
+        for place in range(20)
+        for n, who in enumerate(("ada", "ben"))
+    ]
+    assert guess_roles(list(rows[0]), rows) == {
+        "rater": "annotator",
+        "id": "text_id",
+        "label/rating": "rating",
+        "prediction/gpt4/rating": "gpt4_label",
+    }
+
+
 def test_a_label_may_have_more_values_than_other_columns():
     many = [f"label {number}" for number in range(15)] + [f"label {number}" for number in range(5)]
     assert roles("text_id,text,label", labels=many)["label/label"] == "label"

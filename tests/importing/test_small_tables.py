@@ -44,6 +44,19 @@ TABLES = {
         45,
         0,
     ),
+    "long with judge": (
+        table(
+            ["annotator", "text_id", "rating", "judge"],
+            [
+                [who, key, label, LABELS[place // 2]]
+                for place, ((key, _), label) in enumerate(zip(TEXTS, LABELS, strict=True))
+                for who, label in (("ada", label), ("ben", LABELS[place - 1]))
+            ],
+        ),
+        "1 column of a checker's labels: judge.",
+        30,
+        15,
+    ),
     "judge": (beside("ann_1", "ann_2", "judge"), "1 column of a checker's labels: judge.", 30, 15),
 }
 

@@ -63,6 +63,21 @@ def test_raters_may_stand_in_a_column(tmp_path, capsys):
     assert "'a1' gives '0' two labels, 'yes' and 'no'" in said(capsys, twice)[2]
 
 
+def test_a_judge_may_have_a_column_beside_raters(tmp_path, capsys):
+    wide = people_and_judge(tmp_path / "wide.csv", ("a1", "a2", "judge"))
+    _, out, _ = said(capsys, wide, "--judge", "judge", "--human", "a1", "--human", "a2")
+    rows = [[who, row["text_id"], row[who], row["judge"]] for row in rows_in(wide) for who in ("a1", "a2")]
+    long = written(tmp_path / "long.csv", ["annotator", "text_id", "rating", "judge"], rows)
+    code, same, err = said(capsys, long)
+    assert (code, same) == (0, out) and "Judge from judge, people from a1, a2. Labels from rating" in err
+    people = written(tmp_path / "people.csv", ["annotator", "text_id", "rating"], [row[:3] for row in rows])
+    judge = written(
+        tmp_path / "gpt.csv", ["text_id", "verdict"], [[row["text_id"], row["judge"]] for row in rows_in(wide)]
+    )
+    code, same, err = said(capsys, people, judge, "--join", "text_id")
+    assert code == 0 and same.replace("gpt.verdict", "judge").split() == out.split()
+
+
 def test_two_files_are_joined_by_an_id(tmp_path, capsys):
     whole = people_and_judge(tmp_path / "whole.csv", ("human", "judge"))
     rows = rows_in(whole)

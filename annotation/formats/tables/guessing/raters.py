@@ -97,6 +97,19 @@ def holds_shared_labels(column: str, columns: Sequence[str], rows: Sequence[Mapp
     return any(2 * len(words & {label_key(value) for value in values_in(one, rows)}) > len(words) for one in others)
 
 
+def roles_of_models(label: str, columns: Iterable[str], rows: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """Role -> column of models that answer the question of a column with a row per label, `label`."""
+    own, question = {label_key(value) for value in values_in(label, rows)}, own_name(label)
+    models = [
+        one for one in columns if len(one) <= WIDE_CHARS and is_called_model(own_name(one)) and is_label(one, rows)
+    ]
+    return {
+        f"prediction/{_model_in(one, [question])[0].replace('/', '-')}/{question_slug(question)}": one
+        for one in models
+        if own & {label_key(value) for value in values_in(one, rows)}
+    }
+
+
 def _person_in(column: str) -> tuple[str, str] | None:
     """Rater and question."""
     found = rater_in(column)

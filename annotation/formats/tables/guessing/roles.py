@@ -35,7 +35,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from annotation.formats.cells import to_date
 from annotation.formats.names import question_slug
 from annotation.formats.records import FormatError
-from annotation.formats.tables.guessing.raters import holds_shared_labels, rater_in, roles_of_raters
+from annotation.formats.tables.guessing.raters import (
+    holds_shared_labels,
+    is_called_label,
+    rater_in,
+    roles_of_models,
+    roles_of_raters,
+)
 from annotation.formats.tables.guessing.spellings import (
     EVIDENCE,
     JUDGED,
@@ -188,6 +194,10 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     for column in [one for one in free if one in differing and "label" not in found and holds_several(one, rows)]:
         take(f"labels/{question_slug(column)}", column)
         differing.remove(column)
+    labels = [one for one in free if "rater" in found and is_called_label(one) and is_label(one, rows)]
+    for role, column in roles_of_models(labels[0], [*free], rows).items() if len(labels) == 1 else ():
+        if column not in differing:
+            take(role, column)
     is_batch = any(column.startswith("Answer.") for column in columns)
     is_text = {column: not are_numbers(column, rows) for column in free}
     has_labels = any(not is_text[column] or is_label(column, rows) for column in differing)
