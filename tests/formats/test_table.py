@@ -14,6 +14,7 @@ from annotation.formats.records import (
     TripletRecord,
 )
 from annotation.formats.tables.format import guess_mapping, preview, write
+from annotation.formats.tables.mapping import guess_values
 
 from .helpers import errors, of, put, read
 
@@ -29,7 +30,9 @@ def test_a_table_of_claims_is_guessed_and_read(tmp_path):
     guess = guess_mapping(shown.columns, shown.rows)
     assert (guess.layout, guess.missing) == ("claim-evidence", ())
     assert guess.mapping == {"claim": "Claim", "evidence": "Evidence", "evidence_url": "URL", "stance": "Label"}
-    assert guess.values == {"stance": {"SUPPORTED": "supports", "NOT ENOUGH INFO": "not_enough_info"}}
+    assert guess_values(guess.layout, guess.mapping, shown.rows) == {
+        "stance": {"SUPPORTED": "supports", "NOT ENOUGH INFO": "not_enough_info"}
+    }
     assert guess.fields["claim"].confidence == 1 > guess.fields["stance"].confidence
     records = read("table", source, mapping=guess.mapping)
     (claim,) = of(records, ClaimRecord)

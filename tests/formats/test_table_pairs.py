@@ -7,6 +7,7 @@ import pytest
 from annotation.formats import FormatError, Options, SourceFile
 from annotation.formats.records import DecisionRecord, PairRecord
 from annotation.formats.tables.format import guess_mapping, preview, task_type_of, write
+from annotation.formats.tables.mapping import guess_values
 
 from .helpers import errors, of, put, read
 
@@ -30,7 +31,7 @@ def test_pairs_are_guessed_and_read(tmp_path):
     shown = preview(source)
     guess = guess_mapping(shown.columns, shown.rows)
     assert (guess.layout, guess.missing, guess.mapping) == ("pairs", (), MAPPING)
-    assert guess.values == {
+    assert guess_values(guess.layout, guess.mapping, shown.rows) == {
         "label": {"entailment": "entailment", "Contradiction": "contradiction", "N": "neutral", "-": ""}
     }
     records = read("table", source, mapping=guess.mapping)
@@ -71,7 +72,7 @@ def test_numbers_are_not_guessed_but_mapped(tmp_path):
     source = put(tmp_path, "t.jsonl", "\n".join(map(json.dumps, rows)))
     shown = preview(source)
     guess = guess_mapping(shown.columns, shown.rows)
-    assert guess.values == {"label": {"0": None, "1": None, "2": None}}
+    assert guess_values(guess.layout, guess.mapping, shown.rows) == {"label": {"0": None, "1": None, "2": None}}
     found = errors(read("table", source, mapping=guess.mapping))
     assert [(error.line, error.column, error.value) for error in found] == [
         (1, "label", "0"),

@@ -118,8 +118,6 @@ class Guess:
 class MappingGuess:
     layout: str  # a key of LAYOUTS
     fields: dict[str, Guess]  # target slug -> guess
-    # Target slug with labels -> {value in the rows -> label, "" for no label, None if unknown}.
-    values: dict[str, dict[str, str | None]]
     missing: tuple[str, ...]  # required targets without a column
 
     @property
@@ -212,16 +210,15 @@ def _guess_layout(layout: str, columns: Sequence[str], rows: list) -> MappingGue
                 if _looks_like_labels(column, rows, target):
                     fields[target.slug] = Guess(free.pop(name), POSSIBLE)
                     break
-    mapping = {target.slug: fields[target.slug].column for target in targets if target.slug in fields}
-    values = guess_values(layout, mapping, rows)
     missing = tuple(target.slug for target in targets if target.required and target.slug not in fields)
-    return MappingGuess(layout, {t.slug: fields[t.slug] for t in targets if t.slug in fields}, values, missing)
+    return MappingGuess(layout, {t.slug: fields[t.slug] for t in targets if t.slug in fields}, missing)
 
 
 def guess_values(
     layout: str, mapping: Mapping[str, str], rows: Iterable[Mapping[str, object]]
 ) -> dict[str, dict[str, str | None]]:
-    """What the values of the columns with labels mean, as `MappingGuess.values`."""
+    """What the values of the columns with labels mean: target -> value in the rows -> label, "" for no label, None if
+    unknown."""
     rows = list(islice(rows, LOOKED_AT))
     return {
         target.slug: {value: _guess_value(value, target) for value in _distinct(mapping[target.slug], rows)}
