@@ -7,20 +7,36 @@ from annotation.formats import FORMATS
 from annotation.task_types import every_task_type
 from config.corpora import VARIABLE, problem_of
 from config.task_type_checks import problems_among, problems_of
+from plugins import TABLES
 
 
 @register()
-def task_types_fit_the_house(app_configs, **kwargs):
+def check_task_types(app_configs, **kwargs):
     """A misspelt name in a description is an error here, not at its first use."""
-    problems = list(problems_among(every_task_type()))
-    problems += [problem for description in every_task_type() for problem in problems_of(description)]
+    descriptions = every_task_type()
+    problems = [*problems_among(descriptions), *(problem for one in descriptions for problem in problems_of(one))]
     return [Error(problem, id="assay.E001") for problem in problems]
 
 
 @register()
 def check_formats(app_configs, **kwargs):
-    known = {description.identifier for description in every_task_type()}
-    return [Error(problem, id="assay.E002") for problem in FORMATS.problems(known)]
+    known = {"", *(description.identifier for description in every_task_type())}
+    return [
+        Error(f"the format {info.slug} fits the task type {info.task_type!r}, which there is not", id="assay.E002")
+        for info in FORMATS.values()
+        if info.task_type not in known
+    ]
+
+
+@register()
+def check_plugins(app_configs, **kwargs):
+    """What installed packages add and Assay leaves out. Web server and workers go on without it; here it is an error,
+    so that a deployment stops before it lacks something."""
+    return [
+        Error(problem, hint="Mend or uninstall the package.", id="assay.E003")
+        for table in TABLES.values()
+        for problem in table.problems
+    ]
 
 
 @register()

@@ -17,6 +17,8 @@ from typing import Any, Generic, TypeVar
 
 Entry = TypeVar("Entry")
 logger = logging.getLogger(__name__)
+# Every table whose module was imported, by its group.
+TABLES: dict[str, EntryTable] = {}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,6 +59,9 @@ class EntryTable(Mapping[str, Entry]):
     name_of: Callable[[Entry], str]
     problem_of: Callable[[Any], str]
     family_of: Callable[[Entry], str] | None = None
+
+    def __post_init__(self) -> None:
+        TABLES[self.group] = self
 
     def __getitem__(self, name: str) -> Entry:
         return self.entries[name]

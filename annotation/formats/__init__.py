@@ -1,78 +1,54 @@
-"""Every file format. To add one: a module with `INFO` (`info.Format`), and a line in `FORMATS`."""
+"""Every file format. To add one: a module with `INFO` (`info.Format`), and a line in `FORMATS`; or a package of one's
+own with an entry point in the group `assay.formats`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
+from typing import Any
+
+from plugins import EntryTable
 
 from .info import Format
 from .records import FormatError
 from .sources import Limits, Options, SourceFile
 
 
-class Formats(Mapping[str, Format]):
-    """Slug -> format, in the order in which lists show them. A module is imported when its format is first used."""
-
-    def __init__(self, modules: Mapping[str, str]):
-        self.modules = dict(modules)
-
-    def register(self, slug: str, module: str) -> None:
-        """Add a format by the dotted name of its module. ValueError where there is one of that slug."""
-        if slug in self.modules:
-            raise ValueError(f"There is a format {slug!r} already: {self.modules[slug]}")
-        self.modules[slug] = module
-
-    def __getitem__(self, slug: str) -> Format:
-        return import_module(self.modules[slug]).INFO
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.modules)
-
-    def __len__(self) -> int:
-        return len(self.modules)
-
-    def problems(self, task_types: Collection[str]) -> Iterator[str]:
-        """What is wrong with the modules, for the check at start. `task_types` are the identifiers that there are."""
-        for slug, name in self.modules.items():
-            try:
-                info = getattr(import_module(name), "INFO", None)
-            except ImportError as error:
-                yield f"{name}: cannot be imported: {error}"
-                continue
-            if not isinstance(info, Format):
-                yield f"{name}: has no INFO, a Format"
-                continue
-            if info.slug != slug:
-                yield f"{name}: is the format {info.slug!r}, and registered as {slug!r}"
-            if not callable(info.reader):
-                yield f"{name}: has no reader"
-            if info.task_type and info.task_type not in task_types:
-                yield f"{name}: there is no task type {info.task_type!r}"
+def _problem_of(entry: Any) -> str:
+    if not isinstance(entry, Format):
+        return "it is no annotation.formats.Format"
+    if not callable(entry.reader):
+        return "it has no reader"
+    return ""
 
 
-FORMATS = Formats(
-    {
-        "druid": "annotation.formats.studies.druid",
-        "climate-fever": "annotation.formats.studies.climate_fever",
-        "claim-review": "annotation.formats.studies.claim_review",
-        "averitec": "annotation.formats.studies.averitec",
-        "beir": "annotation.formats.studies.beir",
-        "scifact": "annotation.formats.studies.scifact",
-        "refchecker": "annotation.formats.studies.refchecker",
-        "icat": "annotation.formats.studies.icat.format",
-        "table": "annotation.formats.tables.format",
-        "ratings": "annotation.formats.tables.ratings",
-        "label-studio": "annotation.formats.tools.label_studio",
-        "doccano": "annotation.formats.tools.doccano",
-        "prodigy": "annotation.formats.tools.prodigy",
-        "potato": "annotation.formats.tools.potato",
-        "alt-test": "annotation.formats.tools.alt_test",
-        "argilla": "annotation.formats.tools.argilla",
-        "inception": "annotation.formats.tools.inception",
-        "inspect": "annotation.formats.tools.inspect_logs",
-        "content": "annotation.formats.content.format",
-        "assay": "annotation.formats.content.assay",
-    }
+# In the order in which lists show them.
+FORMATS: EntryTable[Format] = EntryTable(
+    "assay.formats",
+    "format",
+    (
+        "annotation.formats.studies.druid:INFO",
+        "annotation.formats.studies.climate_fever:INFO",
+        "annotation.formats.studies.claim_review:INFO",
+        "annotation.formats.studies.averitec:INFO",
+        "annotation.formats.studies.beir:INFO",
+        "annotation.formats.studies.scifact:INFO",
+        "annotation.formats.studies.refchecker:INFO",
+        "annotation.formats.studies.icat.format:INFO",
+        "annotation.formats.tables.format:INFO",
+        "annotation.formats.tables.ratings:INFO",
+        "annotation.formats.tools.label_studio:INFO",
+        "annotation.formats.tools.doccano:INFO",
+        "annotation.formats.tools.prodigy:INFO",
+        "annotation.formats.tools.potato:INFO",
+        "annotation.formats.tools.alt_test:INFO",
+        "annotation.formats.tools.argilla:INFO",
+        "annotation.formats.tools.inception:INFO",
+        "annotation.formats.tools.inspect_logs:INFO",
+        "annotation.formats.content.format:INFO",
+        "annotation.formats.content.assay:INFO",
+    ),
+    name_of=lambda info: info.slug,
+    problem_of=_problem_of,
 )
 
 

@@ -24,8 +24,7 @@ LINES = [
 
 @pytest.fixture(autouse=True)
 def letters(monkeypatch):
-    monkeypatch.setattr(FORMATS, "modules", dict(FORMATS.modules))
-    FORMATS.register("letters", outside_format.__name__)
+    monkeypatch.setitem(FORMATS.entries, "letters", outside_format.INFO)
 
 
 def jsonl() -> str:
@@ -64,28 +63,24 @@ def test_it_goes_through_the_command(tmp_path):
     assert Claim.objects.count() == 2 and Project.objects.get().task_type == "claim-verdict/three-way/1"
 
 
-def test_a_slug_is_registered_once():
-    with pytest.raises(ValueError, match="There is a format 'letters' already"):
-        FORMATS.register("letters", "elsewhere.letters")
-
-
-def module_of(name: str, monkeypatch, **parts) -> str:
-    module = types.ModuleType(name)
-    vars(module).update(parts)
-    monkeypatch.setitem(sys.modules, name, module)
-    return name
-
-
-def test_a_wrong_module_is_an_error_at_start(monkeypatch):
-    assert [error for error in run_checks() if error.id == "assay.E002"] == []
+def test_a_wrong_module_is_no_format(monkeypatch):
     plain = {"title": "T", "extensions": (".json",)}
-    FORMATS.register("absent", "no_such_module_anywhere")
-    FORMATS.register("bare", module_of("bare_format", monkeypatch))
-    lost = Format(slug="lost", reader=None, task_type="claims/of/9", **plain)
-    FORMATS.register("wrong", module_of("wrong_format", monkeypatch, INFO=lost))
-    told = "\n".join(error.msg for error in run_checks() if error.id == "assay.E002")
-    assert "no_such_module_anywhere: cannot be imported" in told
-    assert "bare_format: has no INFO" in told
-    assert "wrong_format: is the format 'lost', and registered as 'wrong'" in told
-    assert "wrong_format: has no reader" in told
-    assert "wrong_format: there is no task type 'claims/of/9'" in told
+    monkeypatch.setitem(sys.modules, "wrong_format", module := types.ModuleType("wrong_format"))
+    with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):
+        FORMATS.load("no_such_module_anywhere:INFO")
+    with pytest.raises(AttributeError, match="INFO"):
+        FORMATS.load("wrong_format:INFO")
+    module.INFO = Format(slug="lost", reader=None, **plain)
+    with pytest.raises(ValueError, match="has no reader"):
+        FORMATS.load("wrong_format:INFO")
+    module.INFO = "lost"
+    with pytest.raises(ValueError, match="no annotation.formats.Format"):
+        FORMATS.load("wrong_format:INFO")
+
+
+def test_a_task_type_that_there_is_not_is_an_error_at_start(monkeypatch):
+    assert [error for error in run_checks() if error.id == "assay.E002"] == []
+    lost = Format(slug="lost", reader=outside_format.read, task_type="claims/of/9", title="T", extensions=(".json",))
+    monkeypatch.setitem(FORMATS.entries, "lost", lost)
+    [told] = [error.msg for error in run_checks() if error.id == "assay.E002"]
+    assert told == "the format lost fits the task type 'claims/of/9', which there is not"
