@@ -39,7 +39,7 @@ def project():
 
 def test_every_measure_stands_against_one_person(project, capsys):
     cleo = project.raters.get(name="Cleo").pseudonym
-    call_command("report", project.slug, "comparison", "--all", "--only-annotator", cleo, "--format", "json")
+    call_command("report", project.slug, "comparison", "--only-annotator", cleo, "--all", "--format", "json")
     found = of_dimension(json.loads(capsys.readouterr().out), "relevance")
     n = 2 * N // 3
     truth, said = ([says(name, number) for number in range(n)] for name in ("Cleo", "the checker"))
