@@ -48,14 +48,17 @@ class OverMemory(JobError):
 @contextlib.contextmanager
 def limited(lease: Lease, queue: str) -> Iterator[None]:
     """JobCancelled, OverTime or OverMemory inside, wherever the code is."""
-    with _interrupted(lease), _limited_processor():
-        if queue not in LIMITED_QUEUES or not settings.JOB_MEMORY_MB:
-            yield
-            return
+    has_limit = queue in LIMITED_QUEUES and settings.JOB_MEMORY_MB
+    memory = _data_bytes() + settings.JOB_MEMORY_MB * MEBI if has_limit else resource.RLIM_INFINITY
+    # Interruptions end before the limits are lifted: one that came while they are would leave them to what the process
+    # does next, and the system would end it in the middle of that.
+    with _limited_processor(), _soft_limit(resource.RLIMIT_DATA, memory):
         try:
-            with _soft_limit(resource.RLIMIT_DATA, _data_bytes() + settings.JOB_MEMORY_MB * MEBI):
+            with _interrupted(lease):
                 yield
         except MemoryError as error:
+            if not has_limit:
+                raise
             raise OverMemory from error
 
 
@@ -84,9 +87,12 @@ def _interrupted(lease: Lease) -> Iterator[None]:
     try:
         yield
     finally:
-        stop.set()
-        thread.join()
-        _raise_in(worker, None)  # what was not raised yet comes too late
+        while True:
+            with contextlib.suppress(JobCancelled, OverTime):  # which come too late
+                stop.set()
+                thread.join()
+                _raise_in(worker, None)
+                break
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
@@ -110,8 +116,8 @@ def _limited_processor() -> Iterator[None]:
 @contextlib.contextmanager
 def _soft_limit(what: int, limit: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(what)
-    own = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-    resource.setrlimit(what, (own if soft == resource.RLIM_INFINITY else min(own, soft), hard))
+    known = [one for one in (limit, soft, hard) if one != resource.RLIM_INFINITY]
+    resource.setrlimit(what, (min(known, default=resource.RLIM_INFINITY), hard))
     try:
         yield
     finally:

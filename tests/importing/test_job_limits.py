@@ -2,6 +2,7 @@
 stops with a message, and the worker goes on. Real worker processes."""
 
 import re
+import resource
 import threading
 import time
 import zipfile
@@ -140,3 +141,31 @@ def test_what_ends_in_time_is_not_interrupted(settings, monkeypatch):
         lease._cancelled.set()
     for _ in range(1000):
         assert not lease._lost.is_set()
+
+
+def test_a_late_interruption_leaves_no_limit_behind(settings, monkeypatch):
+    """A limit of processor time that stayed ended the process some seconds later, in the middle of other work."""
+    settings.JOB_PART_SECONDS = 0.05
+    monkeypatch.setattr(limits, "GRACE_SECONDS", 0.05)
+    kinds = (resource.RLIMIT_CPU, resource.RLIMIT_DATA)
+    before = [resource.getrlimit(kind) for kind in kinds]
+    set_limit, limits_set = resource.setrlimit, []
+
+    def slow(kind, both):
+        end = time.monotonic() + (0.3 if len(limits_set) >= len(kinds) else 0)  # when they are lifted
+        while time.monotonic() < end:
+            pass
+        limits_set.append(kind)
+        set_limit(kind, both)
+
+    monkeypatch.setattr(resource, "setrlimit", slow)
+    lease = leases.Lease(Chunk(pk=1), None, threading.Event(), threading.Event())
+    try:
+        with pytest.raises(limits.OverTime), limited(lease, "default"):
+            while True:
+                pass
+        assert [resource.getrlimit(kind) for kind in kinds] == before
+        assert not [thread for thread in threading.enumerate() if thread.name == "limits-1"]
+    finally:
+        for kind, both in zip(kinds, before, strict=True):
+            set_limit(kind, both)
