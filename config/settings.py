@@ -18,6 +18,7 @@ from models_runtime.evidence import providers
 from models_runtime.llm.endpoints import VARIABLE as LLM_ENDPOINTS_VARIABLE
 from models_runtime.llm.endpoints import parse_endpoints
 from models_runtime.loading import allowed_models
+from plugins import template_folders
 
 # Arrow's own allocator keeps tens of megabytes that it needed once. Read when pandas or pyarrow is first imported.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -93,7 +94,7 @@ ASGI_APPLICATION = "config.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates", *template_folders()],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

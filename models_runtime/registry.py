@@ -64,6 +64,11 @@ def _entry(slug: str) -> Entry:
         raise UnknownCheckerError(f"there is no checker {slug!r}; available: {', '.join(entries)}") from None
 
 
+def package_of(slug: str) -> str:
+    """The installed package that adds the entry, with its version; empty for Assay's own."""
+    return str(CHECKERS.package_of(slug) or "")
+
+
 def missing_packages(slug: str) -> tuple[str, ...]:
     """What pip would have to install before `slug` can be loaded here. Imports nothing."""
     return building.missing_packages(get_info(slug).packages)

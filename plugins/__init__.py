@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 Entry = TypeVar("Entry")
+GROUPS = ("assay.task_types", "assay.formats", "assay.checkers", "assay.reports")
 logger = logging.getLogger(__name__)
 # Every table whose module was imported, by its group.
 TABLES: dict[str, EntryTable] = {}
@@ -139,6 +142,20 @@ class EntryTable(Mapping[str, Entry]):
             for family, packages in owners.items()
             if len(packages) > 1
         }
+
+
+def packages_of(named: Mapping[str, str]) -> list[str]:
+    """The packages, with versions, that added the entries `named` by their tables' groups; Assay's own are in none."""
+    found = (TABLES[group].package_of(name) for group, name in named.items() if group in TABLES)
+    return sorted({str(package) for package in found if package})
+
+
+def template_folders() -> list[Path]:
+    """The folders `templates` of the packages that add anything. Imports none of them."""
+    tops = {point.module.partition(".")[0] for group in GROUPS for point in entry_points(group=group)}
+    specs = filter(None, map(find_spec, sorted(tops)))
+    folders = [Path(place) / "templates" for spec in specs for place in spec.submodule_search_locations or ()]
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def _package_of(point: EntryPoint) -> InstalledPackage:

@@ -39,6 +39,7 @@ from annotation.exports.layouts import layout_of
 from annotation.jobs.leftovers import working_folder
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job, Project
+from plugins import packages_of
 
 
 @contextmanager
@@ -140,6 +141,7 @@ def changes_of(project: Project, number: int, version: str, note: str, moment: d
 def finished_manifest(project: Project, folder: Path, exported: dict, number: int, note: str, moment: datetime) -> dict:
     (folder / TERMS).write_bytes(terms_of(exported))
     files = {name: digest_of(folder / name) for name in names_of(folder)}
+    packages = packages_behind(project)
     labels = [name for name in (ANNOTATIONS, f"{layout_of(project).stem}.jsonl") if name in files]
     return exported | {
         "files": files,
@@ -149,7 +151,8 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             "note": note,
             "title": project.title,
             "moment": moment.isoformat().replace("+00:00", "Z"),
-            "software": f"Assay {__version__}",
+            "software": ", ".join([f"Assay {__version__}", *packages]),
+            **({"packages": packages} if packages else {}),
             "overlap": project.planned_overlap,
             "multiple_share": project.multiple_share,
             "prefill": project.prefill,
@@ -158,6 +161,18 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             "labels_sha256": combined(files, labels),
         },
     }
+
+
+def packages_behind(project: Project) -> list[str]:
+    """The installed packages, with versions, that have the project's task type, its runs' checkers and the formats of
+    imports into its data set."""
+    imports = Job.objects.filter(dataset=project.dataset_id, kind=Job.Kind.IMPORT, state=Job.State.DONE)
+    found = [
+        *packages_of({"assay.task_types": project.task_type}),
+        *project.checker_runs.values_list("provenance__package", flat=True),
+        *imports.values_list("result__package", flat=True),
+    ]
+    return sorted({one for one in found if one})
 
 
 class FreezeHandler:

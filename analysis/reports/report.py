@@ -24,6 +24,7 @@ from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.outline import MAJORITY, Outline
 from annotation.models import Project
 from annotation.task_types import Dimension, TaskType
+from plugins import packages_of
 
 if TYPE_CHECKING:
     from analysis.sources.base import Source
@@ -132,11 +133,21 @@ class Report:
             project=source.slug,
             task_type=source.task_type,
             made_from=source.described()
+            | self._packages(source, options)
             | self._left_out(source)
             | self._decisions_alone(source, options)
             | ({} if quick or not self.reads_people else changes_in(source)),
         )
         return to_json(result) | {"behind": items.to_json()}
+
+    def _packages(self, source: Source, options: dict) -> dict:
+        """The installed packages that have the report, the task type and the checkers of the runs that were chosen."""
+        found = packages_of({"assay.reports": self.name, "assay.task_types": source.task_type})
+        chosen = set(map(str, options.values()))
+        found += [
+            run.provenance["package"] for run in source.runs() if run.uuid in chosen and "package" in run.provenance
+        ]
+        return {"packages": sorted(set(found))} if found else {}
 
     def missing_run(self, source: Outline) -> str:
         """Why there is no run to compute the report of; empty where there is one, or none is needed."""

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from django.db import transaction
 
-from annotation.formats import FormatError, get_format
+from annotation.formats import FORMATS, FormatError, get_format
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
 from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
@@ -62,6 +62,8 @@ class ImportHandler:
             job.refresh_from_db(fields=["result"])
             if request.project is not None:
                 job.result["labels_stored"] = fill_project(job, request, lease)
+            if package := FORMATS.package_of(request.format):
+                job.result["package"] = str(package)
         except (FormatError, ImportProblem, managing.ProjectError) as error:
             if request.waits and isinstance(error, ImportUnderWay):
                 raise UnavailableError(str(error)) from error

@@ -51,6 +51,7 @@ def _of_others(report: Report, result: dict) -> str:
 
 def _made_from(result: dict, computed_at: datetime | None) -> str:
     made = result.get("made_from", {})
+    software = listed([f"Assay {__version__}", *made.get("packages", [])])
     split = split_in(made)
     conditions = [
         CONDITIONS[name].format(value, by=name_split(split))
@@ -63,9 +64,9 @@ def _made_from(result: dict, computed_at: datetime | None) -> str:
     if made.get("kind") == "release":
         # Only releases that are kept with their project have numbers; files written by the command have 0.
         which = f"release {made['number']}" if made["number"] else "a release"
-        sentence = f"Computed with Assay {__version__} from {which} of {result['project']}"
+        sentence = f"Computed with {software} from {which} of {result['project']}"
         return f"{sentence} (SHA-256 {made['sha256']}){only}."
     if made.get("kind") == "table":
-        return f"Computed with Assay {__version__} from the table {result['project']}{only}."
+        return f"Computed with {software} from the table {result['project']}{only}."
     moment = f" as of {computed_at:%Y-%m-%d %H:%M} UTC" if computed_at else ""
-    return f"Computed with Assay {__version__} from the labels of {result['project']}{moment}{only}."
+    return f"Computed with {software} from the labels of {result['project']}{moment}{only}."

@@ -41,10 +41,12 @@ def info_of(slug: str, version: str) -> CheckerInfo:
 
 
 def described(checker) -> dict:
-    """How what was loaded describes itself, as the database gives it back, where tuples have become lists. What cannot
-    be had just now is tried again later."""
+    """How what was loaded describes itself, with the package that it comes from, as the database gives it back, where
+    tuples have become lists. What cannot be had just now is tried again later."""
     try:
-        return json.loads(json.dumps(checker.describe()))
+        described = json.loads(json.dumps(checker.describe()))
+        package = registry.package_of(described.get("checker", ""))
+        return described | ({"package": package} if package else {})
     except UnavailableError:
         raise
     except CheckerError as error:
