@@ -173,6 +173,18 @@ def test_all_of_it_works_by_command_and_its_release_names_it(installed, tmp_path
     )
 
 
+@pytest.mark.django_db
+def test_without_the_package_only_its_project_cannot_be_opened(project, monkeypatch):
+    client = client_of(project.created_by)
+    client.raise_request_exception = False
+    shutil.rmtree(template_folders()[0].parents[1])
+    forget()
+    assert "tone/-/1 is not installed" in client.get("/").content.decode()
+    refused = client.get(f"/projects/{project.slug}/")
+    assert refused.status_code == 503 and "There is no task type &#x27;tone/-/1&#x27;" in refused.content.decode()
+    assert client.get(f"/api/v1/projects/{project.slug}/").status_code == 503
+
+
 TAKEN = f"[assay.reports]\na = {REPORTS.own[0]}\n[assay.task_types]\na = newer_nli:NEWER\n"
 NEWER = """from dataclasses import replace
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.task_types import TaskType, configured, look_up_in, task_type
+from annotation.task_types import TaskType, UnknownTaskTypeError, configured, look_up_in, task_type
 
 from .content import Dataset
 
@@ -96,6 +96,15 @@ class Project(models.Model):
     def planned_overlap(self) -> int:
         """Judgements per item, with those that were planned where the project came from."""
         return self.origin.get("overlap", 0) + self.overlap
+
+    @property
+    def lacks_type(self) -> bool:
+        """Whether its task type comes from a package that is no longer installed."""
+        try:
+            task_type(self.task_type)
+        except UnknownTaskTypeError:
+            return True
+        return False
 
     @property
     def type(self) -> TaskType:

@@ -53,6 +53,14 @@ TASK_TYPES: EntryTable[TaskType] = EntryTable(
     problem_of=lambda kind: "" if isinstance(kind, TaskType) else "it is no annotation.task_types.TaskType",
 )
 
+
+class UnknownTaskTypeError(KeyError):
+    """Neither Assay nor an installed package has the task type, and no label set is called so."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 __all__ = [
     "NONE_CHOSEN",
     "NONE_TITLE",
@@ -69,6 +77,7 @@ __all__ = [
     "OptionsError",
     "SpanRule",
     "TaskType",
+    "UnknownTaskTypeError",
     "asked_alike",
     "configured",
     "current_task_types",
@@ -131,7 +140,7 @@ def learn(description: Mapping) -> TaskType:
 
 
 def task_type(identifier: str) -> TaskType:
-    """The task type stored as `slug/variant/version`. Unknown identifiers raise KeyError."""
+    """The task type stored as `slug/variant/version`. Unknown identifiers raise UnknownTaskTypeError."""
     if identifier in TASK_TYPES:
         return TASK_TYPES[identifier]
     if identifier in _LEARNT:
@@ -140,7 +149,7 @@ def task_type(identifier: str) -> TaskType:
         description = find(identifier)
         if description is not None:
             return learn(description)
-    raise KeyError(f"There is no task type {identifier!r}")
+    raise UnknownTaskTypeError(f"There is no task type {identifier!r}")
 
 
 def current_task_types() -> list[TaskType]:

@@ -10,6 +10,7 @@ from django.template import loader
 from django.views import defaults
 
 from annotation.api.problems import problem_response
+from annotation.task_types import UnknownTaskTypeError
 from config.database import is_away
 
 OUTDATED = "This page was loaded before you signed in or out. Nothing was changed: reload the page and try again"
@@ -72,6 +73,11 @@ def server_error(request):
         return render(request, "507.html", {"problem": DISK_FULL}, status=507)
     if error is not None and is_away(error):
         return database_away(request)
+    if isinstance(error, UnknownTaskTypeError):
+        problem = f"{error}. Ask an administrator to install the package that adds it"
+        if is_for_api(request):
+            return problem_response(503, f"{problem}.")
+        return render(request, "503_task_type.html", {"problem": problem}, status=503)
     if is_for_api(request):
         return problem_response(500, "An unexpected server error occurred; see the server's log")
     return defaults.server_error(request)

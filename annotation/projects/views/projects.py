@@ -54,7 +54,8 @@ def home(request):
     page = Paginator(projects, 20).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "rows": queries.project_rows(request.user, page.object_list),
+        "rows": queries.project_rows(request.user, [one for one in page.object_list if not one.lacks_type]),
+        "lacking": [one for one in page.object_list if one.lacks_type],
         "former": former_projects(request.user),
         "removed": REMOVED,
         "may_create": may_create(request.user),
