@@ -24,21 +24,11 @@ from annotation.imports.publishing import ON_JUDGED, REFUSE
 from annotation.imports.rows import Findings
 from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs import lifecycle
+from annotation.jobs.kinds import KINDS
 from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
 from annotation.task_types import TaskType, asked_alike, current_task_types, learn, task_type
 from annotation.task_types.label_sets import identifier_of
-
-# What may be bringing content into a data set, in words.
-UNDER_WAY = {
-    Job.Kind.IMPORT: "Another import into",
-    Job.Kind.PAIRS: "The making of pairs in",
-    Job.Kind.DRAFTS: "The publishing of drafts in",
-    Job.Kind.PASSAGES: "The publishing of passages in",
-    Job.Kind.DOCUMENTS: "The storing of generated documents in",
-    Job.Kind.RESPONSES: "The publishing of answers in",
-    Job.Kind.CHOSEN_CLAIMS: "The publishing of claims in",
-}
 
 
 class ImportProblem(Exception):
@@ -449,7 +439,7 @@ def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
     job = batch.job if batch is not None else filling_job(dataset)
     if job is not None and (but is None or job.pk != but.pk):
         raise ImportUnderWay(
-            f"{UNDER_WAY[job.kind]} {dataset.title} is being prepared, started by {job.created_by} at "
+            f"{KINDS[job.kind].under_way} {dataset.title} is being prepared, started by {job.created_by} at "
             f"{job.created_at:%Y-%m-%d %H:%M} UTC. Wait for it, or cancel it."
         )
 

@@ -31,6 +31,7 @@ class JobKind:
     # Of other kinds, what who still labels in the project reads of the result: nothing of gold, of labels and of what
     # checkers say. A field that is not named here is hidden.
     while_labelling: tuple[str, ...] = ()
+    under_way: str = ""  # of a job that brings content into a data set: what messages call it before the set's title
     page: str = ""  # the name of its own page, if it has one, which shows the progress, too
     page_of: Callable[[Job], Any] = attrgetter("uuid")  # what the address of the page is made of
 
@@ -38,10 +39,12 @@ class JobKind:
 KINDS = {
     Job.Kind.IMPORT: JobKind(
         "Import", "annotation.imports.job.HANDLER", is_unique=True, is_shown_as_share=True,
+        under_way="Another import into",
         while_labelling=(*CONTENT, "read_as", "project", "published", "labels_stored"), page="import_detail",
     ),
     Job.Kind.PAIRS: JobKind(
         "Making pairs", "annotation.imports.pairs.job.HANDLER", is_unique=True,
+        under_way="The making of pairs in",
         while_labelling=CONTENT, page="pairs_detail",
     ),
     Job.Kind.ITEMS: JobKind(
@@ -66,6 +69,7 @@ KINDS = {
     ),
     Job.Kind.DRAFTS: JobKind(
         "Publishing drafts", "annotation.machines.drafts.publishing.HANDLER",
+        under_way="The publishing of drafts in",
         while_labelling=CONTENT, page="project_drafts", page_of=attrgetter("project.slug"),
     ),
     Job.Kind.RETRIEVAL: JobKind(
@@ -75,10 +79,12 @@ KINDS = {
     ),
     Job.Kind.PASSAGES: JobKind(
         "Publishing passages", "annotation.machines.retrieval.publishing.HANDLER", is_unique=True,
+        under_way="The publishing of passages in",
         while_labelling=CONTENT, page="retrieval_detail", page_of=lambda job: job.parameters["run"],
     ),
     Job.Kind.DOCUMENTS: JobKind(
         "Storing generated documents", "annotation.machines.retrieval.expansions.HANDLER", is_unique=True,
+        under_way="The storing of generated documents in",
         while_labelling=CONTENT, page="retrieval_detail", page_of=lambda job: job.parameters["run"],
     ),
     Job.Kind.GENERATION: JobKind(
@@ -87,6 +93,7 @@ KINDS = {
     ),
     Job.Kind.RESPONSES: JobKind(
         "Publishing answers", "annotation.machines.generations.publishing.HANDLER", is_unique=True,
+        under_way="The publishing of answers in",
         while_labelling=CONTENT, page="generation_detail", page_of=lambda job: job.parameters["run"],
     ),
     Job.Kind.CLAIMS: JobKind(
@@ -95,6 +102,7 @@ KINDS = {
     ),
     Job.Kind.CHOSEN_CLAIMS: JobKind(
         "Publishing claims", "annotation.imports.claims.jobs.PUBLISHING", is_unique=True,
+        under_way="The publishing of claims in",
         page="claims_detail", page_of=lambda job: job.parameters["collection"],
     ),
     Job.Kind.REPORT: JobKind("Report", "analysis.reports.handler.HANDLER", is_of_labels=True),

@@ -56,9 +56,8 @@ def create_project(
     """
     if unknown := set(settings) - set(SETTINGS):
         raise TypeError(f"There are no such settings: {', '.join(sorted(unknown))}")
-    if settings.get("piece_set") and known_task_type(task_type).unit_kind not in PIECE_LINKS:
+    if known_task_type(task_type).unit_kind not in PIECE_LINKS and settings.get("piece_set"):
         raise ProjectError("This task judges no pieces, so it cannot have a set of them")
-    known_task_type(task_type)
     with transaction.atomic():
         for attempt in range(SLUG_ATTEMPTS):
             try:

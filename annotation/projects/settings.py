@@ -137,7 +137,7 @@ class NumberSetting(ProjectSetting):
         return {"min_value": self.bounds[0], "max_value": self.bounds[1]}
 
     def limits_of(self, project: Project) -> dict:
-        return self.limits | {"max_value": max(self.most or self.bounds[1], getattr(project, self.name))}
+        return self.limits | {"max_value": max(self.bounds[1], getattr(project, self.name))}
 
     def from_file(self, value: object) -> int:
         low, high = self.bounds[0], self.most or self.bounds[1]
@@ -298,11 +298,11 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     ),
     NumberSetting(
         "minimum_seconds", "Minimum time per item", "Annotators are asked to confirm faster answers. 0: no minimum.",
-        bounds=(0, 600), most=86_400, unit="seconds", section=TIME, can_change=True, is_public=True,
+        bounds=(0, 86_400), unit="seconds", section=TIME, can_change=True, is_public=True,
     ),
     NumberSetting(
         "lease_minutes", "Time to answer", "An assignment not answered in time goes to another annotator.",
-        bounds=(1, 10_080), most=525_600, unit="minutes", section=TIME, can_change=True, is_public=True,
+        bounds=(1, 525_600), unit="minutes", section=TIME, can_change=True, is_public=True,
     ),
 )}  # fmt: skip
 
