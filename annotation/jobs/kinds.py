@@ -29,7 +29,7 @@ class JobKind:
     # Made of people's labels, messages included: for who sees the labels of all projects in it.
     is_of_labels: bool = False
     # Of other kinds, what who still labels in the project reads of the result: nothing of gold, of labels and of what
-    # checkers say. A field that is not named here is hidden.
+    # checkers say. A field that is not named here is hidden, and so are odd rows by their labels.
     while_labelling: tuple[str, ...] = ()
     under_way: str = ""  # of a job that brings content into a data set: what messages call it before the set's title
     page: str = ""  # the name of its own page, if it has one, which shows the progress, too

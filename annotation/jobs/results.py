@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.access import has_open_work, projects_in, sees_labels
+from annotation.formats.tables.oddities import ODDITIES
 from annotation.jobs.kinds import KINDS
 from annotation.models import Job, Project, User
 
@@ -25,7 +26,10 @@ def result_for(user: User, job: Job) -> dict:
     project = _labelled_in(job)
     if project is None or not has_open_work(user, project):
         return job.result
-    return {name: value for name, value in job.result.items() if name in kind.while_labelling}
+    found = {name: value for name, value in job.result.items() if name in kind.while_labelling}
+    if "odd" in found:
+        found["odd"] = [one for one in found["odd"] if not ODDITIES[one["kind"]].is_of_labels]
+    return found
 
 
 def _labelled_in(job: Job) -> Project | None:

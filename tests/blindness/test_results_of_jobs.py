@@ -3,6 +3,7 @@
 import pytest
 from django.core.management import call_command
 
+from annotation.formats.tables.oddities import ODDITIES
 from annotation.jobs.kinds import KINDS
 from annotation.models import Job, LabelAccess, Project
 from tests.blindness.planted import marker
@@ -23,6 +24,11 @@ def project():
 
 def made_job(project, kind: str, **fields) -> Job:
     found = {name: {"x": marker(name)} for name in HIDDEN} | {name: "told" for name in KINDS[kind].while_labelling}
+    if "odd" in found:
+        found["odd"] = [
+            {"kind": name, "what": marker("odd label") if one.is_of_labels else "told", "is_open": False}
+            for name, one in ODDITIES.items()
+        ]
     return Job.objects.create(
         kind=kind, state=Job.State.FAILED, project=project, result=found, created_by=project.created_by,
         message=marker("message"), **fields,
@@ -47,7 +53,9 @@ def test_no_field_tells_who_still_labels_what_others_said(project, kind):
     texts = [client.get("/api/v1/jobs/").content.decode(), client.get(address).content.decode()]
     texts += [client.post(f"{address}{verb}/").content.decode() for verb in ("cancel", "resume")]
     texts += [client.get(f"/jobs/{job.uuid}/progress/").content.decode()]
-    assert not any(marker(name) in text for name in HIDDEN for text in texts)
+    assert not any(marker(name) in text for name in (*HIDDEN, "odd label") for text in texts)
+    if "odd" in detail["result"]:
+        assert {one["what"] for one in detail["result"]["odd"]} == {"told"}
     if KINDS[kind].is_of_labels:
         assert not any(marker(name) in text for name in ("message", "error") for text in texts)
     assert not LabelAccess.objects.exists()
@@ -61,18 +69,22 @@ def test_no_field_tells_who_still_labels_what_others_said(project, kind):
 def test_an_import_hides_its_labels_from_who_still_labels_in_their_project(tmp_path):
     """An import is a job of a data set, and names the project that its labels go into."""
     owner, file = make_user(is_staff=True), tmp_path / "a.csv"
-    file.write_text("id,text,rater,label\n" + "".join(f"{n},Text {n}.,r1,yes{n % 2}\n" for n in range(9)))
+    rows = "".join(f"{n},Text {n}.,r1,{'YES' if n == 8 else 'yes'}{n % 2}\n" for n in range(9))
+    file.write_text(f"id,text,rater,label\n{rows}")
     options = {"format": "ratings", "dataset": "a", "project": "a", "owner": owner.email, "overlap": 1}
     call_command("import_dataset", str(file), **options, verbosity=0)
     project, job = Project.objects.get(slug="a"), Job.objects.get(kind="import")
     join(project, owner, "annotator")
     client = client_of(owner)
 
-    def read() -> tuple[dict, bool]:
+    def read() -> tuple[dict, set[bool]]:
         told = client.get(f"/api/v1/jobs/{job.uuid}/").json()["result"]
-        return told, "yes0" in client.get(f"/imports/{job.uuid}/").content.decode()
+        page = client.get(f"/imports/{job.uuid}/").content.decode()
+        shown = {label in text for label in ("yes0", "YES0") for text in (page, str(told))}
+        return told, shown
 
     told, is_shown = read()
-    assert set(told) <= set(KINDS["import"].while_labelling) and told["read_as"] and not is_shown
+    assert set(told) <= set(KINDS["import"].while_labelling) and told["read_as"] and is_shown == {False}
+    assert "YES0" in str(job.result["odd"]) and "YES0" not in str(told)
     project.assignments.all().delete()
-    assert read() == (job.result, True)
+    assert read() == (job.result, {True})

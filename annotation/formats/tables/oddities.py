@@ -30,6 +30,7 @@ class Oddity:
     suggested: str = ""  # what a form proposes in its place
     others: Callable[[], Mapping[str, str]] = dict  # choices beside them, too many to be listed in a sentence
     example: str = ""  # of these
+    is_of_labels: bool = False  # the rows found, and how many there are, tell which labels were given
 
     @property
     def is_asked(self) -> bool:
@@ -72,6 +73,7 @@ ODDITIES: dict[str, Oddity] = {
             "places": "They are by different people who agree",
             LEAVE_OUT: "They are repeats of one row: leave the repeats out",
         },
+        is_of_labels=True,
     ),
     UNNAMED: Oddity(
         "Labels without a rater, where other rows name one",
@@ -80,20 +82,24 @@ ODDITIES: dict[str, Oddity] = {
             "decisions": "They are final labels, by none of the raters",
             LEAVE_OUT: "Leave these rows out",
         },
+        is_of_labels=True,
     ),
     UNMAPPED: Oddity(
         "Values that are not labels of the question",
         {LEAVE_OUT: "Leave these rows out"},
+        is_of_labels=True,
     ),
     REVISIONS: Oddity(
         "Different labels by the same rater for the same text",
         {"revisions": "They are revisions: the last one counts", LEAVE_OUT: "Leave the later rows out"},
         "revisions",
+        is_of_labels=True,
     ),
     PLACES: Oddity(
         "Different labels for the same text, without a named rater",
         {"places": "They are by different people", LEAVE_OUT: "Leave the later rows out"},
         "places",
+        is_of_labels=True,
     ),
     SPELLINGS: Oddity(
         "Labels that differ only in case, spaces or hyphens, or in how a number is written",
@@ -103,6 +109,7 @@ ODDITIES: dict[str, Oddity] = {
             LEAVE_OUT: "Leave out rows whose spelling differs from the first one's",
         },
         APART,
+        is_of_labels=True,
     ),
     OFFSETS: Oddity(
         "Highlights after emoji or accents, which tools count differently",
@@ -129,6 +136,7 @@ ODDITIES: dict[str, Oddity] = {
         "Words in place of a highlight",
         {"none": "Nothing is marked there", LEAVE_OUT: "Leave these rows out"},
         suggested="none",
+        is_of_labels=True,
     ),
     DATES: Oddity(
         "Dates such as 03/04/2026",
