@@ -72,7 +72,8 @@ class RouteSchema(AutoSchema):
 
     def get_request_serializer(self):
         if self.method == "POST" and hasattr(self.view, "media_types"):
-            return dict.fromkeys(self.view.media_types, OpenApiTypes.BINARY)
+            form = {"multipart/form-data": self.view.form} if hasattr(self.view, "form") else {}
+            return dict.fromkeys(self.view.media_types, OpenApiTypes.BINARY) | form
         return self.view.takes if self.method == "POST" else None
 
     def get_response_serializers(self) -> dict:

@@ -1,17 +1,20 @@
 """What programs send in one streamed request: content, labels, and what checkers elsewhere said.
 
-The body goes to a file as it comes; a job reads it, and stores all of it or nothing.
+The body, or the file in a form, goes to a file as it comes; a job reads it, and stores all of it or nothing.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from rest_framework import serializers as s
 from rest_framework.response import Response
 
@@ -50,6 +53,7 @@ MEDIA_TYPES = {
     "application/zip": "files.zip",
     "application/octet-stream": "file",
 }
+FORM = "multipart/form-data"
 REFUSE_LINES, SKIP = ON_ERROR = ("refuse", "skip")
 
 
@@ -60,20 +64,54 @@ class _Body:
     request: object
     name: str
 
+    got: int = 0
+
+    def read(self, size: int) -> bytes:
+        block = self.request.read(size)
+        self.got += len(block)
+        return block
+
     def chunks(self) -> Iterator[bytes]:
-        expected, got = int(self.request.META["CONTENT_LENGTH"]), 0
-        while block := self.request.read(BLOCK):
-            got += len(block)
+        while block := self.read(BLOCK):
             yield block
-        if got < expected:
-            raise Problem(400, f"The body was cut off after {got:,} of {expected:,} bytes; nothing was stored")
+        self.check_whole()
+
+    def check_whole(self) -> None:
+        expected = int(self.request.META["CONTENT_LENGTH"])
+        if self.got < expected:
+            raise Problem(400, f"The body was cut off after {self.got:,} of {expected:,} bytes; nothing was stored")
+
+
+def media_type_of(request) -> str:
+    return (request.content_type or "").partition(";")[0].strip().lower()
 
 
 def stored_body(request, dataset: Dataset, name: str = "") -> Upload:
     """The body as a file. Problem where its length or type cannot be taken, before a byte of it is read."""
-    media_type = (request.content_type or "").partition(";")[0].strip().lower()
+    media_type = media_type_of(request)
     if media_type not in MEDIA_TYPES:
         raise Problem(415, f"Content-Type must be one of {', '.join(MEDIA_TYPES)}")
+    check_length(request)
+    return uploads.store(request.user, dataset, _Body(request._request, name or MEDIA_TYPES[media_type]))
+
+
+def form_in(request) -> tuple[dict[str, str], UploadedFile]:
+    """The fields and the file of a form."""
+    check_length(request)
+    http = request._request
+    body = _Body(http, "")
+    try:
+        fields, files = MultiPartParser(http.META, body, http.upload_handlers, "utf-8").parse()
+    except MultiPartParserError as error:
+        raise Problem(400, f"The body is not a form: {error}") from None
+    body.check_whole()
+    if [name for name, sent in files.lists() for _ in sent] != ["file"]:
+        raise Problem(400, "A form needs one file, in the field 'file'")
+    return fields.dict(), files["file"]
+
+
+def check_length(request) -> None:
+    """Problem where the body's length is not known or too large."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length:
         raise Problem(411, "Content-Length is missing: the body's length must be known before it is sent")
@@ -83,7 +121,6 @@ def stored_body(request, dataset: Dataset, name: str = "") -> Upload:
         raise Problem(400, f"Content-Length {refused}") from None
     if size > settings.UPLOAD_LIMIT:
         raise Problem(413, f"The body is larger than {settings.UPLOAD_LIMIT // 1024**2:,} MB; send it in parts")
-    return uploads.store(request.user, dataset, _Body(request._request, name or MEDIA_TYPES[media_type]))
 
 
 class JSONText(s.CharField):
@@ -116,23 +153,31 @@ def _holds_texts(found: object, depth: int) -> bool:
 
 
 class UploadRoute(Route):
-    """`asks` are the parameters of the address."""
+    """`asks` are the parameters of the address or, where the route accepts a form, its fields."""
 
     gives, status = shapes.JobDetailShape, 202
     asks: ClassVar[type[s.Serializer]]
     media_types: ClassVar[tuple[str, ...]] = (LINES,)
     keeps_answers = False  # the body is read in pieces
+    fields: Mapping[str, str] = MappingProxyType({})  # of the form that was sent
+    file: UploadedFile | None = None
 
     def asked(self, request) -> dict:
-        if unknown := sorted(set(request.query_params) - set(self.asks().fields)):
+        said = request.query_params.dict()
+        if FORM in self.media_types and media_type_of(request) == FORM:
+            self.fields, self.file = form_in(request)
+            if twice := sorted(name for name, value in self.fields.items() if said.get(name, value) != value):
+                raise Problem(400, f"{twice[0]!r} differs between the address and the form; send it once")
+            said |= self.fields
+        if unknown := sorted(set(said) - set(self.asks().fields)):
             raise Problem(400, f"Unknown parameter {unknown[0]!r}; known are {', '.join(self.asks().fields)}")
-        found = self.asks(data=request.query_params.dict())
+        found = self.asks(data=said)
         found.is_valid(raise_exception=True)
         return found.validated_data
 
     def started(self, request, dataset: Dataset, start: Callable[[Upload], Job], name: str = "") -> Response:
         """202 with the job, also where the same body is under way already."""
-        upload = stored_body(request, dataset, name)
+        upload = self._stored(request, dataset, name)
         started = False
 
         def answer() -> Response:
@@ -146,13 +191,19 @@ class UploadRoute(Route):
             return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
         try:
-            response = once(request, upload.sha256, answer)
+            response = once(request, json.dumps([upload.sha256, dict(self.fields)]), answer)
         except BaseException:
             uploads.remove(upload)  # whatever was started has been taken back
             raise
         if not started:
             uploads.remove(upload)
         return response
+
+    def _stored(self, request, dataset: Dataset, name: str) -> Upload:
+        if self.file is None:
+            return stored_body(request, dataset, name)
+        self.file.name = name or self.file.name
+        return uploads.store(request.user, dataset, self.file)
 
 
 # ---- what checkers elsewhere said ----
@@ -244,10 +295,17 @@ class AskedOfImport(AskedOfContent):
         return said
 
 
-class ImportsRoute(UploadRoute):
-    """Import a file into a data set and, where a project is named, its labels and scores into that."""
+class ImportForm(AskedOfImport):
+    """The parameters beside the file, which have no limit of length there."""
 
-    asks, media_types = AskedOfImport, tuple(MEDIA_TYPES)
+    file = s.FileField()
+
+
+class ImportsRoute(UploadRoute):
+    """Import a file into a data set and, where a project is named, its labels and scores into that. The file is the
+    body, or the field `file` of a form whose other fields are the parameters."""
+
+    asks, media_types, form = AskedOfImport, (*MEDIA_TYPES, FORM), ImportForm
 
     def post(self, request, slug):
         dataset = access.dataset_for(request.user, slug, edit=True)

@@ -96,7 +96,10 @@ def test_a_table_becomes_a_project_and_content_is_appended(rosa, connect, tmp_pa
     roles = {"text": "summary", "context": "article", "system": "model", "document": "doc_id", "score/r": "rouge_l"}
     roles |= {f"score/{name}": name for name in ("bertscore", "length_score")}
     roles |= {f"label/fluency/{who}": f"{who}_fluency" for who in ("expert_1", "expert_2")}
+    addresses = []
+    assay.transfer.http.event_hooks = {"request": [lambda request: addresses.append(request.url.raw_path)]}
     result = assay.push_table("sums", table, roles, project="sums", title="Fluency")
+    assert addresses[0] == b"/api/v1/datasets/sums/imports/"  # servers refuse long ones
     assert result["content"]["response"]["created"] == 24 and Project.objects.get().title == "Fluency"
     assert "import: 100%|" in capsys.readouterr().err
     path = tmp_path / "again.csv"

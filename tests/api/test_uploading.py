@@ -4,6 +4,7 @@ import json
 from io import BytesIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
@@ -386,3 +387,46 @@ def test_a_request_never_reads_all_labels_of_its_file(project, program, monkeypa
     assert done(sent).state == "done" and read
     broken = done(post(program, "datasets/ice/imports/?format=content&project=new", lines([{"claim": {"id": "c"}}])))
     assert broken.state == "failed" and not Project.objects.filter(slug="new").exists()
+
+
+def test_an_import_takes_its_parameters_from_a_form_however_long(project, program):
+    """Servers refuse long addresses: gunicorn those over 4 kB."""
+    cells = {f"label/q{at % 12}/rater {at // 12}": f"{'long ' * 10}column {at}" for at in range(240)}
+    rows = "".join(f"Text {n}.," + ",".join("yes" if n % 3 else "no" for _ in cells) + "\n" for n in range(6))
+    table = f"text,{','.join(cells.values())}\n{rows}"
+    fields = {"format": "ratings", "mapping": json.dumps({"text": "text"} | cells)}
+    assert len(fields["mapping"]) > 12_000
+    fields |= {"project": "long", "overlap": "0", "treat": json.dumps({"identical": "leave-out"})}
+
+    def send(address="datasets/ice/imports/", more=(), **headers):
+        file = SimpleUploadedFile("wide.csv", table.encode(), "text/csv")
+        return program.post(f"/api/v1/{address}", fields | {"file": file} | dict(more), headers=headers)
+
+    key = {"Idempotency-Key": "form"}
+    sent = send(**key)
+    assert Upload.objects.get().file_name == "wide.csv"
+    assert send(**key)["Idempotent-Replayed"] == "true" and Upload.objects.count() == 1
+    problem_of(send(more={"overlap": "1"}, **key), 422)
+    job = done(sent)
+    assert job.state == "done", job.message
+    assert len(program.read("projects/long/")["dimensions"]) == 12 and Judgement.objects.count() == 6 * 240
+    twice = problem_of(send("datasets/ice/imports/?project=other"), 400)
+    assert twice["detail"] == "'project' differs between the address and the form; send it once"
+    assert send("datasets/ice/imports/?project=long&dry_run=true").status_code == 202
+    stored = Upload.objects.count()
+    assert "Unknown parameter 'colour'" in problem_of(send(more={"colour": "red"}), 400)["detail"]
+    assert problem_of(send(more={"treat": "[]"}), 422)["errors"][0]["field"] == "treat"
+    assert "one file" in problem_of(send(more={"file": "no file"}), 400)["detail"]
+    assert "one file" in problem_of(send(more={"other": SimpleUploadedFile("b.csv", b"x")}), 400)["detail"]
+    problem_of(program.post("/api/v1/projects/frost/suggestions/?checker=x", fields), 415)
+    assert Upload.objects.count() == stored and not Project.objects.filter(slug="other").exists()
+
+
+def test_a_form_that_is_cut_off_stores_nothing(program):
+    start = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\n1,2\n'
+    environ = {"PATH_INFO": "/api/v1/datasets/ice/imports/", "CONTENT_TYPE": "multipart/form-data; boundary=x"}
+    environ |= {"REQUEST_METHOD": "POST", "CONTENT_LENGTH": str(len(start) + 9), "wsgi.input": BytesIO(start)}
+    assert "cut off after" in problem_of(program.request(**environ), 400)["detail"]
+    environ |= {"CONTENT_TYPE": "multipart/form-data", "wsgi.input": BytesIO(start)}
+    assert "not a form" in problem_of(program.request(**environ), 400)["detail"]
+    assert not Upload.objects.exists()

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import httpx
 
-from assay_client.transfer import AssayError, Transfer
+from assay_client.transfer import AssayError, Form, Transfer
 
 if TYPE_CHECKING:
     import pandas
@@ -67,8 +67,9 @@ class Assay:
 
     def send(self, path: str, body: IO[bytes], media_type: str, **query: Any) -> dict[str, Any]:
         """Send a file, wait for its job, and give the job's result; JobFailed where nothing was stored."""
-        asked = {name: _in_address(value) for name, value in query.items() if value is not None}
-        answer = self.transfer.ask("POST", path, body=body, headers={"Content-Type": media_type}, params=asked)
+        answer = self.transfer.ask(
+            "POST", path, body=body, headers={"Content-Type": media_type}, params=_as_texts(query)
+        )
         return self.wait(answer.json()["uuid"])["result"]
 
     def wait(self, job: str) -> dict[str, Any]:
@@ -147,7 +148,8 @@ class Assay:
         **choices: Any,
     ) -> dict[str, Any]:
         """Import a table into a data set and, where a project is named, its labels and scores into that; it is made
-        where there is none. `mapping` is role -> column, as docs/formats.md has them; `choices` are the address's."""
+        where there is none. `mapping` is role -> column, as docs/formats.md has them; `choices` are further
+        parameters of the import."""
         if isinstance(table, str | Path):
             path = Path(table)
             kind, name = MEDIA_TYPES.get(path.suffix.lower(), "application/octet-stream"), path.name
@@ -155,8 +157,10 @@ class Assay:
         else:
             kind, name, body = "text/csv", "table.csv", BytesIO(table.to_csv(index=False).encode())
         with body:
-            choices |= {"mapping": dict(mapping), "project": project, "format": format, "name": name}
-            return self.send(f"datasets/{dataset}/imports/", body, kind, **choices)
+            choices |= {"mapping": dict(mapping), "project": project, "format": format}
+            form = Form(_as_texts(choices), name, kind)  # a server refuses an address with a long mapping
+            answer = self.transfer.ask("POST", f"datasets/{dataset}/imports/", body=body, form=form)
+            return self.wait(answer.json()["uuid"])["result"]
 
 
 class Project:
@@ -302,7 +306,11 @@ class Report:
         return pandas.DataFrame(self.rows(table))
 
 
-def _in_address(value: Any) -> str:
+def _as_texts(choices: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _as_text(value) for name, value in choices.items() if value is not None}
+
+
+def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else json.dumps(value)

@@ -7,8 +7,9 @@ import re
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any, cast
 
 import httpx
 from tqdm import tqdm
@@ -25,6 +26,15 @@ class AssayError(Exception):
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(problem.get("detail") or f"The server answered {status}")
         self.status, self.problem = status, problem
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is sent beside a file, in a form."""
+
+    fields: dict[str, str]
+    file_name: str
+    media_type: str
 
 
 class Transfer:
@@ -49,13 +59,16 @@ class Transfer:
             transport=transport,
         )
 
-    def ask(self, method: str, path: str, *, body: IO[bytes] | None = None, **options: Any) -> httpx.Response:
-        """The answer; AssayError for a refusal, after some attempts where the server is busy or was not reached."""
+    def ask(
+        self, method: str, path: str, *, body: IO[bytes] | None = None, form: Form | None = None, **options: Any
+    ) -> httpx.Response:
+        """The answer; AssayError for a refusal, after some attempts where the server is busy or was not reached. With a
+        form, the body is a file in it."""
         headers = dict(options.pop("headers", {}))
         if method == "POST":
             headers.setdefault("Idempotency-Key", uuid.uuid4().hex)
         for attempt in range(1, ATTEMPTS + 1):
-            content = self._blocks(body, headers, path) if body is not None else None
+            content = self._blocks(body, form, headers, path) if body is not None else None
             try:
                 answer = self.http.request(method, path, headers=headers, content=content, **options)
             except httpx.TransportError as error:
@@ -69,15 +82,21 @@ class Transfer:
             self.sleep(float(seconds) if seconds.isdecimal() else 2.0**attempt)
         return _accepted(answer)
 
-    def _blocks(self, body: IO[bytes], headers: dict[str, str], path: str) -> Iterator[bytes]:
+    def _blocks(self, body: IO[bytes], form: Form | None, headers: dict[str, str], path: str) -> Iterator[bytes]:
         size = body.seek(0, 2)
         body.seek(0)
+        blocks: Iterable[bytes] = iter(lambda: body.read(BLOCK), b"")
+        if form is not None:
+            files = {"file": (form.file_name, body, form.media_type)}
+            built = self.http.build_request("POST", path, data=form.fields, files=files)
+            blocks, size = cast(Iterable[bytes], built.stream), int(built.headers["Content-Length"])
+            headers["Content-Type"] = built.headers["Content-Type"]
         headers["Content-Length"] = str(size)
-        return self._read(body, size, path.rstrip("/").rpartition("/")[2])
+        return self._sent(blocks, size, path.rstrip("/").rpartition("/")[2])
 
-    def _read(self, body: IO[bytes], size: int, what: str) -> Iterator[bytes]:
+    def _sent(self, blocks: Iterable[bytes], size: int, what: str) -> Iterator[bytes]:
         with self.bar(f"Sending {what}", size, unit="B", unit_scale=True) as bar:
-            while block := body.read(BLOCK):
+            for block in blocks:
                 yield block
                 bar.update(len(block))
 
