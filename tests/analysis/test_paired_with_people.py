@@ -74,3 +74,13 @@ def test_ties_are_half_a_label_and_none_is_dropped(tmp_path):
     assert p.n_by_people == 4
     [sentence] = report.page_of(result).answer.sentences
     assert "the most common label is n, with a share of 0.700 [" in sentence
+
+
+def test_labels_that_are_as_common_as_each_other_are_tied(tmp_path):
+    labels = {"ada": "aabbaabbc", "ben": "aabbaabbc", "bot": "abababcab"}
+    report, result = report_of(tmp_path, "prevalence", {name: said[:8] for name, said in labels.items()})
+    [sentence] = report.page_of(result).answer.sentences
+    assert "a and b are tied as most common, each with a" in sentence and "share of 0.500 [" in sentence
+    report, result = report_of(tmp_path, "prevalence", {name: said + "a" for name, said in labels.items()})
+    [sentence] = report.page_of(result).answer.sentences
+    assert "the most common label is a, with a" in sentence

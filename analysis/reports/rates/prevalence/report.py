@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isclose
 
 from msgspec import UNSET, UnsetType
 
@@ -262,9 +263,11 @@ def _estimate(row: LabelShare) -> Figure:
     return row.powered if row.powered.is_defined else row.people
 
 
-def _most_common(question: QuestionPrevalence) -> LabelShare | None:
+def _most_common(question: QuestionPrevalence) -> list[LabelShare]:
+    """Several where they are tied."""
     known = [row for row in question.labels if _estimate(row).is_defined]
-    return max(known, key=lambda row: _estimate(row).estimate, default=None)
+    most = max((_estimate(row).estimate for row in known), default=0)
+    return [row for row in known if isclose(_estimate(row).estimate, most)]
 
 
 def _is_narrower(means: Means) -> bool:
@@ -275,12 +278,22 @@ def _is_narrower(means: Means) -> bool:
     return together.high - together.low < alone.high - alone.low
 
 
-def _estimated(question: QuestionPrevalence) -> str:
-    row = _most_common(question)
+def _named(rows: list[LabelShare]) -> str:
+    titles = listed([row.title for row in rows])
     return (
-        f"{question.title}: the most common label is {row.title}, with an estimated share of {row.powered.written()} "
-        f"of the units (prediction-powered, 95 % interval), if people labelled a random sample{_left_out(question)}."
+        f"the most common label is {titles}, with" if len(rows) == 1 else f"{titles} are tied as most common, each with"
     )
+
+
+def _shares(means: list[Mean]) -> str:
+    """Tied labels may still have intervals, and shares in people's labels, that differ."""
+    return listed(list(dict.fromkeys(mean.written() for mean in means)))
+
+
+def _estimated(question: QuestionPrevalence) -> str:
+    rows = _most_common(question)
+    shares = _shares([row.powered for row in rows])
+    return f"{question.title}: {_named(rows)} an estimated share of {shares} of the units  (prediction-powered, 95 % interval), if people labelled a random sample{_left_out(question)}."
 
 
 def _left_out(question: QuestionPrevalence) -> str:
@@ -294,28 +307,28 @@ def _left_out(question: QuestionPrevalence) -> str:
 
 
 def _by_people_alone(question: QuestionPrevalence) -> str:
-    row = _most_common(question)
+    rows = _most_common(question)
     n = question.n_others + question.n_neither
     return (
-        f"{question.title}: the most common label is {row.title}, with a share of {row.people.written()} in people's "
-        f"labels{row.people.level_noted}, if people labelled a random sample"
-        f"{also_left_out(n, 'units without a label of people')}. The checker adds nothing: {row.powered.undefined}."
+        f"{question.title}: {_named(rows)} a share of {_shares([row.people for row in rows])} in people's "
+        f"labels{rows[0].people.level_noted}, if people labelled a random sample"
+        f"{also_left_out(n, 'units without a label of people')}. The checker adds nothing: {rows[0].powered.undefined}."
     )
 
 
 def _with_gain(question: QuestionPrevalence) -> str:
-    row = _most_common(question)
-    return f"{_estimated(question)} People's labels alone give {row.people.written()}."
+    alone = _shares([row.people for row in _most_common(question)])
+    return f"{_estimated(question)} People's labels alone give {alone}."
 
 
 RULES = (
     Rule(
         "nothing by both",
-        lambda one: _most_common(one) is None,
+        lambda one: not _most_common(one),
         lambda one: f"{one.title}: how common each label is cannot be estimated: {one.labels[0].powered.undefined}.",
     ),
-    Rule("people alone", lambda one: not _most_common(one).powered.is_defined, _by_people_alone),
-    Rule("checker helps", lambda one: _is_narrower(_most_common(one)), _with_gain),
+    Rule("people alone", lambda one: not _most_common(one)[0].powered.is_defined, _by_people_alone),
+    Rule("checker helps", lambda one: _is_narrower(_most_common(one)[0]), _with_gain),
     Rule(
         "checker adds nothing",
         lambda one: True,
