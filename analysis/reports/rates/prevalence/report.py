@@ -280,9 +280,9 @@ def _is_narrower(means: Means) -> bool:
 
 def _named(rows: list[LabelShare]) -> str:
     titles = listed([row.title for row in rows])
-    return (
-        f"the most common label is {titles}, with" if len(rows) == 1 else f"{titles} are tied as most common, each with"
-    )
+    if len(rows) > 1:
+        return f"{titles} are tied as most common, each with"
+    return f"the most common label is {titles}, with"
 
 
 def _shares(means: list[Mean]) -> str:
@@ -293,7 +293,10 @@ def _shares(means: list[Mean]) -> str:
 def _estimated(question: QuestionPrevalence) -> str:
     rows = _most_common(question)
     shares = _shares([row.powered for row in rows])
-    return f"{question.title}: {_named(rows)} an estimated share of {shares} of the units  (prediction-powered, 95 % interval), if people labelled a random sample{_left_out(question)}."
+    return (
+        f"{question.title}: {_named(rows)} an estimated share of {shares} of the units "
+        f"(prediction-powered, 95 % interval), if people labelled a random sample{_left_out(question)}."
+    )
 
 
 def _left_out(question: QuestionPrevalence) -> str:
