@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from analysis.judge.command import main
 from analysis.reports.metrics import get_report
@@ -91,6 +91,19 @@ def test_continuous_ratings_are_numbers(tmp_path, capsys):
     assert source.type.dimensions[0].takes_number and not len(source.stray_frame(source.runs()[0]))
     lines = printed(capsys, path, "--run", "j", report="comparison")
     assert any("Pearson" in line and "1.000" in line for line in lines)
+
+
+@pytest.mark.parametrize("report", ["annotators", "planning"])
+@pytest.mark.parametrize("has_texts", [True, False], ids=["texts", "no texts"])
+@pytest.mark.django_db
+def test_a_report_that_counts_labels_names_the_level_that_makes_numbers_labels(has_texts, report, tmp_path, capsys):
+    path = tmp_path / "numbers.csv"
+    cells = [f"{item},{rater},{item * 10 + value / 4}" for item, rater, value in RATED]
+    cells = [f"{cell},How are you on day {cell.partition(',')[0]}?" for cell in cells] if has_texts else cells
+    path.write_text("\n".join(["item,rater,rating,text" if has_texts else "item,rater,label", *cells]))
+    with pytest.raises(CommandError, match="It counts labels; .* with --level nominal$"):
+        printed(capsys, path, report=report)
+    assert printed(capsys, path, "--level", "nominal", report=report)[0].startswith(report)
 
 
 def test_heading_test_and_parts_are_of_one_level(tmp_path):

@@ -124,7 +124,7 @@ class Command(BaseCommand):
             how |= {"leaves_out": options["leave_out"], "join": options["join"]}
             source = self.source_of(subject, from_files, how, conditions)
             if reason := report.fits(source.asked):
-                raise CommandError(reason)
+                raise CommandError(reason + self.as_labels(source))
             result = report.compute(source, **report.values(source, given))
         except ValueError as error:
             raise CommandError(str(error)) from None
@@ -149,6 +149,11 @@ class Command(BaseCommand):
         if wanted is None and len(pictures) > 1 or wanted is not None and wanted not in pictures:
             raise CommandError(f"--picture is one of {', '.join(pictures)}")
         return draw(pictures[wanted or next(iter(pictures))], "svg").decode()
+
+    def as_labels(self, source: Source) -> str:
+        """How a table's numbers are counted as labels, where it has any."""
+        has_numbers = source.described()["kind"] == "table" and any(one.takes_number for one in source.asked.dimensions)
+        return ". Count its numbers as labels with --level nominal" if has_numbers else ""
 
     def source_of(self, subject: str, from_files: bool, how: dict, conditions: dict) -> Source:
         if from_files:

@@ -92,8 +92,11 @@ class RatedTableSource(LongTableSource):
         values = {row["label"] for row in self._read.rows if row["dimension"] == dimension.slug}
         if not self.level and (words := level_note(values, level)):
             self.assumed_levels[dimension.title] = words
+        if dimension.takes_number and level in ("interval", "ratio"):
+            return replace(dimension, level=level)
         if dimension.takes_number:
-            return replace(dimension, level=level if level == "ratio" else "interval")
+            numbers = tuple(Label(value, value) for value in sorted(values, key=float))
+            dimension = replace(dimension, answer="label", number=None, labels=numbers)
         known = {label.value: label.title for label in dimension.labels}
         values = tuple(find_label(one, known) or label_value(one) for one in order) or self._in_order(
             dimension.slug, level, set(dimension.values)
