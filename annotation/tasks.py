@@ -4,6 +4,7 @@ from celery import shared_task
 
 from annotation.jobs import leftovers, lifecycle
 from annotation.models import Job
+from annotation.projects import reach
 from annotation.webhooks import delivering
 from annotation.work import assigning
 
@@ -20,9 +21,11 @@ def work_on(job_id: int) -> None:
 
 @shared_task(name="annotation.sweep", acks_late=False)
 def sweep() -> None:
-    """What time alone brings about: leases that ran out, jobs whose message the broker forgot."""
+    """What time alone brings about: leases that ran out, jobs whose message the broker forgot; and what no service
+    sees, such as an account that was deactivated by a query."""
     lifecycle.sweep()
     assigning.return_expired_leases()
+    reach.check_accounts()
     delivering.sweep()
     leftovers.sweep_now_and_then()
 

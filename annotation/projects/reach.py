@@ -3,7 +3,8 @@
 Such an item is stuck: it has an open place, every active annotator has answered or skipped it, or holds another place
 of it, and adjudicators have not decided all its questions. Whatever can change that calls `check` in its own
 transaction, after it has locked the item (`cases.lock`), or `check_project`, which locks all of them: an answer, a
-skip, a place that comes back or is added, a decision, a member who joins or leaves, other questions.
+skip, a place that comes back or is added, a decision, a member who joins or leaves, other questions. An account may be
+deactivated in any way, also by a query, so the sweep calls `check_accounts`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from annotation.models import Annotation, Assignment, Decision, Item, ItemUnit, 
 from annotation.projects import cases
 
 ITEMS_AT_ONCE = 500
+
+# Annotators with a deactivated account, by project, as the last sweep of this process found them.
+_absent: dict[str, set[tuple[int, int]]] = {}
 
 # A project without annotators has no stuck items where nobody has begun: it lacks people, not a way out.
 OUT_OF_REACH = """
@@ -89,6 +93,21 @@ def check_project(project_id: int) -> None:
     if len(ranked) == len(people):  # who has no rater yet has had nothing
         rows = (Assignment.objects.filter(rater=ranked[0]), Annotation.objects.filter(rater=ranked[0], assignment=None))
         check({item for own in rows for item in own.values_list("item", flat=True)})
+
+
+def check_accounts() -> None:
+    """`check_project` where an annotator's account was deactivated or activated since this process last looked. At
+    first: wherever one is deactivated, or an item is stuck."""
+    annotators = Membership.objects.filter(role=Membership.Role.ANNOTATOR, is_active=True)
+    now = set(annotators.filter(user__is_active=False).values_list("project", "user"))
+    before = _absent.get(connection.alias)
+    changed = {project for project, _ in now ^ (before or set())}
+    if before is None:
+        changed |= set(Item.objects.filter(state=Item.State.STUCK).values_list("project", flat=True).distinct())
+    for project in Project.objects.filter(pk__in=changed).order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            check_project(project)
+    _absent[connection.alias] = now
 
 
 def _check(which: str, values: list[int]) -> None:

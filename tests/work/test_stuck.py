@@ -8,8 +8,9 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
+from annotation import tasks
 from annotation.decisions import adjudicating
-from annotation.models import Annotation, Assignment, Case, Item, Membership
+from annotation.models import Annotation, Assignment, Case, Item, Membership, User
 from annotation.projects import managing, reach
 from annotation.projects.options import set_options
 from annotation.projects.queries import projects
@@ -162,6 +163,29 @@ def test_who_leaves_makes_items_stuck_and_who_joins_frees_them():
     assert states(project) == ["stuck", "stuck", "active"]  # the last one still has Bob
     managing.add_member(project, ann.user, Membership.Role.ANNOTATOR)
     assert states(project) == ["active"] * 3
+
+
+def test_an_account_that_is_deactivated_makes_items_stuck_within_a_sweep(monkeypatch):
+    monkeypatch.setattr(reach, "_absent", {})
+    project, ann, bob = make_world(items=2)
+    other, *_ = make_world(names=("cat", "dan"))
+    bob.submit(bob.next()["payload"])
+    tasks.sweep()
+    assert states(project) == ["active"] * 2
+    real = reach.check_project
+    account, checked = User.objects.filter(pk=ann.user.pk), []
+    monkeypatch.setattr(reach, "check_project", lambda pk: checked.append(pk) or real(pk))
+    for is_active, expected in ((False, ["stuck", "active"]), (True, ["active"] * 2), (False, ["stuck", "active"])):
+        account.update(is_active=is_active)  # as a shell may, past every service and signal
+        for _ in range(2):
+            tasks.sweep()
+            assert states(project) == expected
+    assert checked == [project.pk] * 3 and states(other) == ["active"]
+    # Activated while no process swept: the next one looks at every stuck item first.
+    account.update(is_active=True)
+    reach._absent.clear()
+    tasks.sweep()
+    assert states(project) == ["active"] * 2
 
 
 def test_one_more_answer_that_nobody_can_give_is_stuck_at_once():
