@@ -187,6 +187,8 @@ TRUSTED_PROXIES = env.integer("ASSAY_TRUSTED_PROXIES", -1, minimum=0, maximum=10
 ALLAUTH_TRUSTED_PROXY_COUNT = max(TRUSTED_PROXIES, 0)
 # gunicorn reads the same variable.
 WEB_PROCESSES = env.integer("WEB_CONCURRENCY", 1, minimum=1)
+# Without a mail server, links of researchers create accounts, for addresses that nobody has shown to be theirs.
+LINKS_BY_HAND = env.boolean("ASSAY_LINKS_BY_HAND", DEMO)
 INVITATION_DAYS = env.integer("ASSAY_INVITATION_DAYS", 14, minimum=1, maximum=365)
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Assay"

@@ -54,20 +54,20 @@ def invite(by: User, email: str, *, project: Project | None = None, roles: Itera
 
 
 def key_of(invitation: Invitation) -> str:
-    """The secret in the mail to the invited address, required to create the account: the inviter does not own the
-    address."""
+    """The secret in the mail to the invited address and in the links that administrators get, required to create the
+    account: the inviter does not own the address."""
     return salted_hmac("invitation by mail", invitation.token).hexdigest()
 
 
 def needs_key(invitation: Invitation) -> bool:
-    """Whether the account is made through the address alone. Without a mail server, links are passed on by hand."""
-    return has_mail_server() and account_for(invitation) is None
+    """Whether the link must come from the mail to the address or from an administrator: it creates an account."""
+    return not are_links_passed_on() and account_for(invitation) is None
 
 
 def path_of(invitation: Invitation, *, with_key: bool = False) -> str:
     """The link's path; with the key for the mail, and for administrators, who may choose to pass it on."""
     path = reverse("invitation", args=[invitation.token])
-    return f"{path}?key={key_of(invitation)}" if with_key and has_mail_server() else path
+    return f"{path}?key={key_of(invitation)}" if with_key and not are_links_passed_on() else path
 
 
 def send(invitation: Invitation, link: str) -> bool:
@@ -92,6 +92,11 @@ def send(invitation: Invitation, link: str) -> bool:
 
 def has_mail_server() -> bool:
     return settings.EMAIL_BACKEND != "django.core.mail.backends.dummy.EmailBackend"
+
+
+def are_links_passed_on() -> bool:
+    """Whether the administrator chose that, without a mail server, every link creates an account."""
+    return settings.LINKS_BY_HAND and not has_mail_server()
 
 
 def has_key(invitation: Invitation, key: str) -> bool:

@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from annotation.demo.accounts import DEMO_ACCOUNTS
-from annotation.projects.invitations import has_mail_server
+from annotation.projects.invitations import are_links_passed_on, has_mail_server
 
 
 def site(request) -> dict:
@@ -11,4 +11,5 @@ def site(request) -> dict:
         "is_demo": settings.DEMO,
         "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else (),
         "has_mail_server": has_mail_server(),
+        "are_links_passed_on": are_links_passed_on(),
     }

@@ -166,7 +166,30 @@ def test_who_invites_an_address_does_not_make_its_account(project):
 
 
 def test_without_a_mail_server_links_are_passed_on_by_hand(project, settings):
-    settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+    settings.EMAIL_BACKEND, settings.LINKS_BY_HAND = "django.core.mail.backends.dummy.EmailBackend", True
     made = invite(project)
     assert link(made) == f"/invitations/{made.token}/"
+    assert (
+        b"Anyone who opens the link" in client_of(project.created_by).get(f"/projects/{project.slug}/members/").content
+    )
     assert client_of(None).post(link(made), NEW).status_code == 302
+
+
+def test_without_a_mail_server_administrators_choose_who_gets_an_account(project, settings):
+    settings.EMAIL_BACKEND, settings.LINKS_BY_HAND = "django.core.mail.backends.dummy.EmailBackend", False
+    researcher, address = client_of(project.created_by), f"/projects/{project.slug}/members/"
+    added = researcher.post(
+        address, {"email": "nora@example.org", "roles": ["annotator"]}, follow=True
+    ).content.decode()
+    made = Invitation.objects.get()
+    assert "ask an administrator to pass on the link" in added and invitations.key_of(made) not in added
+    refused = client_of(None).post(f"/invitations/{made.token}/", NEW)
+    assert refused.status_code == 403 and b"Ask an administrator for the link" in refused.content
+    assert not User.objects.filter(email="nora@example.org").exists()
+    known = factories.make_user("known")
+    assert client_of(known).post(f"/invitations/{invite(project, known.email).token}/").status_code == 302
+    admin = client_of(factories.make_user("boss", is_superuser=True))
+    chosen = re.findall(r'href="http://testserver(/invitations/[^"]+)"', admin.get("/invitations/").content.decode())
+    [listed] = [one for one in chosen if made.token in one]
+    assert client_of(None).post(listed, NEW).status_code == 302
+    assert User.objects.get(email="nora@example.org").memberships.get().project == project

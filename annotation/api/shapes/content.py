@@ -174,8 +174,9 @@ class RolesShape(Shape):
 
 
 class InvitationShape(Shape):
-    """`link` is for the person at the address; it works once. With a mail server it serves existing accounts alone,
-    unless an administrator asks: a new account is created by the link in the mail."""
+    """`link` is for the person at the address; it works once. It serves existing accounts alone, unless an
+    administrator asks or, without a mail server, has allowed links by hand (ASSAY_LINKS_BY_HAND): a new account is
+    created by the link in the mail."""
 
     email = s.CharField()
     roles = s.ListField(child=s.CharField())

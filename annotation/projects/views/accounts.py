@@ -89,7 +89,10 @@ def invitation(request, token):
     if invitations.account_for(row) is not None:
         return redirect_to_login(request.get_full_path())
     if invitations.needs_key(row) and not invitations.has_key(row, request.GET.get("key", "")):
-        context["problem"] = f"Open the link in the mail to {row.email} to create the account"
+        if invitations.has_mail_server():
+            context["problem"] = f"Open the link in the mail to {row.email} to create the account"
+        else:
+            context["problem"] = f"Ask an administrator for the link that creates the account of {row.email}"
         return render(request, "annotation/accounts/invitation.html", context, status=403)
     form = NewAccountForm(request.POST or None, email=row.email)
     if request.method == "POST" and form.is_valid():
