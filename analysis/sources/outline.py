@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotation.task_types import TaskType
+from annotation.formats.cells import label_set_note
+from annotation.task_types import TaskType, is_shipped
 
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
 
@@ -94,10 +95,15 @@ class Outline(ABC):
 
     def described(self) -> dict:
         """What figures made from this are said to be made from: plain data, the same for the same labels."""
-        return {"kind": "database"} | self._set_described()
+        return {"kind": "database"} | self._choices_described()
 
-    def _set_described(self) -> dict:
-        return {"piece_set": self.piece_set} if self.piece_set else {}
+    def _choices_described(self) -> dict:
+        """The set of pieces, and levels that a label set may have because an import guessed them."""
+        found: dict = {"piece_set": self.piece_set} if self.piece_set else {}
+        asked = () if is_shipped(self.task_type) else self.type.dimensions
+        notes = {one.title: label_set_note(one.values, one.level) for one in asked}
+        levels = {title: words for title, words in notes.items() if words}
+        return found | ({"assumed_levels": levels} if levels else {})
 
     @property
     def units_title(self) -> str:

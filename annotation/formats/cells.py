@@ -111,11 +111,22 @@ def level_of(values: Collection[str]) -> str:
 
 def level_note(values: Collection[str], level: str) -> str:
     """What reports say of a level that nobody chose; empty for labels that are no scale."""
-    numbers = sorted({value for value in values if number_in(value) is not None}, key=float)
-    if level == "nominal" or not numbers:
-        return ""
     other = "nominal or ordinal" if level == "interval" else "nominal"
-    return f"values {numbers[0]} to {numbers[-1]} are treated as {level}; choose another level with --level {other}"
+    treated = _treated_as(values, level)
+    return f"{treated}; choose another level with --level {other}" if treated else ""
+
+
+def label_set_note(values: Collection[str], level: str) -> str:
+    """The same of a question of a label set, if it has the level that is taken for its values where nobody chose."""
+    treated = _treated_as(values, level) if level == level_of(values) else ""
+    words = "the level of the question in its label set; choose another in a new version of it, for a new project"
+    return f"{treated}, {words}" if treated else ""
+
+
+def _treated_as(values: Collection[str], level: str) -> str:
+    numbers = sorted({value for value in values if number_in(value) is not None}, key=float)
+    is_scale = level != "nominal" and numbers
+    return f"values {numbers[0]} to {numbers[-1]} are treated as {level}" if is_scale else ""
 
 
 def shorten(value: object) -> str:

@@ -9,6 +9,9 @@ from analysis.judge.command import main
 from analysis.reports.metrics import get_report
 from analysis.sources.files import source_of_files
 from annotation.formats.cells import level_of
+from annotation.models import LabelSet
+from annotation.projects.label_sets import save_label_set
+from tests.factories import make_user
 
 TAKEN = "values 1 to 5 are treated as interval; choose another level with --level"
 SCORES = [(1 + number % 5, 1 + (number + (number % 3 == 0)) % 5) for number in range(40)]
@@ -162,3 +165,27 @@ def test_a_judge_on_a_scale_says_it_and_can_be_told_otherwise(tmp_path, capsys):
     assert "treated as" not in (ordinal := capsys.readouterr().out) and "quadratic" in ordinal
     main([*given, "--json"])
     assert json.loads(capsys.readouterr().out)[0]["level"] == "interval"
+
+
+@pytest.mark.django_db
+def test_a_project_of_an_imported_scale_says_it_and_where_to_choose_otherwise(tmp_path, capsys):
+    owner = make_user(is_staff=True)
+    rows = [f"{item},How are you on day {item}?,{rater},{value}" for item, rater, value in RATED]
+    path = tmp_path / "texts.csv"
+    path.write_text("\n".join(["id,text,rater,helpfulness", *rows]))
+    options = {"format": "ratings", "dataset": "texts", "owner": owner.email, "overlap": 2, "verbosity": 0}
+    call_command("import_dataset", str(path), project="scale", **options)
+    said = "Helpfulness: values 1 to 5 are treated as interval, the level of the question in its label set; choose"
+    capsys.readouterr()
+    call_command("report", "scale", "agreement")
+    lines = [line for line in capsys.readouterr().out.split("\n") if line]
+    assert any(said in line for line in lines[:5]) and "--level" not in "".join(lines[:5])
+    # The way that it names.
+    [made] = LabelSet.objects.all()
+    other = json.loads(json.dumps(made.description))
+    other["questions"][0]["level"], other["version"] = "nominal", made.description.get("version", 1) + 1
+    nominal = save_label_set(owner, other, made)
+    call_command("import_dataset", str(path), project="nominal", task_type=nominal.identifier, **options)
+    capsys.readouterr()
+    call_command("report", "nominal", "agreement")
+    assert "treated as" not in (out := capsys.readouterr().out) and "Cohen's kappa = " in out

@@ -74,7 +74,7 @@ class ReleaseSource(Source):
     def described(self) -> dict:
         release = self.files.manifest["release"]
         facts = {"kind": "release", "number": release["number"], "sha256": release["sha256"]}
-        return facts | self._set_described()
+        return facts | self._choices_described()
 
     def _frame(self, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
         return frame_of(self.files.rows(f"frames/{name}.jsonl"), columns)
