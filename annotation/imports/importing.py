@@ -28,7 +28,7 @@ from annotation.jobs.kinds import KINDS
 from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
 from annotation.task_types import TaskType, asked_alike, current_task_types, learn, task_type
-from annotation.task_types.label_sets import identifier_of
+from annotation.task_types.label_sets import LabelSetError, identifier_of
 
 
 class ImportProblem(Exception):
@@ -260,6 +260,9 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
     brought = label_set_in(request)
     try:
         return learn(brought) if brought and identifier_of(brought) == identifier else task_type(identifier)
+    except LabelSetError as error:
+        place, reason = error.problems[0]
+        raise ImportProblem(f"The labels of the file make no label set: {place}: {reason}") from None
     except KeyError:
         if not identifier and get_format(request.format).makes_label_set:
             raise ImportProblem(

@@ -422,6 +422,16 @@ def test_an_import_takes_its_parameters_from_a_form_however_long(project, progra
     assert Upload.objects.count() == stored and not Project.objects.filter(slug="other").exists()
 
 
+def test_a_file_with_too_many_questions_is_refused_at_once(program):
+    names = [f"q{at}" for at in range(13)]
+    table = f"text,{','.join(names)}\n" + "".join(f"Text {n}.{f',{n % 2}' * 13}\n" for n in range(4))
+    roles = json.dumps({"text": "text"} | {f"label/{name}": name for name in names})
+    query = f"format=ratings&project=wide&mapping={roles}"
+    job = done(post(program, f"datasets/ice/imports/?{query}", table.encode(), "text/csv"))
+    assert job.state == "failed" and "has 13 questions; a label set has 1 to 12" in job.message
+    assert set(job.chunks.values_list("attempts", flat=True)) <= {0, 1}
+
+
 def test_a_form_that_is_cut_off_stores_nothing(program):
     start = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\n1,2\n'
     environ = {"PATH_INFO": "/api/v1/datasets/ice/imports/", "CONTENT_TYPE": "multipart/form-data; boundary=x"}
