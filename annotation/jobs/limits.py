@@ -12,6 +12,7 @@ import ctypes
 import os
 import re
 import resource
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -103,14 +104,20 @@ def _raise_in(thread: int, error: type[BaseException] | None) -> None:
 
 @contextlib.contextmanager
 def _limited_processor() -> Iterator[None]:
-    """The process ends where all processors were busy for longer than a part may take."""
+    """The process ends where all processors were busy for longer than a part may take.
+
+    By a timer, since RLIMIT_CPU counts from the start of the process, and in ticks: these differ from the time that a
+    process can ask for by several percent, so that the limit of an old process could be behind it when it was set.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = used.ru_utime + used.ru_stime + (settings.JOB_PART_SECONDS + 12 * GRACE_SECONDS) * (os.cpu_count() or 1)
-    with _soft_limit(resource.RLIMIT_CPU, int(seconds)):
+    seconds = (settings.JOB_PART_SECONDS + 12 * GRACE_SECONDS) * (os.cpu_count() or 1)
+    before = signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
         yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, *before)
 
 
 @contextlib.contextmanager

@@ -1,8 +1,10 @@
 """Jobs that take more time or memory than a part may, and one whose file unfolds to millions of values: each fails or
 stops with a message, and the worker goes on. Real worker processes."""
 
+import os
 import re
 import resource
+import signal
 import threading
 import time
 import zipfile
@@ -144,18 +146,16 @@ def test_what_ends_in_time_is_not_interrupted(settings, monkeypatch):
 
 
 def test_a_late_interruption_leaves_no_limit_behind(settings, monkeypatch):
-    """A limit of processor time that stayed ended the process some seconds later, in the middle of other work."""
     settings.JOB_PART_SECONDS = 0.05
     monkeypatch.setattr(limits, "GRACE_SECONDS", 0.05)
-    kinds = (resource.RLIMIT_CPU, resource.RLIMIT_DATA)
-    before = [resource.getrlimit(kind) for kind in kinds]
-    set_limit, limits_set = resource.setrlimit, []
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    set_limit, changes = resource.setrlimit, []
 
     def slow(kind, both):
-        end = time.monotonic() + (0.3 if len(limits_set) >= len(kinds) else 0)  # when they are lifted
+        end = time.monotonic() + (0.3 if changes else 0)  # when the limit is lifted
         while time.monotonic() < end:
             pass
-        limits_set.append(kind)
+        changes.append(kind)
         set_limit(kind, both)
 
     monkeypatch.setattr(resource, "setrlimit", slow)
@@ -164,8 +164,20 @@ def test_a_late_interruption_leaves_no_limit_behind(settings, monkeypatch):
         with pytest.raises(limits.OverTime), limited(lease, "default"):
             while True:
                 pass
-        assert [resource.getrlimit(kind) for kind in kinds] == before
+        assert resource.getrlimit(resource.RLIMIT_DATA) == before
+        assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
         assert not [thread for thread in threading.enumerate() if thread.name == "limits-1"]
     finally:
-        for kind, both in zip(kinds, before, strict=True):
-            set_limit(kind, both)
+        set_limit(resource.RLIMIT_DATA, before)
+
+
+def test_a_part_that_never_comes_back_to_python_ends_its_process(settings, monkeypatch):
+    settings.JOB_PART_SECONDS = 0.1
+    monkeypatch.setattr(limits, "GRACE_SECONDS", 0.01)
+    child = os.fork()
+    if not child:
+        with limited(leases.Lease(Chunk(pk=1), None, threading.Event(), threading.Event()), "default"):
+            re.match(r"(a+)+$", "a" * 60 + "b")
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGPROF
