@@ -137,7 +137,7 @@ def test_what_a_suggestion_was_made_with_is_told_to_nobody(prefill):
 
 
 # What is different each time that a page is asked for.
-CHANGING = re.compile(r'csrfmiddlewaretoken" value="\w+"|X-CSRFToken": "\w+"|data-csrf="\w+"|"lease_seconds": \d+')
+CHANGING = re.compile(r'csrfmiddlewaretoken" value="\w+"|X-CSRFToken": "\w+"|data-csrf="\w+"|lease_seconds\\?": \d+')
 
 
 @EACH_KIND
