@@ -50,7 +50,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Headline:
-    """A figure in large print: of which question, and the name of the measure."""
+    """A figure in large print, with its question and the name of the measure."""
 
     question: str
     measure: str

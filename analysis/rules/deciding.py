@@ -160,7 +160,7 @@ def _numbers(dimension: Dimension, centre: np.ndarray, why: Counter) -> Outcome:
 def by_druid(
     said: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable[[], np.ndarray]
 ) -> dict[str, Outcome]:
-    """Both questions of DRUID. `objected`: units of which somebody noted that their quality is bad."""
+    """Both questions of DRUID. `objected`: units that an annotator noted to be of bad quality."""
     by_role = {one.dimension.role: one for one in said.values()}
     relevance, stance = by_role["relevance"], by_role["stance"]
     dropped = objected() & (parameters["quality"] == DROP)

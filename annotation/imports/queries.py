@@ -88,7 +88,7 @@ class ImportResult:
 
 
 def import_result(job: Job, found: dict | None = None) -> ImportResult:
-    """The job's result, or what somebody may read of it."""
+    """The job's result, or the part of it that this user may read."""
     found = job.result if found is None else found
     content = [
         {

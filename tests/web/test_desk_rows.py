@@ -36,7 +36,7 @@ def desk(open_context):
 
 @pytest.mark.parametrize("answered", ["1", "Shift+A"])
 def test_a_highlight_after_an_answer_is_for_the_unit_just_answered(desk, answered):
-    """Also where somebody's answer was taken over, after which the desk is at the next unit as well."""
+    """Also where an annotator's answer was taken over, after which the desk is at the next unit too."""
     desk.press(answered)
     desk.drag("passage-2", 0, 7)
     eventually(desk.page, lambda: desk.status, "Highlighted for number 1")

@@ -63,7 +63,7 @@ export function listenToKeys(actions, { keeps, first, own, isOn }) {
     if (own(event, key)) return done();
     const action = keys[key];
     if (!action) return;
-    // Somebody who walked into a group with Tab chooses with the arrows, as in any form.
+    // After Tab into a group the arrows choose, as in any form.
     if (key.startsWith("Arrow") && (event.shiftKey || target.matches('input[type="radio"]') || target.closest("[data-own-arrows]"))) return;
     if (key === "Enter" && target.matches(OWN_ENTER) && !target.matches('[type="submit"]')) return;
     done();

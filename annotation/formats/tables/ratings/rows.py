@@ -248,7 +248,7 @@ class RatingRows:
     def _highlight(
         self, found: dict[str, RowAnswer], rater: str, cells: dict, marks: dict[str, list], is_checker: bool
     ) -> None:
-        """Whoever labels the row looked for highlights, so that none is an answer, too; not so a checker."""
+        """The rater of the row looked for highlights, so that none is an answer too; a checker did not."""
         raw = cells.get(self.mapping["text"])
         raw = raw if isinstance(raw, str) else to_text(raw, self.mapping["text"])
         field = FIELD_OF_PAGE[self.page]

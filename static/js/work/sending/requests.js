@@ -58,7 +58,7 @@ export function createServer(addresses) {
   const of = (template, assignment) => template.replace("__assignment__", encodeURIComponent(assignment));
   const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? addresses.csrf;
 
-  // Somebody else may have signed in since, in another tab: nothing may be stored as theirs.
+  // Another person may have signed in since, in another tab: nothing may be stored as theirs.
   const headers = () => ({ Accept: "application/json", "X-CSRFToken": token(), "X-Assay-User": addresses.user });
 
   async function getJson(url, options) {
