@@ -139,7 +139,7 @@ def test_groups_of_raters_are_never_pooled_silently(tmp_path, capsys):
     report = get_report("agreement")
     whole = report.compute(project)
     assert whole["pooled"] == ["crowd", "expert"]
-    assert "Raters of 2 groups are taken together: crowd, expert." in report.page_of(whole).notes[-1]
+    assert "Raters of 2 groups are taken together: crowd, expert." in " ".join(report.page_of(whole).notes)
     experts = report.compute(project, raters="group:expert", all=True)
     assert "pooled" not in experts and experts["n_raters"] == 2
     alphas = [one["figures"][0]["estimate"] for one in (experts["dimensions"][0], whole["dimensions"][0])]
