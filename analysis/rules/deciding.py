@@ -65,7 +65,7 @@ class Outcome:
 
 
 def of_each_question(decide: Callable[[LabelsOfQuestion, Mapping], Outcome]):
-    """The function of a rule's table entry: of all questions that it settles, by slug."""
+    """The function of a rule's table entry: for all questions that it decides, by slug."""
 
     @wraps(decide)
     def decided(said: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable) -> dict[str, Outcome]:

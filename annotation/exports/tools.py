@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -52,7 +53,7 @@ class Writing:
             self.progress(done)
 
 
-class ToolExport:
+class ToolExport(ABC):
     """The files of a tool, or of a published data set. `more` names what else of `held_in` they hold."""
 
     title: str
@@ -73,8 +74,9 @@ class ToolExport:
         if refusal := self.refusal(project):
             raise JobError(refusal)
 
+    @abstractmethod
     def write(self, asked: Writing) -> None:
-        raise NotImplementedError
+        """The files, at the place that `asked` names."""
 
 
 class FormatExport(ToolExport):

@@ -105,8 +105,8 @@ class ProjectSetting:
         return self.form_class(initial=self.default, required=self.is_required, **texts, **more)
 
     def from_file(self, value: object) -> object:
-        """The value as it is stored. Refused where a file cannot have it."""
-        raise NotImplementedError
+        """The value as it is stored. Refused where a file cannot have it, such as a setting that is not exported."""
+        raise ValueError(f"{self.name} is not a setting that files have")
 
     def is_exported(self, value: object) -> bool:
         return self.exported == ALWAYS or (self.exported == UNLESS_DEFAULT and value != self.default)

@@ -18,7 +18,7 @@ PASSAGES = ("Salt keeps the harbour open.", "Ferries break the ice.")
 
 @pytest.fixture
 def desk(open_context):
-    """One answer of three triplets, of which two people say different things, before an adjudicator."""
+    """One answer with three triplets, on two of them annotators differ, before an adjudicator."""
     project = make_project(make_answers(1, passages=PASSAGES, triplets=3), "triplets/-/1", overlap=2)
     for label in ("entailment", "contradiction"):
         person = join(project, make_user())
