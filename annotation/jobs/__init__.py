@@ -1,0 +1,1 @@
+"""Background work: chunks, leases, queues and the page of a job. `kinds.py` is the table of kinds of jobs."""

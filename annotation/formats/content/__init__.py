@@ -1,0 +1,1 @@
+"""Formats of Assay itself: content files and whole exports."""

@@ -1,0 +1,1 @@
+"""From bytes to rows and values: encodings, containers, JSON, spreadsheets, Parquet."""

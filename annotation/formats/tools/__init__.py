@@ -1,0 +1,1 @@
+"""Formats of other annotation tools, a module or folder each."""
