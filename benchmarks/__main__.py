@@ -1,13 +1,15 @@
-"""Runs the benchmarks one after the other, each in a process of its own, and prints their tables.
+"""Lists the benchmarks, or runs them one after the other, each in a process of its own.
 
-make bench ARGS="--quick"              all of them, small
+make bench                             what each of them measures
+make bench ARGS="--all"                all of them; with --quick small
 make bench ARGS="--only export"        one of them
-make bench ARGS="--only export -- --pairs 1000"   and what stands after -- goes to it
+make bench ARGS="--only export -- --pairs 1000"   with its own arguments after --
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import subprocess
 import sys
 import time
@@ -30,7 +32,7 @@ MODULES = (
     "coefficients.packages",
     "files.export",
     "files.freezing",
-    "coverage",
+    "studies",
     "results.reports",
     "results.first_report",
     "results.stored_bytes",
@@ -50,12 +52,24 @@ MODULES = (
 BENCHMARKS = {module.rpartition(".")[2]: f"benchmarks.{module}" for module in MODULES}
 
 
+def purpose(module: str) -> str:
+    """The first sentence of a benchmark's docstring; the module is not imported."""
+    place = ROOT.joinpath(*module.split("."))
+    source = place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))).splitlines()[0]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
     parser.add_argument("more", nargs="*", help="after --: arguments for the benchmarks themselves")
+    parser.add_argument("--all", action="store_true", help="all of them")
     options = parser.parse_args()
+    if not (options.only or options.all or options.quick):
+        for name, module in BENCHMARKS.items():
+            print(f"{name:20} {purpose(module)}")
+        return 0
     more, failed = ["--quick"] * options.quick + options.more, []
     for name in options.only or BENCHMARKS:
         print(f"== {name}", flush=True)

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.coverage.intervals import RUNS, STUDIES, Coverage, measure
-from benchmarks.coverage.levels import TESTS
-from benchmarks.coverage.pool import some_numbers, started
+from benchmarks.studies.intervals import RUNS, STUDIES, Coverage, measure
+from benchmarks.studies.levels import TESTS
+from benchmarks.studies.pool import some_numbers, started
 
 pytestmark = pytest.mark.slow
 

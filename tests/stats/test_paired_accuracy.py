@@ -79,7 +79,7 @@ def test_nothing_to_tell_apart_is_undefined(reference, a, b, says):
 def test_a_checker_of_the_same_skill_is_better_than_neither_of_two_people():
     """2,000 items: where the checker is held against the majority of both, which is right more often, and each person
     against the other one, their intervals do not overlap."""
-    from benchmarks.coverage.verdicts import Design, against_people, unpaired
+    from benchmarks.studies.verdicts import Design, against_people, unpaired
 
     people, checker, claim = Design(2, 2_000).draw(np.random.default_rng(3))
     assert unpaired(people, checker, claim, 2)

@@ -7,7 +7,7 @@ from scipy import stats
 
 from analysis.stats import correlation_difference, kendall_tau_b, pearson, spearman, steiger_test, williams_test
 from analysis.stats.resampling import paired_permutation
-from benchmarks.coverage import planted
+from benchmarks.studies import planted
 
 COEFFICIENTS = ("pearson", "spearman", "kendall_tau_b")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import stats
 from analysis.stats import Estimate, Labels
-from benchmarks.coverage import (
+from benchmarks.studies import (
     answers,
     associations,
     joint,
@@ -22,7 +22,7 @@ from benchmarks.coverage import (
     trials,
     two_ways,
 )
-from benchmarks.coverage.study import Figures, Study, bootstrapped
+from benchmarks.studies.study import Figures, Study, bootstrapped
 
 RUNS, SEED = 1000, 20261122
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from analysis import stats
-from benchmarks.coverage import planted
-from benchmarks.coverage import planted_answers as drawn
-from benchmarks.coverage.study import Figures, Study, bootstrapped
+from benchmarks.studies import planted
+from benchmarks.studies import planted_answers as drawn
+from benchmarks.studies.study import Figures, Study, bootstrapped
 
 
 def trend(data: drawn.Worked) -> Figures:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis import stats
-from benchmarks.coverage.study import Figures, Study, bootstrapped
+from benchmarks.studies.study import Figures, Study, bootstrapped
 
 TRUE = 0.8
 # Systems -> items, and annotators -> items.

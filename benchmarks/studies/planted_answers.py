@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.stats import Labels
-from benchmarks.coverage.planted import CATEGORIES, N_RATERS, RIGHT, Compared, clusters, confused, truths
+from benchmarks.studies.planted import CATEGORIES, N_RATERS, RIGHT, Compared, clusters, confused, truths
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """How often the interval of alpha holds its truth where a label is so rare that few of many units differ from the rest,
-and how often it says so: `python -m benchmarks.coverage.rare_labels`."""
+and how often it says so: `python -m benchmarks.studies.rare_labels`."""
 
 from __future__ import annotations
 

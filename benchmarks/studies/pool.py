@@ -7,8 +7,8 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 
-from benchmarks.coverage.intervals import SEED, STUDIES, measure
-from benchmarks.coverage.levels import TESTS, rejections
+from benchmarks.studies.intervals import SEED, STUDIES, measure
+from benchmarks.studies.levels import TESTS, rejections
 
 LONGEST = (
     "MACE",

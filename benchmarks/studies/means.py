@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from analysis import stats
-from benchmarks.coverage import planted
-from benchmarks.coverage.study import RESAMPLES, Figures, Study, bootstrapped
+from benchmarks.studies import planted
+from benchmarks.studies.study import RESAMPLES, Figures, Study, bootstrapped
 
 KNOWN = 0.9
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis import stats
 from analysis.stats import Continua
-from benchmarks.coverage.study import Figures, Study, bootstrapped
+from benchmarks.studies.study import Figures, Study, bootstrapped
 
 # Random continua of gamma, in a study and in the one that gives the true values.
 DRAWS, DRAWS_OF_TRUTH, MANY_TEXTS = 200, 4000, 1000

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis import stats
 from analysis.stats.generation.matching import matched_share
-from benchmarks.coverage.study import RESAMPLES, Figures, Study, bootstrapped
+from benchmarks.studies.study import RESAMPLES, Figures, Study, bootstrapped
 
 REPETITIONS, VERDICTS = 3, ("false", "none", "true")
 

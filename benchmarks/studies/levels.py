@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis import stats
-from benchmarks.coverage import associations, planted, planted_answers, trials, two_ways, verdicts
+from benchmarks.studies import associations, planted, planted_answers, trials, two_ways, verdicts
 
 LEVEL, PERMUTATIONS, SEED = 0.05, 99, 20261122
 # Of studies of 400,000 and 200,000 clusters: how much the accuracies of the two labellers differ, and by how much more

@@ -1,7 +1,7 @@
 """How often a first sentence says what is not so, in studies where nothing is: a checker of the same skill as the
 people, and one that is as often right as always giving the most frequent label.
 
-`python -m benchmarks.coverage.verdicts` prints the shares by the paired rules of the comparison, and by intervals that
+`python -m benchmarks.studies.verdicts` prints the shares by the paired rules of the comparison, and by intervals that
 are held against each other without pairing.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis import stats
 from analysis.stats import Effect, Labels
-from benchmarks.coverage.study import Figures, Study
+from benchmarks.studies.study import Figures, Study
 
 # Annotators -> items; the last gives the true values.
 ITEMS, LARGE = {24: 60, 6: 60, 1000: 20_000}, 1000

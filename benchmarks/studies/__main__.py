@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, and how often tests reject what is true, in studies with planted truth.
 
-    python -m benchmarks.coverage [--quick] [--only NAME ...] [--runs 1000]
+    python -m benchmarks.studies [--quick] [--only NAME ...] [--runs 1000]
 
 Prints the tables of docs/statistics/coverage.md. Every figure is computed in 1,000 studies as a user would compute it;
 its true value is that of a very large study, or of the plan. Studies are described where they are drawn: in planted.py,
@@ -13,9 +13,9 @@ import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from benchmarks.coverage.intervals import RUNS, STUDIES, Coverage
-from benchmarks.coverage.levels import TESTS
-from benchmarks.coverage.pool import started
+from benchmarks.studies.intervals import RUNS, STUDIES, Coverage
+from benchmarks.studies.levels import TESTS
+from benchmarks.studies.pool import started
 
 
 def undefined(row: Coverage) -> str:

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from analysis import stats
-from benchmarks.coverage import planted
-from benchmarks.coverage.study import RESAMPLES, Figures, Study
+from benchmarks.studies import planted
+from benchmarks.studies.study import RESAMPLES, Figures, Study
 
 
 def two_runs(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
