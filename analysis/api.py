@@ -225,7 +225,7 @@ class NewRule(Shape):
 class RulesRoute(Listing):
     """Runs of the project's rules. `manage.py rule` and docs/decisions.md say what kinds there are."""
 
-    shape, takes, gives, status = RuleRunShape, NewRule, JobShape, 202
+    shape, request_shape, response_shape, status = RuleRunShape, NewRule, JobShape, 202
     filters = {"name": QueryFilter("name"), "kind": QueryFilter("kind")}
 
     def rows(self, request, slug):
@@ -240,14 +240,14 @@ class RulesRoute(Listing):
     def post(self, request, slug):
         """Run a rule, or with `preview` say what it would decide: GET of the job gives what came of it."""
         project = project_with_labels_for(request.user, slug)
-        said = self.taken(request)
+        said = self.validated_body(request)
         try:
             job = start_rule(
                 project, request.user, said["name"], said["kind"], said["parameters"], is_preview=said["preview"]
             )
         except RuleError as error:
             raise invalid(str(error), error.parameter or "kind") from None
-        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 class ReportsRoute(Route):
@@ -334,7 +334,7 @@ class ReportDetailRoute(Route):
 class ReleasesRoute(Listing):
     """Labels of one moment, frozen as files."""
 
-    shape, takes, status = ReleaseShape, NewRelease, 202
+    shape, request_shape, status = ReleaseShape, NewRelease, 202
 
     def rows(self, request, slug):
         project = project_with_labels_for(request.user, slug)
@@ -343,7 +343,7 @@ class ReleasesRoute(Listing):
     def post(self, request, slug):
         """Freeze the project's labels, when a worker comes to it."""
         project = project_with_labels_for(request.user, slug)
-        said = self.taken(request)
+        said = self.validated_body(request)
         try:
             beside = projects_beside(request.user, project).filter(slug__in=said["projects"])
             others = [project_with_labels_for(request.user, one.slug) for one in beside]
@@ -358,7 +358,7 @@ class ReleasesRoute(Listing):
             release = start_freezing(project, request.user, *named, others, filters, said["decisions"])
         except VersionTaken as error:
             raise Problem(409, str(error)) from None
-        return self.given(release, Location=f"{request.path}{release.number}/")
+        return self.respond(release, Location=f"{request.path}{release.number}/")
 
     def _filters(self, project, given: dict[str, str]) -> dict[str, str]:
         """Conditions as reports have them, by the same names."""
@@ -383,11 +383,11 @@ class ReleaseDetailRoute(Route):
 class ReleaseWithdrawRoute(Route):
     """Say that a release is not to be used any more. Its files stay, and the first reason stands."""
 
-    shape, takes = ReleaseDetailShape, Withdrawal
+    shape, request_shape = ReleaseDetailShape, Withdrawal
 
     def post(self, request, slug, number):
         release = release_for(request.user, slug, number, as_researcher=True)
-        reason = self.taken(request)["reason"]
+        reason = self.validated_body(request)["reason"]
         if not release.is_ready:
             raise Problem(409, "The release is not frozen; cancel its job")
         withdraw(release, request.user, reason)
@@ -397,7 +397,7 @@ class ReleaseWithdrawRoute(Route):
 class ReleasePublicRoute(Route):
     """Whether anybody may read the release without an account."""
 
-    shape, takes, status, is_done_at_once = PublicPageShape, NewPublicPage, 202, True
+    shape, request_shape, status, is_done_at_once = PublicPageShape, NewPublicPage, 202, True
 
     def get(self, request, slug, number):
         return Response(self._shown(request, release_for(request.user, slug, number)))
@@ -405,7 +405,7 @@ class ReleasePublicRoute(Route):
     def post(self, request, slug, number):
         """Open the page, once a worker has made its files, or close it."""
         release = release_for(request.user, slug, number, as_researcher=True)
-        said = self.taken(request)
+        said = self.validated_body(request)
         if not said["is_public"]:
             close_public_page(release)
             release.refresh_from_db()
@@ -424,7 +424,7 @@ class ReleasePublicRoute(Route):
 class ReleaseHubRoute(Route):
     """The release in repositories of a hub, and sending it there."""
 
-    shape, takes, gives, status = HubPublicationsShape, HubRequest, HubPublicationShape, 202
+    shape, request_shape, response_shape, status = HubPublicationsShape, HubRequest, HubPublicationShape, 202
     is_done_at_once = True
 
     def get(self, request, slug, number):
@@ -434,15 +434,15 @@ class ReleaseHubRoute(Route):
     def post(self, request, slug, number):
         """Send it, when a worker comes to it; 200 with the files for a dry run."""
         release = release_for(request.user, slug, number, as_researcher=True)
-        said = self.taken(request)
+        said = self.validated_body(request)
         names = ("is_private", "is_update", "with_comments")
         try:
             if said["is_dry_run"]:
                 repository = check_repository(said["repository"])
                 found = {"repository": repository, "files": files_to_send(release, said["with_comments"])}
-                return Response(self.gives(found).data, status=200)
+                return Response(self.response_shape(found).data, status=200)
             chosen = {name: said[name] for name in names}
-            return self.given(start_publishing(release, request.user, said["repository"], said["token"], **chosen))
+            return self.respond(start_publishing(release, request.user, said["repository"], said["token"], **chosen))
         except HubError as error:
             errors = [{"field": error.field, "message": str(error)}] if error.field else []
             raise Problem(422 if error.field else 409, str(error), errors=errors) from None

@@ -19,7 +19,7 @@ from annotation.imports.claims.views import collection_for
 class CollectionsRoute(Listing):
     """Collections of claims."""
 
-    shape, takes, status = shapes.ClaimCollectionShape, shapes.NewClaimCollection, 202
+    shape, request_shape, status = shapes.ClaimCollectionShape, shapes.NewClaimCollection, 202
 
     def rows(self, request, slug):
         return access.dataset_for(request.user, slug, edit=True).claim_collections.select_related("job")
@@ -27,7 +27,7 @@ class CollectionsRoute(Listing):
     def post(self, request, slug):
         """Read reviews that are sent, take the atomic claims of a set, or ask a provider for reviews."""
         dataset = access.dataset_for(request.user, slug, edit=True)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         if [bool(asked["reviews"]), asked["piece_set"] is not None, bool(asked["provider"])].count(True) != 1:
             raise invalid("Send reviews, or name a provider or a set of atomic claims", "reviews")
         try:
@@ -42,7 +42,7 @@ class CollectionsRoute(Listing):
                 collection = collecting.from_provider(request.user, dataset, *(asked[name] for name in names))
         except collecting.CollectingProblem as problem:
             raise invalid(str(problem), "provider" if asked["provider"] else "piece_set") from None
-        return self.given(collection, Location=f"/api/v1/claim-collections/{collection.uuid}/")
+        return self.respond(collection, Location=f"/api/v1/claim-collections/{collection.uuid}/")
 
 
 class CollectionRoute(Route):
@@ -57,26 +57,26 @@ class CollectionRoute(Route):
 class ChoiceRoute(Route):
     """Map verdicts, drop and draw: every claim gets its label, or the reason why it is left out."""
 
-    takes, gives = shapes.NewChoice, shapes.ClaimCollectionShape
+    request_shape, response_shape = shapes.NewChoice, shapes.ClaimCollectionShape
 
     def post(self, request, uuid):
         collection = collection_for(request.user, uuid)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         try:
             choosing.choose(collection, choosing.ClaimChoice.from_json({**collection.choice, **asked["choice"]}))
             if asked["suggested"]:
                 choosing.choose(collection, choosing.with_suggestions(collection))
         except choosing.ChoiceProblem as problem:
             raise invalid(str(problem), "choice") from None
-        return self.given(collection)
+        return self.respond(collection)
 
 
 class PublishRoute(Route):
     """Make the chosen claims content: a job does it."""
 
-    takes, gives, status = shapes.PublishedClaims, shapes.JobShape, 202
+    request_shape, response_shape, status = shapes.PublishedClaims, shapes.JobShape, 202
 
     def post(self, request, uuid):
         collection = collection_for(request.user, uuid)
-        job = collecting.publish(request.user, collection, fetches=self.taken(request)["summaries"])
-        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+        job = collecting.publish(request.user, collection, fetches=self.validated_body(request)["summaries"])
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")

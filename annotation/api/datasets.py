@@ -23,7 +23,7 @@ def _editable(user, datasets: list[Dataset]) -> set[int]:
 class DatasetsRoute(Listing):
     """The data sets that you may make projects of."""
 
-    shape, takes, status = shapes.DatasetShape, shapes.NewDataset, 201
+    shape, request_shape, status = shapes.DatasetShape, shapes.NewDataset, 201
     filters = {"slug": QueryFilter("slug")}
 
     def rows(self, request) -> QuerySet:
@@ -40,7 +40,7 @@ class DatasetsRoute(Listing):
         """A new data set, without content."""
         if not access.may_create(request.user):
             raise PermissionDenied("Your account may not create data sets; ask a site administrator")
-        form = DatasetForm(self.taken(request))
+        form = DatasetForm(self.validated_body(request))
         if not form.is_valid():
             raise invalid_form(form)
         form.instance.owner = request.user
@@ -53,7 +53,7 @@ class DatasetDetailRoute(Editing, Route):
     """One data set, with how much of each kind of content it has. POST changes its title or description; the slug
     stays."""
 
-    shape, takes = shapes.DatasetDetailShape, shapes.DatasetSettings
+    shape, request_shape = shapes.DatasetDetailShape, shapes.DatasetSettings
 
     def version_of(self, dataset):
         return [dataset.title, dataset.description, dataset.content, dataset.sets]
@@ -62,7 +62,7 @@ class DatasetDetailRoute(Editing, Route):
         return self._shown(request, access.dataset_for(request.user, slug))
 
     def post(self, request, slug):
-        dataset, named = access.dataset_for(request.user, slug, edit=True), self.taken(request)
+        dataset, named = access.dataset_for(request.user, slug, edit=True), self.validated_body(request)
         self._count(dataset)
         with self.edited(dataset):
             update_dataset(dataset, request.user, **named)

@@ -14,7 +14,7 @@ from annotation.models import Job
 class ExportsRoute(Listing):
     """Exports, each a job with the files that it made."""
 
-    shape, takes, status = shapes.ExportShape, shapes.NewExport, 202
+    shape, request_shape, status = shapes.ExportShape, shapes.NewExport, 202
     filters = {"state": QueryFilter("state", Job.State.values)}
 
     def rows(self, request, slug):
@@ -24,12 +24,12 @@ class ExportsRoute(Listing):
     def post(self, request, slug):
         """Write the files. An export that is under way already and would be the same is given instead."""
         project = access.project_with_labels_for(request.user, slug)
-        said = self.taken(request)
+        said = self.validated_body(request)
         form = ExportForm(project, said | {"kinds": said["kinds"] or list(kinds_for(project))})
         if not form.is_valid():
             raise invalid_form(form)
         job = releasing.start_export(project, request.user, **form.cleaned_data)
-        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 class FileRoute(Route):

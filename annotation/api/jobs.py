@@ -53,22 +53,22 @@ def _note_labels(request, job: Job) -> None:
 class CancelJobRoute(Route):
     """Ask a job to stop. What it stored and nobody sees yet is taken back."""
 
-    takes, gives, status = shapes.Nothing, shapes.JobDetailShape, 202
+    request_shape, response_shape, status = shapes.Nothing, shapes.JobDetailShape, 202
 
     def post(self, request, uuid):
         job = access.job_for(request.user, uuid)
         lifecycle.request_cancel(job)
         _note_labels(request, job)
-        return self.given(access.job_for(request.user, uuid))
+        return self.respond(access.job_for(request.user, uuid))
 
 
 class ResumeJobRoute(Route):
     """Go on with a job that failed or was cancelled; what is done already stays done."""
 
-    takes, gives, status = shapes.Nothing, shapes.JobDetailShape, 202
+    request_shape, response_shape, status = shapes.Nothing, shapes.JobDetailShape, 202
 
     def post(self, request, uuid):
         job = access.job_for(request.user, uuid)
         lifecycle.resume(job)
         _note_labels(request, job)
-        return self.given(access.job_for(request.user, uuid))
+        return self.respond(access.job_for(request.user, uuid))

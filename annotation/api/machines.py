@@ -42,7 +42,7 @@ from annotation.work.label_access import API, labels_served
 class RunsRoute(Listing):
     """Runs of checkers, and what was uploaded of checkers elsewhere."""
 
-    shape, takes, status = shapes.RunShape, shapes.NewRun, 202
+    shape, request_shape, status = shapes.RunShape, shapes.NewRun, 202
     filters = {"checker": QueryFilter("checker"), "state": QueryFilter("job__state", Job.State.values)}
 
     def rows(self, request, slug):
@@ -52,7 +52,7 @@ class RunsRoute(Listing):
     def post(self, request, slug):
         """Start a run of one of Assay's checkers over the project's units."""
         project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         run = suggesting.start_run(
             project,
             request.user,
@@ -63,34 +63,34 @@ class RunsRoute(Listing):
             limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
             retrieved=_passages(asked),
         )
-        return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
+        return self.respond(run, Location=f"/api/v1/runs/{run.uuid}/")
 
 
 class EstimateRoute(Route):
     """POST what would start a run: about what it would cost. Nothing is started."""
 
-    gives, scopes = shapes.EstimateShape, {"POST": READ}
+    response_shape, scopes = shapes.EstimateShape, {"POST": READ}
 
-    def told(self, estimate: CostEstimate | None) -> Response:
+    def respond_estimate(self, estimate: CostEstimate | None) -> Response:
         if estimate is None:
             raise Problem(409, "The cost cannot be estimated before the run starts, or no model on a server is asked")
-        return self.given(estimate)
+        return self.respond(estimate)
 
 
 class RunEstimateRoute(EstimateRoute):
     """About what a run of a checker would cost: as the newest run with these parameters took per unit, or from the
     requests for some of the units. POST what would start it; nothing is started."""
 
-    takes = shapes.NewRun
+    request_shape = shapes.NewRun
 
     def post(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         passages = _passages(asked)
         suggesting.checker_info(project.type, asked["checker"], retrieved=passages is not None)
         if passages and (reason := why_not(passages, project, request.user)):
             raise Problem(409, reason)
-        return self.told(costs.estimate_of(project, asked["checker"], asked["parameters"], passages))
+        return self.respond_estimate(costs.estimate_of(project, asked["checker"], asked["parameters"], passages))
 
 
 def _passages(asked: dict) -> RetrievedPassages | None:
@@ -113,19 +113,19 @@ class RunDetailRoute(MachineRunRoute):
 class ShowRunRoute(Route):
     """Make a run's suggestions the ones that annotators are shown, under the project's policy."""
 
-    takes, gives = shapes.Nothing, shapes.RunShape
+    request_shape, response_shape = shapes.Nothing, shapes.RunShape
 
     def post(self, request, uuid):
         run = access.run_for(request.user, uuid)
         suggesting.show_to_annotators(run)
-        return self.given(access.run_for(request.user, uuid))
+        return self.respond(access.run_for(request.user, uuid))
 
 
 class PromptsRoute(Listing):
     """Instructions for language models as judges, in versions. POST keeps another one, or gives the newest where that
     says the same."""
 
-    shape, takes, status = shapes.PromptShape, shapes.NewPrompt, 201
+    shape, request_shape, status = shapes.PromptShape, shapes.NewPrompt, 201
 
     def rows(self, request, slug):
         return access.project_for(request.user, slug, RESEARCHER).prompts.all()
@@ -134,15 +134,15 @@ class PromptsRoute(Listing):
         project = access.project_for(request.user, slug, RESEARCHER)
         if reason := versions.why_none(project):
             raise Problem(409, reason)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         version = versions.add_version(project, request.user, asked["text"], asked["role"], asked["note"])
-        return self.given(version, Location=f"/api/v1/projects/{slug}/prompts/{version.number}/")
+        return self.respond(version, Location=f"/api/v1/projects/{slug}/prompts/{version.number}/")
 
 
 class PromptRoute(Route):
     """A version with what it changed of the one before. POST runs it on the labelled units of a part."""
 
-    shape, takes, gives, status = shapes.PromptShape, shapes.NewTrial, shapes.RunShape, 202
+    shape, request_shape, response_shape, status = shapes.PromptShape, shapes.NewTrial, shapes.RunShape, 202
 
     def get(self, request, slug, number):
         project = access.project_for(request.user, slug, RESEARCHER)
@@ -153,33 +153,33 @@ class PromptRoute(Route):
     def post(self, request, slug, number):
         project = access.project_for(request.user, slug, RESEARCHER)
         version = get_object_or_404(project.prompts, number=number)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         limits = CostLimits(asked["limit_tokens"], asked["limit_money"])
         run = versions.start(
             version, request.user, asked["part"], asked["parameters"], limits=limits, again=asked["again"]
         )
-        return self.given(run, Location=f"/api/v1/runs/{run.uuid}/")
+        return self.respond(run, Location=f"/api/v1/runs/{run.uuid}/")
 
 
 class PromptEstimateRoute(EstimateRoute):
     """About what a run of a version on a part would cost. POST what would start it; nothing is started."""
 
-    takes = shapes.NewTrial
+    request_shape = shapes.NewTrial
 
     def post(self, request, slug, number):
         project = access.project_for(request.user, slug, RESEARCHER)
         version = get_object_or_404(project.prompts, number=number)
         if access.has_open_work(request.user, project):
             raise Problem(409, "The cost tells how much others labelled, and is hidden from who still labels here")
-        asked = self.taken(request)
-        return self.told(versions.estimate_of(version, asked["part"], asked["parameters"]))
+        asked = self.validated_body(request)
+        return self.respond_estimate(versions.estimate_of(version, asked["part"], asked["parameters"]))
 
 
 class HeldOutRoute(Route):
     """The share of the claims or questions that is held out, with what people labelled of both parts. POST sets it,
     until a version has been run."""
 
-    shape = takes = shapes.HeldOutShape
+    shape = request_shape = shapes.HeldOutShape
 
     def get(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
@@ -190,13 +190,13 @@ class HeldOutRoute(Route):
         project = access.project_for(request.user, slug, RESEARCHER)
         if reason := versions.why_none(project):
             raise Problem(409, reason)
-        return self.given(splitting.hold_out(project, request.user, self.taken(request)["percent"]))
+        return self.respond(splitting.hold_out(project, request.user, self.validated_body(request)["percent"]))
 
 
 class RetrievalsRoute(Listing):
     """Retrievals: rankings of passages, and the evidence pipeline."""
 
-    shape, takes, status = shapes.RetrievalShape, shapes.NewRetrieval, 202
+    shape, request_shape, status = shapes.RetrievalShape, shapes.NewRetrieval, 202
     filters = {"retriever": QueryFilter("retriever"), "state": QueryFilter("job__state", Job.State.values)}
 
     def rows(self, request, slug):
@@ -205,22 +205,22 @@ class RetrievalsRoute(Listing):
     def post(self, request, slug):
         """Start one. A preset fills in parameters; those that are given come before it."""
         project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         run = retrieving.start(project, request.user, _wanted(asked), asked["queue"], again=asked["again"])
-        return self.given(run, Location=f"/api/v1/retrievals/{run.uuid}/")
+        return self.respond(run, Location=f"/api/v1/retrievals/{run.uuid}/")
 
 
 class RetrievalEstimateRoute(EstimateRoute):
     """About what the documents and queries would cost that a language model makes up for a retrieval. POST what would
     start it; nothing is started."""
 
-    takes = shapes.NewRetrieval
+    request_shape = shapes.NewRetrieval
 
     def post(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
-        wanted = _wanted(self.taken(request)).with_documents()
+        wanted = _wanted(self.validated_body(request)).with_documents()
         retrieving.retriever_info(wanted)
-        return self.told(expansions.estimate_of(project, wanted.asks, wanted.parameters))
+        return self.respond_estimate(expansions.estimate_of(project, wanted.asks, wanted.parameters))
 
 
 def _wanted(asked: dict) -> retrieving.RetrievalRequest:
@@ -249,24 +249,24 @@ class RetrievalDetailRoute(MachineRunRoute):
 class RetrievalPublishRoute(Route):
     """Publish the best passages of a retrieval as evidence: a job does it."""
 
-    takes, gives, status = shapes.PublishedPassages, shapes.JobShape, 202
+    request_shape, response_shape, status = shapes.PublishedPassages, shapes.JobShape, 202
 
     def post(self, request, uuid):
         run = access.run_for(request.user, uuid, RetrievalRun, edit=True)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         job = publishing.start(request.user, run, asked["top"], asked["context"])
-        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 class RetrievalDocumentsRoute(Route):
     """Store what a language model made up in a retrieval, and in those that repeat it, as documents of their claims."""
 
-    takes, gives, status = shapes.Nothing, shapes.JobShape, 202
+    request_shape, response_shape, status = shapes.Nothing, shapes.JobShape, 202
 
     def post(self, request, uuid):
         run = access.run_for(request.user, uuid, RetrievalRun, edit=True)
         job = expansions.start(request.user, run)
-        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 MANY_RUNS = 50
@@ -322,7 +322,7 @@ class ScoresRoute(IntoRun, RunRows):
 class TrainingsRoute(Listing):
     """Checkers that were trained on the project's labels. Whoever still labels here is not told how well."""
 
-    shape, takes, status = shapes.TrainingShape, shapes.NewTraining, 202
+    shape, request_shape, status = shapes.TrainingShape, shapes.NewTraining, 202
     filters = {"state": QueryFilter("job__state", Job.State.values)}
 
     def rows(self, request, slug):
@@ -339,7 +339,7 @@ class TrainingsRoute(Listing):
     def post(self, request, slug):
         """Train a checker on the labels that there are now. What the body leaves out is as the page's form begins."""
         project = access.project_for(request.user, slug, RESEARCHER)
-        form = TrainingForm(project, asdict(training.TrainingRequest()) | self.taken(request))
+        form = TrainingForm(project, asdict(training.TrainingRequest()) | self.validated_body(request))
         if not form.is_valid():
             raise invalid_form(form)
         try:

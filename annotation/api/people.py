@@ -30,7 +30,7 @@ class MemberRolesRoute(Editing, Route):
     """The roles of a person who is or was in the project. POST makes these their roles; without any they leave it.
     Labels stay."""
 
-    shape = takes = shapes.RolesShape
+    shape = request_shape = shapes.RolesShape
 
     def version_of(self, project, user):
         return managing.active_roles(project, user)
@@ -42,10 +42,10 @@ class MemberRolesRoute(Editing, Route):
 
     def post(self, request, slug, uuid):
         project, user = self._member(request, slug, uuid)
-        roles = self.taken(request)["roles"]
+        roles = self.validated_body(request)["roles"]
         with self.edited(project, user=user):
             managing.set_roles(project, user, roles, request.user)
-            return self.tagged(self.given({"roles": managing.active_roles(project, user)}), project, user=user)
+            return self.tagged(self.respond({"roles": managing.active_roles(project, user)}), project, user=user)
 
     def _member(self, request, slug, uuid):
         project = access.project_for(request.user, slug, RESEARCHER)
@@ -55,7 +55,8 @@ class MemberRolesRoute(Editing, Route):
 class InvitationsRoute(Listing):
     """Invitations into the project that were not accepted yet and still work."""
 
-    shape, takes, gives, status = shapes.InvitationShape, shapes.NewInvitation, shapes.SentInvitationShape, 201
+    shape, request_shape, status = shapes.InvitationShape, shapes.NewInvitation, 201
+    response_shape = shapes.SentInvitationShape
 
     def rows(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
@@ -68,7 +69,7 @@ class InvitationsRoute(Listing):
     def post(self, request, slug):
         """Invite somebody. The link is mailed where there is a mail server; `is_sent` says whether it was."""
         project = access.project_for(request.user, slug, RESEARCHER)
-        form = ProjectInvitationForm(self.taken(request))
+        form = ProjectInvitationForm(self.validated_body(request))
         if not form.is_valid():
             raise invalid_form(form)
         if not consume(request, app="allauth.account", action="invite", user=request.user, limit_get=True):
@@ -76,13 +77,13 @@ class InvitationsRoute(Listing):
         made = _with_link(request, invitations.invite(request.user, project=project, **form.cleaned_data))
         mailed = request.build_absolute_uri(invitations.path_of(made, with_key=True))
         made.is_sent = invitations.send(made, mailed)
-        return self.given(made)
+        return self.respond(made)
 
 
 class RevokeInvitationRoute(Route):
     """Make an invitation's link stop working. `token` is the last part of the link."""
 
-    takes, gives = shapes.Nothing, shapes.Nothing
+    request_shape, response_shape = shapes.Nothing, shapes.Nothing
 
     def post(self, request, slug, token):
         project = access.project_for(request.user, slug, RESEARCHER)
@@ -90,7 +91,7 @@ class RevokeInvitationRoute(Route):
         if found is None:
             raise Http404("No such invitation")
         invitations.withdraw(found)
-        return self.given({})
+        return self.respond({})
 
 
 def _with_link(request, found: Invitation) -> Invitation:

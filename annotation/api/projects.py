@@ -44,7 +44,8 @@ from annotation.work.queries.unit_words import words_of
 class ProjectsRoute(Listing):
     """The projects that you are in."""
 
-    shape, takes, gives, status = shapes.ProjectShape, shapes.NewProject, shapes.ProjectDetailShape, 201
+    shape, request_shape, status = shapes.ProjectShape, shapes.NewProject, 201
+    response_shape = shapes.ProjectDetailShape
     filters = {"state": QueryFilter("state", Project.State.values), "dataset": QueryFilter("dataset__slug")}
 
     def rows(self, request):
@@ -60,8 +61,8 @@ class ProjectsRoute(Listing):
         """A new project, whose items are made in the background; it is open once they are."""
         if not access.may_create(request.user):
             raise PermissionDenied("Your account may not create projects; ask a site administrator")
-        given = {name: value for name, value in self.taken(request).items() if value is not None}
-        form = ProjectForm(given, datasets=access.visible_datasets(request.user), user=request.user)
+        values = {name: value for name, value in self.validated_body(request).items() if value is not None}
+        form = ProjectForm(values, datasets=access.visible_datasets(request.user), user=request.user)
         form.fields["dataset"].to_field_name = "slug"
         if not form.is_valid():
             raise invalid_form(form)
@@ -159,7 +160,7 @@ class LabelRows(Listing):
     def of_project(self) -> QuerySet:
         raise NotImplementedError
 
-    def told(self) -> None:
+    def record_exposure(self) -> None:
         """To be called before an answer with others' labels leaves the server."""
         labels_served(self.request, self.project, API)
         if self.request.method != "HEAD":
@@ -196,14 +197,14 @@ class AnnotationsRoute(LabelRows):
                 if judgement.dimension in several:
                     judgement.labels = several[judgement.dimension].chosen(judgement.label)
         if {annotation.rater.user_id for annotation in page} - {self.request.user.pk}:
-            self.told()
+            self.record_exposure()
         return page
 
 
 class DecisionsRoute(LabelRows):
     """Labels that stand for their units, each in its newest row; with `latest=false` the earlier rows."""
 
-    shape, takes = shapes.DecisionShape, shapes.NewDecision
+    shape, request_shape = shapes.DecisionShape, shapes.NewDecision
     filters = {
         "unit": QueryFilter("unit__key"),
         "dimension": QueryFilter("dimension"),
@@ -218,7 +219,7 @@ class DecisionsRoute(LabelRows):
 
     def prepared(self, page: list) -> list:
         if page:
-            self.told()
+            self.record_exposure()
         return page
 
     def post(self, request, slug):
@@ -226,7 +227,7 @@ class DecisionsRoute(LabelRows):
         project = access.project_with_labels_for(request.user, slug)
         if ADJUDICATOR not in access.roles_of(request.user, project):
             raise PermissionDenied("This needs the role of adjudicator")
-        said = self.taken(request)
+        said = self.validated_body(request)
         more = {name: said[name] for name in ("reason", "for_guidelines")}
         wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels", "spans", *more)}
         wanted |= {"label": said["labels"]} if "labels" in said else {}
@@ -254,4 +255,4 @@ class DecisionsRoute(LabelRows):
         found = rows.select_related("unit", "decided_by").filter(is_latest=True).first()
         if found is None:
             raise Problem(409, "There is no decision that could be withdrawn")
-        return self.given(found)
+        return self.respond(found)

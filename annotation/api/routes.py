@@ -104,14 +104,14 @@ class StrictJSON(BaseParser):
 
 @method_decorator(conditional_page, name="dispatch")
 class Route(APIView):
-    """An address of the API. What it shows and takes is said by serializers, from which its description is made."""
+    """An endpoint of the API; serializers define its request and response, and its description is made from them."""
 
     parser_classes = (StrictJSON,)
     schema = RouteSchema()
     scopes: ClassVar[Mapping[str, str]] = {"POST": WRITE}  # reading needs READ
     shape: ClassVar[type[Serializer] | None] = None  # what GET answers; a list of it, in a list
-    takes: ClassVar[type[Serializer] | None] = None  # the body of POST
-    gives: ClassVar[type[Serializer] | None] = None  # what POST answers; as GET where it is not said
+    request_shape: ClassVar[type[Serializer] | None] = None  # the body of POST
+    response_shape: ClassVar[type[Serializer] | None] = None  # of POST; None: as GET's
     status: ClassVar[int] = 200  # of an answer to POST
     is_done_at_once: ClassVar[bool] = False  # also 200, where a POST leaves nothing for a job
     answers_with: ClassVar[str] = "application/octet-stream"  # where GET gives a file
@@ -128,9 +128,9 @@ class Route(APIView):
     def scope_of(cls, verb: str) -> str:
         return cls.scopes.get(verb, READ)
 
-    def taken(self, request) -> dict:
-        """The body, as `takes` has it. A field that it does not have is refused: most likely it is misspelt."""
-        body = self.takes(data=request.data)
+    def validated_body(self, request) -> dict:
+        """The body, validated by `request_shape`. An unknown field is refused: most likely it is misspelt."""
+        body = self.request_shape(data=request.data)
         known = [name for name, one in body.fields.items() if not one.read_only]
         unknown = sorted(request.data.keys() - set(known)) if isinstance(request.data, dict) else []
         if unknown:
@@ -141,9 +141,9 @@ class Route(APIView):
         body.is_valid(raise_exception=True)
         return body.validated_data
 
-    def given(self, found: object, **headers: str) -> Response:
+    def respond(self, found: object, **headers: str) -> Response:
         """The answer to a POST."""
-        shape = self.gives or self.shape
+        shape = self.response_shape or self.shape
         return Response(shape(found, context={"request": self.request}).data, status=self.status, headers=headers)
 
 

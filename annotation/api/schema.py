@@ -74,7 +74,7 @@ class RouteSchema(AutoSchema):
         if self.method == "POST" and hasattr(self.view, "media_types"):
             form = {"multipart/form-data": self.view.form} if hasattr(self.view, "form") else {}
             return dict.fromkeys(self.view.media_types, OpenApiTypes.BINARY) | form
-        return self.view.takes if self.method == "POST" else None
+        return self.view.request_shape if self.method == "POST" else None
 
     def get_response_serializers(self) -> dict:
         from annotation.api.shapes import ProblemShape
@@ -82,8 +82,8 @@ class RouteSchema(AutoSchema):
         view = self.view
         found: dict = {("default", PROBLEM): ProblemShape}
         if self.method == "POST":
-            given = view.gives or view.shape or OpenApiTypes.OBJECT
-            return found | {view.status: given} | ({200: given} if view.is_done_at_once else {})
+            shape = view.response_shape or view.shape or OpenApiTypes.OBJECT
+            return found | {view.status: shape} | ({200: shape} if view.is_done_at_once else {})
         if hasattr(view, "filters"):
             name = f"{view.shape.__name__.removesuffix('Shape')}Page"
             return found | {200: inline_serializer(name, PAGE | {"results": view.shape(many=True)})}

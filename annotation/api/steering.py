@@ -20,7 +20,7 @@ MOVES = {"open": managing.open_project, "pause": managing.pause_project, "close"
 class SettingsRoute(Editing, Route):
     """What may still change once a project has items. POST changes what it names and leaves the rest."""
 
-    shape, takes = shapes.SettingsShape, shapes.NewSettings
+    shape, request_shape = shapes.SettingsShape, shapes.NewSettings
 
     def version_of(self, project):
         return self.shape(project).data
@@ -29,7 +29,7 @@ class SettingsRoute(Editing, Route):
         return self._shown(access.project_for(request.user, slug, RESEARCHER))
 
     def post(self, request, slug):
-        project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
+        project, named = access.project_for(request.user, slug, RESEARCHER), self.validated_body(request)
         with self.edited(project):
             form = ProjectSettingsForm(self.shape(project).data | named, project=project)
             form.fields["prefill_run"].to_field_name = "uuid"
@@ -46,27 +46,27 @@ class SettingsRoute(Editing, Route):
 class StateRoute(Route):
     """Open a project for labelling, pause it, or close it."""
 
-    takes, gives = shapes.NewState, shapes.StateShape
+    request_shape, response_shape = shapes.NewState, shapes.StateShape
 
     def post(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER)
-        return self.given(MOVES[self.taken(request)["move"]](project, request.user))
+        return self.respond(MOVES[self.validated_body(request)["move"]](project, request.user))
 
 
 class MakeItemsRoute(Route):
     """Make the items that the project lacks: its data set has grown, or making them had failed."""
 
-    takes, gives, status = shapes.Nothing, shapes.JobDetailShape, 202
+    request_shape, response_shape, status = shapes.Nothing, shapes.JobDetailShape, 202
 
     def post(self, request, slug):
         job = start_item_job(access.project_for(request.user, slug, RESEARCHER), request.user)
-        return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 class OptionsRoute(Editing, Route):
     """What the project changes about its task, as an export has it under `options`; `version` 0: nothing, so far."""
 
-    shape, takes = shapes.OptionsShape, shapes.NewOptions
+    shape, request_shape = shapes.OptionsShape, shapes.NewOptions
 
     def version_of(self, project):
         return project.options_version
@@ -77,10 +77,10 @@ class OptionsRoute(Editing, Route):
 
     def post(self, request, slug):
         """Ask this way from everybody's next item on. The same again stays the version that it is."""
-        project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
+        project, named = access.project_for(request.user, slug, RESEARCHER), self.validated_body(request)
         try:
             with self.edited(project):
-                return self.tagged(self.given(set_options(project, request.user, named["options"])), project)
+                return self.tagged(self.respond(set_options(project, request.user, named["options"])), project)
         except OptionsError as wrong:
             errors = [{"field": f"options.{place}".rstrip("."), "message": said} for place, said in wrong.problems]
             raise Problem(422, str(wrong), errors=errors) from None
@@ -89,7 +89,7 @@ class OptionsRoute(Editing, Route):
 class GuidelinesRoute(Editing, Listing):
     """All versions of the guidelines, in Markdown; the last one is in force."""
 
-    shape, takes, status = shapes.GuidelineShape, shapes.NewGuideline, 201
+    shape, request_shape, status = shapes.GuidelineShape, shapes.NewGuideline, 201
 
     def version_of(self, project):
         return project.guidelines.aggregate(newest=Max("version"))["newest"]
@@ -103,6 +103,6 @@ class GuidelinesRoute(Editing, Listing):
 
     def post(self, request, slug):
         """Put a text in force as a new version. The same again stays the version that it is."""
-        project, named = access.project_for(request.user, slug, RESEARCHER), self.taken(request)
+        project, named = access.project_for(request.user, slug, RESEARCHER), self.validated_body(request)
         with self.edited(project):
-            return self.tagged(self.given(guidelines.publish(project, request.user, named["markdown"])), project)
+            return self.tagged(self.respond(guidelines.publish(project, request.user, named["markdown"])), project)

@@ -155,7 +155,7 @@ def _holds_texts(found: object, depth: int) -> bool:
 class UploadRoute(Route):
     """`asks` are the parameters of the address or, where the route accepts a form, its fields."""
 
-    gives, status = shapes.JobDetailShape, 202
+    response_shape, status = shapes.JobDetailShape, 202
     asks: ClassVar[type[s.Serializer]]
     media_types: ClassVar[tuple[str, ...]] = (LINES,)
     keeps_answers = False  # the body is read in pieces
@@ -188,7 +188,7 @@ class UploadRoute(Route):
                 job = same.job
             except JobError as error:
                 raise Problem(409, str(error)) from None
-            return self.given(job, Location=f"/api/v1/jobs/{job.uuid}/")
+            return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
         try:
             response = once(request, json.dumps([upload.sha256, dict(self.fields)]), answer)

@@ -14,7 +14,7 @@ from annotation.webhooks import delivering, events
 class WebhooksRoute(Listing):
     """Addresses that are told what happens in the project."""
 
-    shape, takes, gives, status = shapes.WebhookShape, shapes.NewWebhook, shapes.MadeWebhookShape, 201
+    shape, request_shape, response_shape, status = shapes.WebhookShape, shapes.NewWebhook, shapes.MadeWebhookShape, 201
 
     def rows(self, request, slug):
         return access.project_for(request.user, slug, RESEARCHER).webhooks.all()
@@ -22,12 +22,12 @@ class WebhooksRoute(Listing):
     def post(self, request, slug):
         """A new webhook. Its `secret` is in this answer alone; a repeated request gets none."""
         project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.taken(request)
+        asked = self.validated_body(request)
         try:
             made = delivering.make_webhook(project, request.user, asked["url"], asked["events"])
         except delivering.WebhookError as error:
             raise invalid(str(error), "url") from None
-        response = self.given(made, Location=f"/api/v1/webhooks/{made.uuid}/")
+        response = self.respond(made, Location=f"/api/v1/webhooks/{made.uuid}/")
         response.kept = response.data | {"secret": ""}
         return response
 
@@ -44,20 +44,20 @@ class WebhookDetailRoute(Route):
 class RemoveWebhookRoute(Route):
     """Tell an address nothing any more; what it was sent is forgotten."""
 
-    takes, gives = shapes.Nothing, shapes.Nothing
+    request_shape, response_shape = shapes.Nothing, shapes.Nothing
 
     def post(self, request, uuid):
         access.webhook_for(request.user, uuid).delete()
-        return self.given({})
+        return self.respond({})
 
 
 class PingRoute(Route):
     """Send a delivery that says nothing, to see whether the address works."""
 
-    takes, gives, status = shapes.Nothing, shapes.DeliveryShape, 202
+    request_shape, response_shape, status = shapes.Nothing, shapes.DeliveryShape, 202
 
     def post(self, request, uuid):
-        return self.given(events.send(access.webhook_for(request.user, uuid), events.PING, {}))
+        return self.respond(events.send(access.webhook_for(request.user, uuid), events.PING, {}))
 
 
 class DeliveriesRoute(Listing):
@@ -73,10 +73,10 @@ class DeliveriesRoute(Listing):
 class RepeatRoute(Route):
     """Send a delivery again, as it was."""
 
-    takes, gives, status = shapes.Nothing, shapes.DeliveryShape, 202
+    request_shape, response_shape, status = shapes.Nothing, shapes.DeliveryShape, 202
 
     def post(self, request, uuid):
         delivery = access.delivery_for(request.user, uuid)
         delivering.repeat(delivery)
         delivery.refresh_from_db()
-        return self.given(delivery)
+        return self.respond(delivery)
