@@ -7,8 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db.models import Q
-
 from annotation.formats import FormatError
 from annotation.formats.names import question_slug
 from annotation.formats.sources import SourceFile
@@ -42,9 +40,7 @@ def remember(user: User, columns: Sequence[str], said: SaidMapping) -> None:
 def recall(user: User, seen: Preview, layout: str = "") -> tuple[GuessedColumns, bool]:
     """What the columns mean: as this person said last for such a header, else guessed; and which of the two. Without
     `layout`, the layout is that of what was said, or the one that fits."""
-    as_read = Q(header_hash=header_hash(seen.columns)) & ~Q(layout=RATINGS)
-    opened = Q(header_hash=header_hash(as_table(seen).columns), layout=RATINGS)
-    known = ColumnMapping.objects.filter(as_read | opened, owner=user)
+    known = ColumnMapping.objects.filter(owner=user, header_hash=header_hash(seen.columns))
     if layout:
         known = known.filter(layout=layout)
     last = known.order_by("-updated_at").first()
@@ -66,7 +62,7 @@ def values_offered(guess: GuessedColumns) -> dict[str, dict[str, str | None]]:
 
 def is_asked_more(before: GuessedColumns, said: SaidMapping) -> bool:
     """Whether a column of labels was chosen that the page did not ask about, and has values that nobody knows."""
-    return said.layout != RATINGS and any(
+    return any(
         before.said.mapping.get(target) != said.mapping[target] and None in found.values()
         for target, found in guess_values(said.layout, said.mapping, before.seen.rows).items()
     )
@@ -125,5 +121,5 @@ def take_file(user: User, seen: Preview, raw: bytes) -> str:
     said = read_mapping(raw)
     columns = as_table(seen).columns if said.layout == RATINGS else seen.columns
     said.check(columns)
-    remember(user, columns, said)
+    remember(user, seen.columns, said)
     return said.layout

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from django import forms
+from django.forms.utils import flatatt
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
 
 from annotation.formats import FORMATS, FormatError
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.names import question_slug
-from annotation.formats.tables.guessing.columns import GuessedColumns
-from annotation.formats.tables.guessing.roles import ROLE_TITLES, check_roles
-from annotation.formats.tables.mapping import LAYOUTS, Preview, Target
-from annotation.formats.tables.mapping_file import VERSION_CHARS, SaidMapping
+from annotation.formats.tables.guessing.columns import GuessedColumns, check_said
+from annotation.formats.tables.guessing.roles import NAMES_AFTER
+from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, RATINGS, Preview
+from annotation.formats.tables.mapping_file import ROLES, VERSION_CHARS, SaidMapping
 from annotation.formats.tables.oddities import (
     BASE,
     CHARACTERS,
@@ -26,7 +30,6 @@ from annotation.formats.tables.oddities import (
     UNMAPPED,
     ZONE,
 )
-from annotation.formats.tables.questions import range_in
 from annotation.imports.column_mappings import values_offered
 from annotation.imports.importing import FileChoices, ProjectWish
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
@@ -84,173 +87,178 @@ class UploadForm(forms.Form):
     )
 
 
+OF_LABELS, OF_CHECKERS = ("label", "labels"), ("score", "prediction")
+# The fields of each column of a table.
+ROLE, NAME, RATER, SCALE = COLUMN_PARTS = ("role", "name", "rater", "scale")
+
+
+@cache
+def _role_options() -> str:
+    """All roles, by what a table holds; marked where the page asks for names."""
+    groups = (
+        (title, [_role_option(layout, *role) for role in ROLES[layout].items()])
+        for layout, title in LAYOUT_TITLES.items()
+    )
+    kept = mark_safe('<option value="">Keep as metadata</option>')
+    return kept + format_html_join(
+        "", '<optgroup label="{}">{}</optgroup>', ((title, mark_safe("".join(options))) for title, options in groups)
+    )
+
+
+def _role_option(layout: str, role: str, title: str) -> str:
+    mark = mark_safe(" data-named") if layout == RATINGS and role in NAMES_AFTER else ""
+    return format_html('<option value="{}/{}"{}>{}</option>', layout, role, mark, title)
+
+
+class RoleSelect(forms.Select):
+    """Every column has the same sixty options, which take seconds to render one by one where columns are many."""
+
+    def render(self, name, value, attrs=None, renderer=None):
+        chosen = format_html('value="{}"', value or "")
+        options = _role_options().replace(chosen, f"{chosen} selected", 1)
+        attrs = flatatt(self.build_attrs(self.attrs, {"name": name} | (attrs or {})))
+        return format_html("<select{}>{}</select>", attrs, mark_safe(options))
+
+
 class ColumnsForm(forms.Form):
-    """One choice of a column per target field, and one of a label per value found in label columns."""
+    """What each column of a table means: a role, the names that go with it, and the labels that its values mean. The
+    roles say what the table holds."""
 
     def __init__(self, *args, guess: GuessedColumns, **kwargs):
         super().__init__(*args, **kwargs)
-        self.layout, self.columns, columns = guess.said.layout, guess.seen.columns, guess.seen.columns
-        self.offered = values_offered(guess)
-        choices = [("", "not in the file"), *((str(number), name) for number, name in enumerate(columns))]
-        for target in LAYOUTS[self.layout]:
-            chosen = guess.said.mapping.get(target.slug)
-            self.fields[_column(target)] = forms.ChoiceField(
-                label=target.title,
-                choices=choices,
-                required=target.required,
-                initial=str(columns.index(chosen)) if chosen in columns else "",
-                error_messages={"required": f"Choose the column for: {target.title.lower()}"},
+        self.guess, self.before = guess, guess.said
+        self.columns = guess.seen.columns
+        role_of = {column: role for role, column in self.before.mapping.items()}
+        choices = [("", ""), *((f"{layout}/{role}", "") for layout, roles in ROLES.items() for role in roles)]
+        for number, column in enumerate(self.columns):
+            role, name, rater, scale = self._parts_of(role_of.get(column, ""))
+            self.fields[f"{ROLE}-{number}"] = forms.ChoiceField(
+                label=f"Role of {column}", choices=choices, required=False, initial=role, widget=RoleSelect
             )
-            for number, (value, label) in enumerate(list(self.offered.get(target.slug, {}).items())[:VALUES_MOST]):
-                self.fields[_value(target, number)] = forms.ChoiceField(
+            for part, label, initial in ((NAME, "Name", name), (RATER, "Rater or question", rater)):
+                self.fields[f"{part}-{number}"] = forms.CharField(
+                    label=f"{label} of {column}", required=False, max_length=80, initial=initial
+                )
+            self.fields[f"{SCALE}-{number}"] = forms.CharField(
+                label=f"Scale or version of {column}",
+                required=False,
+                max_length=VERSION_CHARS,
+                initial=scale,
+                widget=forms.TextInput(attrs={"size": 6}),
+            )
+        self.asked: dict[str, tuple[str, str]] = {}  # name of a field -> target and value in the file
+        offered = values_offered(guess)
+        for target in LAYOUTS.get(self.before.layout, ()):
+            for number, (value, label) in enumerate(list(offered.get(target.slug, {}).items())[:VALUES_MOST]):
+                name = f"value-{target.slug}-{number}"
+                self.asked[name] = target.slug, value
+                self.fields[name] = forms.ChoiceField(
                     label=f"{target.title}: “{value}” means",
                     choices=[*VALUE_CHOICES, *((label, label) for label in target.accepted)],
                     required=False,
                     initial=NO_LABEL if label == "" else label or AN_ERROR,
                 )
 
-    def clean(self):
-        cleaned = super().clean()
-        taken: dict[str, str] = {}
-        for target in LAYOUTS[self.layout]:
-            column = cleaned.get(_column(target))
-            if column and column in taken:
-                self.add_error(_column(target), f"This column is already {taken[column].lower()}")
-            elif column:
-                taken[column] = target.title
-        return cleaned
-
-    @property
-    def mapping(self) -> dict[str, str]:
-        """Target field -> column."""
-        return {
-            target.slug: self.columns[int(self.cleaned_data[_column(target)])]
-            for target in LAYOUTS[self.layout]
-            if self.cleaned_data.get(_column(target))
-        }
-
-    @property
-    def values(self) -> dict[str, dict[str, str]]:
-        """Target field -> value in the file -> label."""
-        found: dict[str, dict[str, str]] = {}
-        for target in LAYOUTS[self.layout]:
-            for number, value in enumerate(list(self.offered.get(target.slug, {}))[:VALUES_MOST]):
-                label = self.cleaned_data.get(_value(target, number)) or AN_ERROR
-                if label != AN_ERROR:
-                    found.setdefault(target.slug, {})[value] = "" if label == NO_LABEL else label
-        return found
-
-    @property
-    def said(self) -> SaidMapping:
-        return SaidMapping(self.layout, self.mapping, self.values)
-
-
-OF_CHECKERS = ("score", "prediction")
-
-
-class RatingsForm(forms.Form):
-    """What each column of a table of ratings is: a role, and the names that go with it."""
-
-    def __init__(self, *args, guess: GuessedColumns, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.seen, self.before = guess.seen, guess.said
-        columns, said = guess.seen.columns, guess.said
-        role_of = {column: role.split("/") for role, column in said.mapping.items()}
-        for number, column in enumerate(columns):
-            role, *names = role_of.get(column, [""])
-            names += [""] * (2 - len(names))
-            if role in ("probability", "label", "labels"):
-                names[1] = "/".join(names[1:]).strip("/")
-            self.fields[f"role-{number}"] = forms.ChoiceField(
-                label=f"Role of {column}", choices=list(ROLE_TITLES.items()), required=False, initial=role
-            )
-            for part, name, initial in (("name", "Name", names[0]), ("rater", "Rater or question", names[1])):
-                self.fields[f"{part}-{number}"] = forms.CharField(
-                    label=f"{name} of {column}", required=False, max_length=80, initial=initial
-                )
-            self.fields[f"scale-{number}"] = forms.CharField(
-                label=f"Scale or version of {column}",
-                required=False,
-                max_length=VERSION_CHARS,
-                initial=said.ranges.get(names[0], "")
-                if role == "label"
-                else said.checkers.get(names[0], {}).get("version", "")
-                if role in OF_CHECKERS
-                else "",
-                widget=forms.TextInput(attrs={"size": 6}),
-            )
+    def _parts_of(self, role: str) -> tuple[str, str, str, str]:
+        """As the fields show them: role, name, rater or question, scale or version."""
+        kind, _, names = role.partition("/")
+        name, _, rater = names.partition("/")
+        scale = self.before.ranges.get(name, "") if kind in OF_LABELS else ""
+        if kind in OF_CHECKERS:
+            scale = self.before.checkers.get(name, {}).get("version", "")
+        return (f"{self.before.layout}/{kind}" if kind else ""), name, rater, scale
 
     def rows(self) -> list[dict]:
         return [
-            {"column": column, "example": _examples(self.seen, column)}
-            | {part: self[f"{part}-{number}"] for part in ("role", "name", "rater", "scale")}
-            for number, column in enumerate(self.seen.columns)
+            {"column": column, "example": _examples(self.guess.seen, column)}
+            | {part: self[f"{part}-{number}"] for part in COLUMN_PARTS}
+            for number, column in enumerate(self.columns)
         ]
+
+    def values(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.asked]
 
     def clean(self):
         cleaned = super().clean()
         if not self.errors:
-            self.mapping = self._mapping(cleaned)
             try:
-                check_roles(self.mapping)
-                for question, text in self.ranges.items():
-                    range_in(text, question)
+                self.said = self._said(cleaned)
             except FormatError as error:
                 self.add_error(None, str(error))
         return cleaned
 
-    def _mapping(self, said: dict) -> dict[str, str]:
-        """Role -> column. A question or checker that nobody names is called as its column."""
-        found: dict[str, str] = {}
-        self.ranges: dict[str, str] = {}
-        self.checkers = dict(self.before.checkers)
-        has_checker = any(said.get(f"role-{number}") == "checker" for number in range(len(self.seen.columns)))
-        names_questions = any(said.get(f"role-{number}") == "question" for number in range(len(self.seen.columns)))
-        for number, column in enumerate(self.seen.columns):
-            role, name, rater = (said.get(f"{part}-{number}", "").strip() for part in ("role", "name", "rater"))
-            names = [part.replace("/", "-") for part in (name, rater)]
-            version, checker = said.get(f"scale-{number}", "").strip(), names[0] or column.replace("/", "-")
-            if role in OF_CHECKERS and (version or checker in self.checkers):
-                self.checkers[checker] = {**self.checkers.get(checker, {}), "version": version}
-            if role == "labels" or (role == "label" and not names_questions):
-                question, scale = question_slug(names[0] or column), said.get(f"scale-{number}", "").strip()
-                group, slash, one = rater.partition("/")
-                role = "/".join(filter(None, [role, question, group, one.replace("/", "-")]))
-                self.ranges |= {question: scale} if scale else {}
-            elif role in ("row", "about"):
-                role = f"{role}/{names[0] or column.replace('/', '-')}"
-            elif role == "spans" and name:
-                role = f"spans/{question_slug(name)}"
-            elif role == "probability" and (name or rater or not has_checker):
-                question, _, label = rater.partition("/")
-                parts = [names[0] or column.replace("/", "-"), question_slug(question), label.replace("/", "-")]
-                role = "/".join(filter(None, ["probability", *parts]))
-            elif role == "score" and (name or not has_checker):
-                role = f"score/{names[0] or column.replace('/', '-')}"
-            elif role == "prediction":
-                role = f"prediction/{names[0] or column.replace('/', '-')}/{question_slug(names[1])}"
-            if role in found:
-                self.add_error(f"role-{number}", f"The column {found[role]} has this role already")
-            elif role:
-                found[role] = column
-        return found
+    def _said(self, cleaned: dict) -> SaidMapping:
+        """FormatError for roles that do not go together."""
+        chosen = [
+            (number, *cleaned[f"{ROLE}-{number}"].partition("/")[::2])
+            for number in range(len(self.columns))
+            if cleaned[f"{ROLE}-{number}"]
+        ]
+        role_in = {layout: role for _, layout, role in chosen} or {self.before.layout: ""}
+        if len(role_in) > 1:
+            which = " and ".join(f"“{ROLES[one][role]}” ({LAYOUT_TITLES[one]})" for one, role in role_in.items())
+            raise FormatError(f"A table holds one kind of rows: choose either {which}")
+        [layout] = role_in
+        said = self.before if layout == self.before.layout else SaidMapping(layout, {})
+        roles = [role for _, _, role in chosen]
+        mapping: dict[str, str] = {}
+        ranges: dict[str, str] = {}
+        checkers = dict(said.checkers)
+        for number, _, kind in chosen:
+            column, scale = self.columns[number], cleaned[f"{SCALE}-{number}"].strip()
+            role = kind
+            if layout == RATINGS:
+                role = _with_names(kind, column, cleaned[f"{NAME}-{number}"], cleaned[f"{RATER}-{number}"], roles)
+            name = role.split("/")[1] if "/" in role else ""
+            if kind in OF_LABELS and name and scale:
+                ranges[name] = scale
+            checker = name or column.replace("/", "-")
+            if kind in OF_CHECKERS and (scale or checker in checkers):
+                checkers[checker] = {**checkers.get(checker, {}), "version": scale}
+            if role in mapping:
+                self.add_error(f"{ROLE}-{number}", f"The column {mapping[role]} has this role already")
+            mapping.setdefault(role, column)
+        said = replace(said, mapping=mapping, values=self._values(said, cleaned), ranges=ranges, checkers=checkers)
+        check_said(said)
+        return said
 
-    @property
-    def said(self) -> SaidMapping:
-        return replace(self.before, mapping=self.mapping, ranges=self.ranges, checkers=self.checkers)
+    def _values(self, said: SaidMapping, cleaned: dict) -> dict[str, dict[str, str]]:
+        """Target -> value in the file -> label."""
+        found = {target: dict(values) for target, values in said.values.items()}
+        for name, (target, value) in self.asked.items() if said.layout == self.before.layout else ():
+            label = cleaned.get(name) or AN_ERROR
+            found.setdefault(target, {})[value] = "" if label == NO_LABEL else label
+            if label == AN_ERROR:
+                del found[target][value]
+        return {target: values for target, values in found.items() if values}
+
+
+def _with_names(kind: str, column: str, name: str, rater: str, roles: Sequence[str]) -> str:
+    """The role with its names. A question or checker without a name is called as its column; `roles` are all of the
+    table, some of which name questions or checkers by row."""
+    own = column.replace("/", "-")
+    name, rater = name.strip().replace("/", "-"), rater.strip()
+    first, _, rest = rater.partition("/")
+    rest = rest.replace("/", "-")
+    names: list[str] = []
+    if kind == "labels" or (kind == "label" and "question" not in roles):
+        names = [question_slug(name or column), first, rest]
+    elif kind in ("row", "about"):
+        names = [name or own]
+    elif kind == "spans" and name:
+        names = [question_slug(name)]
+    elif kind == "probability" and (name or rater or "checker" not in roles):
+        names = [name or own, question_slug(first), rest]
+    elif kind == "score" and (name or "checker" not in roles):
+        names = [name or own]
+    elif kind == "prediction":
+        names = [name or own, question_slug(rater.replace("/", "-"))]
+    return "/".join([kind, *filter(None, names)])
 
 
 def _examples(seen: Preview, column: str) -> str:
     different = dict.fromkeys(str(row[column]) for row in seen.rows if row.get(column) not in (None, ""))
     return " · ".join(Truncator(text).chars(60) for text in list(different)[:EXAMPLES])
-
-
-def _column(target: Target) -> str:
-    return f"column-{target.slug}"
-
-
-def _value(target: Target, number: int) -> str:
-    return f"value-{target.slug}-{number}"
 
 
 class ValuesForm(forms.Form):

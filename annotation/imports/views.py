@@ -22,12 +22,10 @@ from annotation.formats import FORMATS, FormatError, SourceFile, detect, get_for
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
 from annotation.formats.tables.format import INFO as TABLE
-from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, Preview, preview
-from annotation.formats.tables.mapping_file import RATINGS
+from annotation.formats.tables.mapping import LAYOUT_TITLES, Preview, preview
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
-from annotation.formats.tables.summary import raters_in, sentences
 from annotation.imports import column_mappings, importing, left_out, uploads
-from annotation.imports.forms import ColumnsForm, ImportNowForm, RatingsForm, UploadForm, ValuesForm
+from annotation.imports.forms import ColumnsForm, ImportNowForm, UploadForm, ValuesForm
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import JobProgress, progress_of
@@ -132,18 +130,17 @@ def import_columns(request, slug):
     if given := request.FILES.get("mapping"):
         return _mapping_from(request, given, stored, seen)
     layout = request.GET.get("layout", "")
-    layout = layout if layout in (RATINGS, *LAYOUTS) else ""
+    layout = layout if layout in LAYOUT_TITLES else ""
     guess, is_remembered = column_mappings.recall(request.user, seen, layout)
-    is_of_ratings = guess.said.layout == RATINGS
-    form = (RatingsForm if is_of_ratings else ColumnsForm)(request.POST or None, guess=guess)
+    form = ColumnsForm(request.POST or None, guess=guess)
     if request.method == "POST" and form.is_valid():
         said = form.said
-        column_mappings.remember(request.user, guess.seen.columns, said)
+        column_mappings.remember(request.user, seen.columns, said)
         if column_mappings.is_asked_more(guess, said):
             messages.info(request, "Choose below what the values in the columns of labels mean.")
             return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={said.layout}")
         wanted = ImportRequest(
-            format=guess.format,
+            format=replace(guess, said=said).format,
             files=importing.files_of_uploads(stored),
             choices=FileChoices.of(said, treat=_treat(encoding)),
         )
@@ -158,15 +155,15 @@ def import_columns(request, slug):
         "layout": guess.said.layout,
         "is_remembered": is_remembered,
         "refused": guess.refusal,
-        "read_as": sentences(guess.said.mapping, raters_in(guess.said.mapping, seen.rows)) if is_of_ratings else [],
+        "read_as": guess.sentences,
         "n_rows": len(seen.rows),
         "preview": seen,
         "rows": [[row.get(column, "") for column in seen.columns] for row in seen.rows[:ROWS_SHOWN]],
-        "layouts": LAYOUT_TITLES | {RATINGS: "Texts with labels and scores"},
+        "layouts": LAYOUT_TITLES,
         "files": stored,
         "query": _query_of(stored, encoding),
     }
-    return render(request, f"annotation/imports/{'ratings' if is_of_ratings else 'columns'}.html", context)
+    return render(request, "annotation/imports/columns.html", context)
 
 
 def _mapping_from(request, given, stored: list[Upload], seen: Preview):

@@ -145,6 +145,7 @@ def test_judged_rows_need_a_choice(client, dataset, tmp_path):
 
 
 TABLE = "statement,what it says,verdict on it\nRivers freeze.,They do.,yes indeed\nRivers freeze.,Never.,not at all\n"
+CLAIM_AND_EVIDENCE = {"role-0": "claim-evidence/claim", "role-1": "claim-evidence/evidence"}
 
 
 def test_columns_are_mapped_and_remembered(client, dataset):
@@ -154,24 +155,39 @@ def test_columns_are_mapped_and_remembered(client, dataset):
     page = client.get(response["Location"]).content.decode()
     assert "They do." in page
     assert "Guessed from the names" in page
-    assert re.search(r'name="column-claim".*?<option value="0" selected>statement', page, re.S)
-    refused = client.post(response["Location"], {"column-claim": "0"}).content.decode()
-    assert "Choose the column for: evidence" in refused
-    twice = client.post(response["Location"], {"column-claim": "0", "column-evidence": "0"}).content.decode()
-    assert "already claim" in twice
-    job, page = looked_at(client, client.post(response["Location"], {"column-claim": "0", "column-evidence": "1"}))
+    assert re.search(r'name="role-0".*?<option value="claim-evidence/claim" selected>', page, re.S)
+    refused = client.post(response["Location"], {"role-0": "claim-evidence/claim"}).content.decode()
+    assert "No column is chosen for evidence" in refused
+    twice = client.post(
+        response["Location"], {"role-0": "claim-evidence/claim", "role-1": "claim-evidence/claim"}
+    ).content.decode()
+    assert "The column statement has this role already" in twice
+    job, page = looked_at(client, client.post(response["Location"], CLAIM_AND_EVIDENCE))
     assert dict(job.parameters["choices"]["mapping"]) == {"claim": "statement", "evidence": "what it says"}
     assert "Import now" in page
     assert ColumnMapping.objects.count() == 1
     again = client.get(send(client, dataset, "next.csv", TABLE)["Location"]).content.decode()
     assert "Filled in from your earlier mapping" in again
-    assert re.search(r'name="column-evidence".*?<option value="1" selected>what it says', again, re.S)
+    assert re.search(r'name="role-1".*?<option value="claim-evidence/evidence" selected>', again, re.S)
+
+
+def test_the_roles_say_what_a_table_holds(client, dataset):
+    """Whatever it was guessed to hold: the page that has claims with evidence takes labels by raters, too."""
+    where = send(client, dataset, "own.csv", TABLE)["Location"]
+    both = {"role-0": "claim-evidence/claim", "role-1": "pairs/hypothesis"}
+    mixed = client.post(where, both).content.decode()
+    assert "“Claim” (Claims and evidence) and “Hypothesis” (Premises and hypotheses)" in mixed
+    roles = {"role-0": "ratings/context", "role-1": "ratings/text", "role-2": "ratings/label", "rater-2": "ann"}
+    job, _ = looked_at(client, client.post(f"{where}&layout=claim-evidence", roles | {"name-2": "Verdict"}))
+    assert job.parameters["format"] == "ratings" and "Filled in" in client.get(where).content.decode()
+    assert job.result["labels"] == {"verdict": {"yes indeed": 1, "not at all": 1}}
+    assert ColumnMapping.objects.get().layout == "ratings"
 
 
 def test_a_mapping_goes_from_one_assay_to_another_as_a_file(client, dataset, tmp_path):
     table = "claim,what it says,verdict on it\nA b.,One.,backs\nA c.,Two.,attacks\n"
     where = send(client, dataset, "own.csv", table)["Location"]
-    chosen = {"column-claim": "0", "column-evidence": "1", "column-stance": "2"}
+    chosen = CLAIM_AND_EVIDENCE | {"role-2": "claim-evidence/stance"}
     labels = {"value-stance-0": "refutes", "value-stance-1": "supports"}
     asked = client.post(where, chosen)  # the values of labels are asked for once their column is known
     assert "Choose below what the values" in client.get(asked["Location"]).content.decode()
@@ -195,7 +211,7 @@ def test_a_mapping_goes_from_one_assay_to_another_as_a_file(client, dataset, tmp
     assert not ColumnMapping.objects.exists()
     address, page = fill_in(kept)
     assert address.endswith("&layout=claim-evidence") and "Filled in from your earlier mapping" in page
-    assert re.search(r'name="column-evidence".*?<option value="1" selected>what it says', page, re.S)
+    assert re.search(r'name="role-1".*?<option value="claim-evidence/evidence" selected>', page, re.S)
     again, _ = looked_at(client, client.post(address, chosen | labels))
     assert client.get(f"/imports/{again.uuid}/columns.json").content == kept
     (tmp_path / "own.csv").write_text(table)
@@ -210,7 +226,7 @@ def test_values_of_labels_are_mapped(client, dataset):
     where = send(client, dataset, "own.csv", table)["Location"]
     page = client.get(where).content.decode()
     assert "Stance label: “attacks” means" in page
-    columns = {"column-claim": "0", "column-evidence": "1", "column-stance": "2"}
+    columns = CLAIM_AND_EVIDENCE | {"role-2": "claim-evidence/stance"}
     job, page = looked_at(client, client.post(where, columns))
     assert "2 bad rows" in page
     labels = {"value-stance-0": "refutes", "value-stance-1": "supports"}
@@ -240,8 +256,8 @@ def test_many_files_of_a_table_have_a_short_address(client, dataset, owner, monk
     page = client.get(where).content.decode()
     assert "0.csv and 59 more with the same columns" in page
     assert all(len(found) < 200 for found in re.findall(r'(?:href|action)="([^"]*files?=[^"]*)"', page))
-    mapping = {"column-premise": "0", "column-hypothesis": "1", "column-label": "2", "value-label-0": "neutral"}
-    job, _ = looked_at(client, client.post(f"{where}&layout=pairs", mapping))
+    mapping = {"role-0": "pairs/premise", "role-1": "pairs/hypothesis", "role-2": "pairs/label"}
+    job, _ = looked_at(client, client.post(f"{where}&layout=pairs", mapping | {"value-label-0": "neutral"}))
     assert len(job.parameters["files"]) == 60
     monkeypatch.setattr(importing, "fitting_task_type", None)  # the page of a dry run reads no file
     assert "Create a project with the labels in the file" in client.get(f"/imports/{job.uuid}/").content.decode()
@@ -255,7 +271,7 @@ def test_the_form_of_a_table_with_many_columns_can_be_sent(client, dataset):
     table = ",".join(columns) + "\n" + "\n".join(",".join([f"Text {n}.", "yes", *["x"] * 300]) for n in range(3))
     where = send(client, dataset, "wide.csv", table)["Location"]
     fields = {f"{part}-{n}": "" for part in ("role", "name", "rater", "scale") for n in range(len(columns))}
-    mapping = {"role-0": "text", "role-1": "label", "name-1": "Fluent", "rater-1": "1"}
+    mapping = {"role-0": "ratings/text", "role-1": "ratings/label", "name-1": "Fluent", "rater-1": "1"}
     job, _ = looked_at(client, client.post(f"{where}&layout=ratings", fields | mapping))
     assert job.state == Job.State.DONE and job.parameters["format"] == "ratings"
 

@@ -108,7 +108,8 @@ def dry_run_of(client, text: str, roles: dict) -> Job:
     names, role_of = text.split("\n")[0].split(","), {column: role for role, column in roles.items()}
     sent = {}
     for number, name in enumerate(names):
-        sent[f"role-{number}"], *rest = role_of.get(name, "").split("/")
+        role, *rest = role_of.get(name, "").split("/")
+        sent[f"role-{number}"] = role and f"ratings/{role}"
         sent |= {f"{part}-{number}": value for part, value in zip(("name", "rater"), rest, strict=False)}
     client.post(columns.redirect_chain[-1][0].partition("&layout")[0] + "&layout=ratings", sent, follow=True)
     job = Job.objects.latest("pk")

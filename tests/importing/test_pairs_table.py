@@ -38,9 +38,9 @@ def test_from_the_file_to_the_two_way_project(client):
     sent = client.post("/datasets/ice/import/", {"files": [SimpleUploadedFile("nli.csv", TWO_WAY.encode())]})
     page = client.get(sent["Location"]).content.decode()
     assert re.search(r'layout=pairs" aria-current="page">Premises and hypotheses', page)
-    assert re.search(r'name="column-hypothesis".*?<option value="1" selected>sentence2', page, re.S)
+    assert re.search(r'name="role-1".*?<option value="pairs/hypothesis" selected>', page, re.S)
     assert re.search(r"“not_entailment” means.*?<option value=\"non-entailment\" selected>", page, re.S)
-    columns = {"column-premise": "0", "column-hypothesis": "1", "column-label": "2"}
+    columns = {"role-0": "pairs/premise", "role-1": "pairs/hypothesis", "role-2": "pairs/label"}
     labels = {"value-label-0": "entailment", "value-label-1": "non-entailment"}
     dry, page = after_the_job(client, client.post(sent["Location"], columns | labels))
     assert dry.result["labels"] == {"entailment": {"entailment": 1, "non-entailment": 1}}

@@ -64,7 +64,7 @@ def begin_in_the_browser(open_context, plan: Plan, folder: Path) -> Project:
     if plan.format == "table":
         page.get_by_role("link", name="Premises and hypotheses").click()
         for target, column in MAPPING.items():
-            page.locator(f'select[name="column-{target}"]').select_option(label=column)
+            page.get_by_label(f"Role of {column}", exact=True).select_option(f"pairs/{target}")
         page.get_by_role("button", name="Dry run").click()
     page.wait_for_url("**/imports/*/")
     work_off()

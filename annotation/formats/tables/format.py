@@ -62,7 +62,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     Raises FormatError for a mapping that names unknown fields, absent columns, or lacks a required field.
     """
     layout = layout_of(options.mapping)
-    _check_mapping(layout, options.mapping)
+    check_fields(layout, options.mapping)
     rows = PARTS[layout].rows(options)
     for table in open_tables(sources, options):
         _check_columns(table, options.mapping)
@@ -78,7 +78,8 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
                 yield replace(row_error(table.name, line, problem), cells=cells)
 
 
-def _check_mapping(layout: str, mapping: Mapping[str, str]) -> None:
+def check_fields(layout: str, mapping: Mapping[str, str]) -> None:
+    """FormatError for fields that the layout does not have, lacks, or that do not go together."""
     known = {target.slug: target for target in LAYOUTS[layout]}
     unknown = [slug for slug in mapping if slug not in known]
     if unknown:

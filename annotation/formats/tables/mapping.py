@@ -99,10 +99,12 @@ PAIRS: tuple[Target, ...] = (
 )
 
 LAYOUTS: dict[str, tuple[Target, ...]] = {"claim-evidence": CLAIM_EVIDENCE, "responses": RESPONSES, "pairs": PAIRS}
+RATINGS = "ratings"  # not of content: any texts, with what raters and checkers said of them
 LAYOUT_TITLES = {
     "claim-evidence": "Claims and evidence",
     "responses": "Responses and triplets",
     "pairs": "Premises and hypotheses",
+    RATINGS: "Texts with labels and scores",
 }
 # What the labels of a layout are of; pairs have two task types, and their file tells which.
 TYPE_OF_LAYOUT = {"claim-evidence": "claim-evidence/six-way/1", "responses": "triplets/-/1"}
@@ -218,11 +220,11 @@ def guess_values(
     layout: str, mapping: Mapping[str, str], rows: Iterable[Mapping[str, object]]
 ) -> dict[str, dict[str, str | None]]:
     """What the values of the columns with labels mean: target -> value in the rows -> label, "" for no label, None if
-    unknown."""
+    unknown. Of ratings the labels are those of the file."""
     rows = list(islice(rows, LOOKED_AT))
     return {
         target.slug: {value: _guess_value(value, target) for value in _distinct(mapping[target.slug], rows)}
-        for target in LAYOUTS[layout]
+        for target in LAYOUTS.get(layout, ())
         if target.dimension and target.slug in mapping
     }
 

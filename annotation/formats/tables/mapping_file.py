@@ -21,12 +21,14 @@ from dataclasses import dataclass, field
 from annotation import incoming
 from annotation.formats.files.tables import listed
 from annotation.formats.records import FormatError
-from annotation.formats.tables.guessing.roles import check_roles
-from annotation.formats.tables.mapping import LAYOUTS, layout_of
+from annotation.formats.tables.guessing.roles import ROLE_TITLES, check_roles
+from annotation.formats.tables.mapping import LAYOUTS, RATINGS, layout_of
 from annotation.formats.tables.questions import range_in
 
-RATINGS = "ratings"
 VERSION_CHARS = 40
+# What a column can be, by what the table holds: role or target field -> title.
+ROLES = {layout: {target.slug: target.title for target in targets} for layout, targets in LAYOUTS.items()}
+ROLES[RATINGS] = ROLE_TITLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from annotation.formats.records import FormatError
 from annotation.formats.sources import SourceFile
 from annotation.formats.tables.format import INFO as TABLE
+from annotation.formats.tables.format import check_fields
 from annotation.formats.tables.guessing.roles import check_roles, guess_roles
 from annotation.formats.tables.guessing.shapes import as_table, refusal
-from annotation.formats.tables.mapping import LAYOUTS, LOOKED_AT, Preview, guess_mapping, preview
-from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
+from annotation.formats.tables.mapping import LAYOUTS, LOOKED_AT, RATINGS, Preview, guess_mapping, preview
+from annotation.formats.tables.mapping_file import SaidMapping
 from annotation.formats.tables.nested import depth_of
+from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.summary import raters_in, sentences
 from annotation.formats.tools.flat_tables import is_flat
 
@@ -61,6 +63,16 @@ def guess_columns(source: SourceFile, layout: str | None = None, encoding: str =
     """Of a file's first table. `layout`: RATINGS, "" for the layout of `mapping` that fits best, or None for whichever
     fits. FormatError where the file cannot be read."""
     return columns_of(preview(source, encoding=encoding), layout)
+
+
+def check_said(said: SaidMapping) -> None:
+    """FormatError for roles that do not go together, and for what is no range of a scale."""
+    if said.layout == RATINGS:
+        check_roles(said.mapping)
+    else:
+        check_fields(said.layout, said.mapping)
+    for question, text in said.ranges.items():
+        range_in(text, question)
 
 
 def columns_of(seen: Preview, layout: str | None = None) -> GuessedColumns:

@@ -73,14 +73,13 @@ from annotation.formats.tables.nested import NESTED, depth_of
 from annotation.formats.tables.times import is_time
 from annotation.formats.tools import flat_tables
 
-__all__ = ["NAMES", "ROLE_TITLES", "check_roles", "guess_roles"]
+__all__ = ["NAMES", "NAMES_AFTER", "ROLE_TITLES", "check_roles", "guess_roles"]
 
 # How many names follow a role, at least and at most; none follow others.
-_NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
-_NAMES_AFTER |= {"row": (1, 1), "about": (1, 1), "labels": (1, 3)}
+NAMES_AFTER = {"label": (0, 3), "score": (0, 1), "prediction": (2, 2), "probability": (0, 3), "spans": (0, 1)}
+NAMES_AFTER |= {"row": (1, 1), "about": (1, 1), "labels": (1, 3)}
 OF_TEXT = ("date", "url", "source", "split")
 ROLE_TITLES = {
-    "": "Keep with the text",
     "text": "Text that was judged",
     "marked": "Judged text with <v>highlights</v>",
     "context": "Context: article, question or premise",
@@ -450,14 +449,14 @@ def check_roles(mapping: Mapping[str, str]) -> None:
     """FormatError for roles that there are not, or that do not go together."""
     for role, column in mapping.items():
         kind, *names = role.split("/")
-        least, most = _NAMES_AFTER.get(kind, (0, 0))
+        least, most = NAMES_AFTER.get(kind, (0, 0))
         if kind in ("score", "probability") and "checker" not in mapping:
             least = most if kind == "score" else 2
         if kind == "probability" and len(names) == 1:
             least = 2
         if kind not in ROLE_TITLES or not least <= len(names) <= most or not all(names):
             raise FormatError(
-                f"{column}: there is no role {role!r}; the roles are {', '.join(filter(None, ROLE_TITLES))}"
+                f"{column}: there is no role {role!r}; the roles are {', '.join(ROLE_TITLES)}"
                 + (", and a score or probability has the checker's name" if kind in ("score", "probability") else "")
             )
     labels = [role for role in mapping if role.split("/")[0] in ("label", "labels")]
