@@ -1,7 +1,7 @@
-"""How large the house is and how it hangs together: lines, imports inside functions, crowded folders, repeated names.
+"""Counts of the working tree: lines, imports inside functions, crowded folders, repeated names.
 
-python -m benchmarks.house              counts of the working tree
-python -m benchmarks.house --lists      and what is counted, by place
+python -m benchmarks.lines              the counts
+python -m benchmarks.lines --lists      and what is counted, by place
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def keys_subscripted(tree: ast.Module) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="house", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="lines", description=__doc__.splitlines()[0])
     parser.add_argument("--lists", action="store_true", help="also the places that are counted")
     shows_places = parser.parse_args().lists
     files, lines, inside, typed = Counter(), Counter(), Counter(), Counter()
