@@ -443,7 +443,7 @@ def test_slots_of_a_table_are_exchangeable_and_form_no_pairs(tmp_path, capsys):
 
 def test_columns_of_other_names_are_taken_where_there_is_no_doubt(tmp_path):
     plain = agreement(source_of_files(written(tmp_path / "plain.csv")))
-    for columns in (("text_id", "Annotator", "rating"), ("id", "worker_id", "score")):
+    for columns in (("text_id", "Annotator", "rating"), ("id", "worker_id", "score"), ("Doc ID", "Evaluator", "Score")):
         assert estimates(agreement(source_of_files(written(tmp_path / "other.csv", columns=columns)))) == estimates(
             plain
         )

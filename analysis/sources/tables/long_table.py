@@ -24,6 +24,7 @@ from annotation.formats.cells import level_note, level_of, number_in
 from annotation.formats.files.tables import open_tables
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.guessing.spellings import NAMES, spelling
 from annotation.formats.tables.oddities import ODDITIES, ReadingNotes
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.base import NumberRange
@@ -31,14 +32,17 @@ from annotation.task_types.label_sets import LEVELS, MAX_LABELS, fits_level
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
-# What others call the columns that are needed: taken where the table has no column of our name, and one of these.
+# What others call the columns that are needed, in groups: a column of a later group is taken where there is none of an
+# earlier. pandas' index has no name; such a column is called by its place.
 OTHER_NAMES = {
-    "item": ("text_id", "item_id", "unit", "unit_id", "doc_id", "sample_id", "example_id", "instance_id"),
-    "rater": ("annotator", "annotator_id", "rater_id", "worker", "worker_id", "coder"),
-    "label": ("rating", "annotation", "judgement", "judgment", "score", "value"),
+    "item": (
+        {*NAMES["id"], "unit"} - {"id"},
+        {*NAMES["document"]},
+        *({name} for name in ("id", "index", "unnamed0", "column1")),
+    ),
+    "rater": ({*NAMES["rater"]},),
+    "label": ({*NAMES["label"]},),
 }
-# What may be the item where nothing else is: pandas' index has no name; such a column is called by its place.
-LAST_NAMES = ("id", "index", "unnamed: 0", "column 1")
 NEEDED = {"interval": "labels that are numbers", "ratio": "labels that are numbers of at least 0"}
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL, SLOT)
@@ -410,10 +414,9 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
     for name in needed:
         if name in columns:
             continue
-        others = [one for one in there if str(one).lower() in OTHER_NAMES[name] and one not in taken]
-        if not others and name == "item":
-            named = ([one for one in there if str(one).lower() == last] for last in LAST_NAMES)
-            others = next(filter(None, named), [])
+        free = [one for one in there if one not in taken]
+        groups = ([one for one in free if spelling(str(one)) in names] for names in OTHER_NAMES[name])
+        others = next(filter(None, groups), [])
         if len(others) > 1:
             which = " or ".join(f"{name}={one}" for one in others)
             raise OtherTable(f"{path}: several columns could be the {name}; say which with --columns {which}")

@@ -11,8 +11,8 @@ _SPELLINGS = {
     "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
     "modeloutput systemoutput sentence2 text2 fact statement",
     "context": "context article source document dialogue prompt question reference premise input src sentence1 text1",
-    "id": "id textid itemid unitid instanceid exampleid segmentid segid globalsegid storyid summaryid responseid "
-    "answerid pairid",
+    "id": "id textid itemid unitid instanceid exampleid sampleid segmentid segid globalsegid storyid summaryid "
+    "responseid answerid pairid",
     "document": "docid documentid articleid questionid promptid sourceid",
     "system": "system systemid systemname model modelid modelname modeltype",
     "rater": "rater annotator raterid annotatorid worker workerid judge judgeid user userid username evaluator "
