@@ -115,7 +115,7 @@ def test_what_no_row_decides_is_asked(tmp_path):
     found, odd, bad = read(tmp_path, *MET)
     assert found == [at(29, 2), at(29, 0), None, at(29, 2), at(29, 9)] and not bad
     assert odd[DATES].is_open and (odd[DATES].number, odd[DATES].first) == (1, "t.csv, line 4")
-    assert (odd[ZONE].what, odd[ZONE].number, odd[ZONE].is_open) == ("t.csv: read as times in UTC", 1, False)
+    assert (odd[ZONE].what, odd[ZONE].number, odd[ZONE].is_open) == ("t.csv: read as times in UTC", 2, False)
     found, odd, _ = read(tmp_path, *MET, **{DATES: "day-first", ZONE: "Asia/Tokyo"})
     assert found[0] == at(28, 17) and found[2] == at(3, 1, 0, month=4) and not odd[DATES].is_open
     assert (odd[ZONE].what, odd[ZONE].number) == ("t.csv: read as times in Asia/Tokyo", 2)

@@ -57,6 +57,23 @@ def test_the_browser_asks_for_the_order_and_says_the_zone():
     assert stored() == right(6, datetime(2026, 4, 3, 14, tzinfo=UTC))
 
 
+def test_the_zone_is_asked_together_with_the_order():
+    """Also where no time of the file can be read before the order is known."""
+    rosa = make_user("rosa", is_staff=True)
+    make_dataset(rosa, slug="texts")
+    client = client_of(rosa)
+    table = "id,text,rater,label,time\n1,One.,r,yes,03/04/2026 10:00\n2,Two.,r,no,04/03/2026 10:00\n"
+    page = client.post("/datasets/texts/import/", {"files": [SimpleUploadedFile("t.csv", table.encode())]}, follow=True)
+    client.post(page.redirect_chain[-1][0], {f.html_name: f.value() for f in page.context["form"] if f.value()})
+    dry_run = last_job()
+    page = client.get(f"/imports/{dry_run.uuid}/")
+    sent = {field.html_name: field.value() for field in page.context["form"] if field.value()}
+    chosen = {"project_title": "Times", "treat_dates": "day-first", "treat_zone": "America/New_York"}
+    client.post(f"/imports/{dry_run.uuid}/start/", sent | chosen)
+    assert last_job().state == "done"
+    assert stored() == {datetime(2026, 4, 3, 14, tzinfo=UTC), datetime(2026, 3, 4, 15, tzinfo=UTC)}
+
+
 def test_the_page_of_a_refused_import_leads_back_to_the_choices():
     rosa = make_user("rosa", is_staff=True)
     dataset = make_dataset(rosa, slug="texts")

@@ -269,6 +269,7 @@ class Times:
             if written.order and self.order and written.order != self.order:
                 raise BadCell(column, value, f"is not a day with the {self.order.partition('-')[0]} first")
             if not written.order and not order:
+                self._note_local(written, seen, f"{file}, line {line:,}")  # its zone is asked with its order
                 return None
             written = written.swapped() if not written.order and order == MONTH_FIRST else written
         try:
@@ -285,10 +286,14 @@ class Times:
         local = naive.replace(tzinfo=self.info)
         if local.astimezone(UTC).astimezone(self.info).replace(tzinfo=None) != naive:
             raise BadCell(column, value, f"is a time that there was not in {self.zone}, where clocks went forward")
-        seen.n_local += 1
-        seen.first_local = seen.first_local or where
+        self._note_local(written, seen, where)
         seen.n_twice += local.utcoffset() != local.replace(fold=1).utcoffset()
         return local
+
+    def _note_local(self, written: Written, seen: _Seen, where: str) -> None:
+        if written.zone is None:
+            seen.n_local += 1
+            seen.first_local = seen.first_local or where
 
     def odd(self) -> Iterator[OddRecord]:
         for file, seen in self.files.items():
