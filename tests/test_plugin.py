@@ -151,6 +151,18 @@ def test_all_of_it_works_in_the_browser(project):
 
 
 @pytest.mark.django_db
+def test_its_format_can_be_chosen_in_the_api_and_its_files_in_the_browser(installed):
+    owner = make_user("owner", is_staff=True)
+    make_dataset(owner, slug="post")
+    client = client_of(owner)
+    [accepted] = re.findall(r'type="file"[^>]* accept="([^"]*)"', client.get("/datasets/post/import/").content.decode())
+    assert {".post", ".jsonl", ".csv", ".gz", ".zip"} <= {*accepted.split(",")}
+    sent = client.post("/api/v1/datasets/post/imports/?format=letters", data=JSONL, content_type="application/x-ndjson")
+    assert sent.status_code == 202, sent.content
+    assert run_latest().parameters["format"] == "letters"
+
+
+@pytest.mark.django_db
 def test_all_of_it_works_by_command_and_its_release_names_it(installed, tmp_path, capsys):
     owner = make_user("owner", is_staff=True)
     path = tmp_path / "post.jsonl"

@@ -251,8 +251,15 @@ class AskedOfContent(shapes.Shape):
     on_judged = s.ChoiceField(ON_JUDGED, default=REFUSE, help_text="What to do with changed rows that were judged.")
 
 
+class FormatField(s.ChoiceField):
+    """Also of formats of packages: a serializer makes its fields anew."""
+
+    def __init__(self, **options):
+        super().__init__(list(FORMATS), **options)
+
+
 class AskedOfImport(AskedOfContent):
-    format = s.ChoiceField(list(FORMATS), required=False, help_text="Detected from the file by default.")
+    format = FormatField(required=False, help_text="Detected from the file by default.")
     name = s.CharField(max_length=uploads.NAME_CHARS, default="", allow_blank=True, help_text="Of the file.")
     mapping = JSONText({"claim": "statement"}, default=dict, depth=1, help_text="Of a table: role or field -> column.")
     values = JSONText(

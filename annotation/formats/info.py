@@ -37,7 +37,7 @@ class Format:
 
     reader: called as `reader(sources, options)`; yields records of the sources, streamed, and raises FormatError where
         a file as a whole cannot be read.
-    extensions: each also with .gz, and several files in a .zip.
+    extensions: of the files that the browser offers to choose; each also with .gz, and several files in a .zip.
     detect: how well the beginning of a file fits; of formats that fit alike, the first in the table is taken.
     is_of_exports: Assay's own exports may have their content in it.
     has_content_file: its files come together with a file of the content, which may look like another format.

@@ -13,6 +13,7 @@ from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
 
 from annotation.formats import FORMATS, FormatError
+from annotation.formats.files.containers import EXTENSIONS as ROW_ENDINGS
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.names import question_slug
 from annotation.formats.tables.guessing.columns import GuessedColumns, check_said
@@ -85,6 +86,11 @@ class UploadForm(forms.Form):
     model = forms.CharField(
         required=False, max_length=100, label="Model", help_text="As above; also for ICAT's annotations."
     )
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        endings = {ending for known in FORMATS.values() for ending in known.extensions}
+        self.fields["files"].widget.attrs["accept"] = ",".join(sorted({*endings, *ROW_ENDINGS, ".gz", ".zip"}))
 
 
 OF_LABELS, OF_CHECKERS = ("label", "labels"), ("score", "prediction")

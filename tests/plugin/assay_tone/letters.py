@@ -18,7 +18,7 @@ def read(sources, options):
 INFO = Format(
     slug="letters",
     title="Letters to the editor",
-    extensions=(".jsonl",),
+    extensions=(".jsonl", ".post"),
     reader=read,
     detect=has_columns("letter_id about letter"),
     task_type="tone/-/1",
