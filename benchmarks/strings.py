@@ -23,7 +23,8 @@ FOLDERS = ("templates", "static/js", "docs", "*.md", "analysis", "annotation", "
 ENDINGS = (".py", ".html", ".txt", ".js", ".md")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SHOWN_ATTRIBUTES = re.compile(r"""\b(?:title|placeholder|aria-label|alt|data-[a-z-]+)=("[^"]+"|'[^']+')""")
-JS_STRINGS = re.compile(r"""("[^"\n]* [^"\n]*"|'[^'\n]* [^'\n]*'|`[^`]* [^`]*`)|//(.+)|/\*(.*?)\*/""", re.DOTALL)
+JS_PARTS = (*(rf"({mark}[^{mark}\n]* [^{mark}\n]*{mark})" for mark in "\"'`"), r"//([^\n]+)", r"/\*(.*?)\*/")
+JS_STRINGS = re.compile("|".join(JS_PARTS), re.DOTALL)
 
 Found = Iterator[tuple[int, str]]
 

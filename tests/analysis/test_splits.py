@@ -138,7 +138,7 @@ def test_the_page_offers_what_there_is_and_the_command_gives_the_same(project, c
     assert '<option value="claim.verdict">verdict of the claim</option>' in html
     assert "Relevance: by article of the evidence</h2>" in html and "Sea &amp; land" in html
     assert '<label for="s-source">Article</label>' in html and "By source" not in html
-    assert "Filters: none, all labels count, by article of the evidence" in html
+    assert "Filters: none (all labels), by article of the evidence" in html
     assert "with the article of the evidence in the place of the source" in html
     assert f"report {project.slug} agreement --split evidence.article --format json" in html
     report = StoredReport.objects.get()

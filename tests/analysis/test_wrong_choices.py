@@ -53,7 +53,7 @@ def test_every_report_says_which_choice_is_wrong_and_keeps_the_rest(name, monkey
     def refused(wrong: dict[str, str], says: str) -> None:
         answer = client.get(page, others | wrong)
         said = words(answer)
-        assert answer.status_code == 404 and "This cannot be shown" in said, (wrong, said)
+        assert answer.status_code == 404 and "This report cannot be shown" in said, (wrong, said)
         assert says in said, (wrong, says, said)
         assert not re.search("is one of none, not '[^']+'(?!:)", said), (wrong, said)  # but for what to start first
         [back] = re.findall(r'href="(\?[^"]*)">Show it without', answer.content.decode())

@@ -107,7 +107,7 @@ def new_project(page: Page, title: str, dataset: str, task: str, guidelines: str
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     address = page.url
     page.wait_for_load_state()  # what says that they are being made would be there
-    expect(page.get_by_role("heading", name="Its items are being created")).to_be_hidden(timeout=JOB_MS)
+    expect(page.get_by_role("heading", name="Creating items")).to_be_hidden(timeout=JOB_MS)
     return address
 
 

@@ -122,7 +122,7 @@ def test_a_release_is_frozen_read_brought_in_again_compared_and_shown(
     moves = page.get_by_role("region", name="Stance: labels before and after")
     expect(moves.get_by_role("row", name="none supports 3")).to_be_visible()
     looked_at(page, "changes")
-    # A page for everybody.
+    # A public page.
     page.goto(f"/projects/{project.slug}/releases/2/")
     page.get_by_role("button", name="Open the page").click()
     work_off_jobs()
