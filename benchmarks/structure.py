@@ -1,11 +1,11 @@
 """How large the code is, how far its reader has to go, and what loading it costs.
 
-python -m benchmarks.structure          lines by folder, the way of a source through agreement, processor time of imports
+python -m benchmarks.structure          lines by folder, a source's way through agreement, processor time of imports
 
 The way of a source is what a reader goes through who follows a report's `compute` into the functions that it calls, as
 it runs on a table of labels: each call is followed the first time that one function calls another, up to the 200th;
-`analysis.stats`, which gets arrays, is not entered. A stop is a run of called functions of one file, and a return a stop
-in a file that had one before.
+`analysis.stats`, which gets arrays, is not entered. A stop is a run of called functions of one file, and a return a
+stop in a file that had one before.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ def main() -> None:
 
     stops = agreement_of_a_table()
     visits = Counter(stops)
-    print(f"\na source through agreement: {len(stops)} stops in {len(visits)} files, {len(stops) - len(visits)} returns")
+    returns = len(stops) - len(visits)
+    print(f"\na source through agreement: {len(stops)} stops in {len(visits)} files, {returns} returns")
     for place, n in visits.most_common():
         print(f"  {n:3} {place}")
 
