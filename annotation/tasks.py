@@ -1,15 +1,35 @@
 """Celery's entry points: ids in, one service call each."""
 
+import logging
+from functools import wraps
+
 from celery import shared_task
 
-from annotation.jobs import leftovers, lifecycle
+from annotation.jobs import leftovers, lifecycle, versions
 from annotation.models import Job
 from annotation.projects import reach
 from annotation.webhooks import delivering
 from annotation.work import assigning
 
+log = logging.getLogger(__name__)
+
+
+def with_same_migrations(task):
+    """Leave the work to other workers while the database has other migrations than this one: the sweep wakes workers
+    again."""
+
+    @wraps(task)
+    def run(*args) -> None:
+        if reason := versions.why_to_wait():
+            log.warning("This worker takes no work: %s", reason)
+        else:
+            task(*args)
+
+    return run
+
 
 @shared_task(name="annotation.work_on")
+@with_same_migrations
 def work_on(job_id: int) -> None:
     job_id = lifecycle.most_urgent(job_id)
     waits_for_servers = Job.objects.filter(pk=job_id, queue="llm").exists()
@@ -20,6 +40,7 @@ def work_on(job_id: int) -> None:
 
 
 @shared_task(name="annotation.sweep", acks_late=False)
+@with_same_migrations
 def sweep() -> None:
     """What time alone brings about: leases that ran out, jobs whose message the broker forgot; and what no service
     sees, such as an account that was deactivated by a query."""
@@ -31,5 +52,6 @@ def sweep() -> None:
 
 
 @shared_task(name="annotation.deliver")
+@with_same_migrations
 def deliver(delivery_id: int) -> None:
     delivering.deliver(delivery_id)

@@ -37,6 +37,9 @@ if settings.CELERY_BROKER_URL.startswith("filesystem"):
 def get_ready(sender, **kwargs) -> None:
     """Before pool processes are forked, which then have what is loaded here, share its memory, and start no threads of
     their own to load it. Those that take the place of others later have it too."""
+    from config.health import beating  # needs the tables
+
+    beating.begin(sender)
     share_the_processor(sender.concurrency)
     if sender.app.conf.task_default_queue in sender.app.amqp.queues.consume_from:  # reports' queue
         preloading.load()

@@ -4,13 +4,20 @@ As a message the sweep would wait behind the very work that it is there to set g
 busy for hours such messages would pile up. It is short, and it needs no broker.
 """
 
+import contextlib
 import logging
+import os
+import socket
 import threading
+from functools import cached_property
 
 from celery import bootsteps
 from celery.beat import EmbeddedService, PersistentScheduler
 from celery.worker.components import Beat
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections
+
+from annotation import __version__
+from annotation.jobs.workers import SignOfLife
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
@@ -20,9 +27,15 @@ class Clock(PersistentScheduler):
     # Beat opens its connection to the broker through this; there is nothing to send.
     producer = None
 
+    @cached_property
+    def sign_of_life(self) -> SignOfLife:
+        return SignOfLife(f"clock-{os.getpid()}@{socket.gethostname()}", __version__)
+
     def apply_async(self, entry, producer=None, advance=True, **kwargs):
         close_old_connections()
         try:
+            with contextlib.suppress(DatabaseError):  # the sweep says it
+                self.sign_of_life.give()
             return self.app.tasks[entry.task].apply(args=entry.args, kwargs=entry.kwargs)
         finally:
             close_old_connections()

@@ -23,7 +23,7 @@ from .content import (
 )
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .generations import GeneratedText, GenerationRun
-from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload
+from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload, WorkerBeat
 from .judgements import (
     Annotation,
     Case,
@@ -125,6 +125,7 @@ __all__ = [
     "User",
     "Webhook",
     "WebhookDelivery",
+    "WorkerBeat",
     "answered_at",
     "opened_at",
     "set_name",

@@ -111,6 +111,19 @@ class Chunk(models.Model):
         return f"{self.job_id}/{self.index}: {self.state}"
 
 
+class WorkerBeat(models.Model):
+    """The last sign of life of a worker, or of the clock of the sweep, which serves no queue."""
+
+    name = models.CharField(max_length=200, unique=True)
+    queues = models.JSONField(default=list)
+    version = models.CharField(max_length=50)  # of Assay, as its process runs it
+    problem = models.TextField(blank=True)  # why it takes no work
+    beat_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Upload(models.Model):
     """A file somebody sent, under a name the server chose."""
 
