@@ -39,7 +39,7 @@ def project_reports(request, slug):
     kinds = [(report, report.fits(project.type)) for report in REPORTS.values()]
     context = {
         "project": project,
-        "tab": "project_agreement",
+        "tab": "project_reports",
         "fitting": [report for report, reason in kinds if not reason],
         "others": [(report, reason) for report, reason in kinds if reason],
     }

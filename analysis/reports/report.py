@@ -72,7 +72,7 @@ class Report:
     needs_raters: str = ""
     quick: bool = False
     takes_numbers: bool = False  # questions that are answered by a number
-    tab: str = "project_agreement"
+    tab: str = "project_reports"
     settles: Callable[[Outline, dict], dict] = lambda source, values: values
     offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
     on_overview: Callable[[Any], tuple[str, str]] | None = None

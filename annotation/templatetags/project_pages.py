@@ -1,33 +1,92 @@
-"""The row of links between the pages of one project."""
+"""The sections of a project and their pages: one table, which both rows of the project's navigation come from."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from django import template
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
-from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, has_open_work, label_access_of, roles_of
+from annotation.access import (
+    ADJUDICATOR,
+    ANNOTATOR,
+    RESEARCHER,
+    has_open_work,
+    label_access_of,
+    may_edit_dataset,
+    roles_of,
+)
 from annotation.machines.drafts.queries.sources import Overview, overview_of
+from annotation.machines.generations.generating import questions_in
+from annotation.machines.prompts import versions
+from annotation.machines.runs.checker_inputs import why_not
+from annotation.models import Project, User
+from annotation.projects.draft_kinds import drafted_for
 
 register = template.Library()
 
-EVERYBODY = {ANNOTATOR, ADJUDICATOR, RESEARCHER}
-JUDGES = {ADJUDICATOR, RESEARCHER}
+EVERYBODY = frozenset({ANNOTATOR, ADJUDICATOR, RESEARCHER})
+JUDGES = frozenset({ADJUDICATOR, RESEARCHER})
+RESEARCHERS = frozenset({RESEARCHER})
 
-# Name of the page, its title, who has it, and whether it shows labels.
-PAGES = (
-    ("project_detail", "Overview", EVERYBODY, False),
-    ("project_items", "Items", JUDGES, False),
-    ("project_runs", "Checker runs", {RESEARCHER}, False),
-    ("project_retrieval", "Retrieval", {RESEARCHER}, False),
-    ("project_agreement", "Agreement", JUDGES, True),
-    ("project_comparison", "Comparison", JUDGES, True),
-    ("project_rules", "Rules", JUDGES, True),
-    ("project_exports", "Exports", JUDGES, True),
-    ("project_releases", "Releases", JUDGES, True),
-    ("project_guidelines", "Guidelines", EVERYBODY, False),
-    ("project_members", "Members", {RESEARCHER}, False),
-    ("project_settings", "Settings", {RESEARCHER}, False),
-)
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """`name` is that of its URL. `fits` says whether the project has a use for it; asked only inside its section."""
+
+    name: str
+    title: str
+    roles: frozenset[str]
+    shows_labels: bool = False
+    fits: Callable[[User, Project], bool] = lambda user, project: True
+
+
+def _has_drafts(user: User, project: Project) -> bool:
+    return drafted_for(project.type) is not None and may_edit_dataset(user, project.dataset)
+
+
+# The first page of a section has no condition: a section leads to the first page that the person may open.
+SECTIONS = {
+    "Overview": (ProjectPage("project_detail", "Overview", EVERYBODY),),
+    "Items": (
+        ProjectPage("project_items", "Items", JUDGES),
+        ProjectPage("adjudication", "Adjudication", frozenset({ADJUDICATOR}), shows_labels=True),
+        ProjectPage("own_answers", "Your answers", frozenset({ANNOTATOR})),
+    ),
+    "People": (
+        ProjectPage("project_members", "Members", RESEARCHERS),
+        ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
+    ),
+    "Machines": (
+        ProjectPage("project_runs", "Checker runs", RESEARCHERS),
+        ProjectPage(
+            "project_prompts", "Prompts", RESEARCHERS, fits=lambda user, project: not versions.why_none(project)
+        ),
+        ProjectPage("project_training", "Training", RESEARCHERS, fits=lambda user, project: not why_not(project.type)),
+        ProjectPage("project_retrieval", "Retrieval", RESEARCHERS),
+        ProjectPage(
+            "project_generations",
+            "Generated answers",
+            RESEARCHERS,
+            fits=lambda user, project: questions_in(project.dataset).exists(),
+        ),
+        ProjectPage("project_drafts", "Drafts", RESEARCHERS, fits=_has_drafts),
+    ),
+    "Results": (
+        ProjectPage("project_reports", "Reports", JUDGES, shows_labels=True),
+        ProjectPage("project_agreement", "Agreement", JUDGES, shows_labels=True),
+        ProjectPage("project_comparison", "Comparison", JUDGES, shows_labels=True),
+        ProjectPage("project_rules", "Rules", JUDGES, shows_labels=True),
+        ProjectPage("project_releases", "Releases", JUDGES, shows_labels=True),
+        ProjectPage("project_exports", "Exports", JUDGES, shows_labels=True),
+    ),
+    "Settings": (
+        ProjectPage("project_settings", "General", RESEARCHERS),
+        ProjectPage("project_options", "Questions", RESEARCHERS),
+        ProjectPage("project_webhooks", "Webhooks", RESEARCHERS),
+        ProjectPage("settings_history", "History", RESEARCHERS),
+    ),
+}
 
 
 @register.filter
@@ -52,18 +111,26 @@ def draft_overview(context, project) -> Overview | None:
 
 @register.inclusion_tag("annotation/projects/tabs.html", takes_context=True)
 def project_tabs(context, project, current: str = "") -> dict:
-    """Links to the pages that this person may open; `current` is the name of the page it stands on."""
+    """Links to the sections, and to the pages of the current one, that this person may open; `current` is the name of
+    the page. A section of one page has that page's title. A section is (URL, title, value of aria-current)."""
     user = context["user"]
     roles = roles_of(user, project)
     blind = bool(roles & JUDGES) and has_open_work(user, project, roles)
-    tabs = []
-    for name, title, readers, shows_labels in PAGES:
-        if roles & readers and not (shows_labels and blind):
-            try:
-                tabs.append((reverse(name, args=[project.slug]), title, name == current))
-            except NoReverseMatch:
-                continue
+    sections, tabs, here = [], [], ""
+    for title, pages in SECTIONS.items():
+        mine = [page for page in pages if roles & page.roles and not (page.shows_labels and blind)]
+        if any(page.name == current for page in mine):
+            mine = [page for page in mine if page.name == current or page.fits(user, project)]
+            tabs = [(_url(page, project), page.title, page.name == current) for page in mine] if mine[1:] else []
+            here = title if tabs else mine[0].title
+        if mine:
+            shown = title if mine[1:] else mine[0].title
+            sections.append((_url(mine[0], project), shown, ("true" if tabs else "page") if shown == here else ""))
     told = {}
     if ANNOTATOR in roles and roles & JUDGES and not blind:
         told = {"labels_too": True, "access": label_access_of(user, project)}
-    return {"project": project, "tabs": tabs, **told}
+    return {"project": project, "sections": sections, "tabs": tabs, "here": here, **told}
+
+
+def _url(page: ProjectPage, project: Project) -> str:
+    return reverse(page.name, args=[project.slug])

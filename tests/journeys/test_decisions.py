@@ -89,6 +89,7 @@ def test_from_disagreement_to_a_label_for_every_pair(open_context, world):
     looked_at(page, "queue-by-posterior")
     # A rule for the rest, seen before it decides.
     page.goto(f"/projects/{project.slug}/")
+    page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Rules").click()
     looked_at(page, "rules")
     page.get_by_role("link", name="DRUID: dropping and competence").click()

@@ -57,6 +57,7 @@ def test_a_table_becomes_a_project_with_agreement_and_correlations(open_context)
     page.get_by_role("link", name="Go to the project").click()
     project = Project.objects.get()
     address = f"/projects/{project.slug}"
+    page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Agreement", exact=True).click()
     compute(page)
     expect(page.locator("main")).to_contain_text("Krippendorff's alpha (interval)")

@@ -212,6 +212,7 @@ def test_a_file_with_emoji_and_overlapping_highlights_goes_in_and_out_in_chromiu
     expect(page.get_by_text("Import now")).to_have_count(0)
     done()
     page.get_by_role("link", name="Go to the project").click()
+    page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Exports").click()
     page.get_by_label("Label Studio JSON").check()
     page.get_by_role("button", name="Export", exact=True).click()

@@ -572,6 +572,7 @@ REPORT = Report(
     "Over the pairs of labels that exist. Intervals are 95 % bootstrap intervals; they resample claims (or questions) "
     "where several units come from one.",
     own_page="project_agreement",
+    tab="project_agreement",
     kind=Agreement,
     needs_raters="labels by at least two raters",
     declares=page,
