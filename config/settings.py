@@ -267,7 +267,7 @@ TIME_ZONE = "UTC"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "annotation.api.tokens.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "annotation.api.tokens.SignedIn",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "annotation.api.tokens.InScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -6,6 +6,7 @@ from io import BytesIO
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError, connection
+from django.test import Client
 from django.utils import timezone
 
 from annotation.imports import importing, staging
@@ -440,3 +441,20 @@ def test_a_form_that_is_cut_off_stores_nothing(program):
     environ |= {"CONTENT_TYPE": "multipart/form-data", "wsgi.input": BytesIO(start)}
     assert "not a form" in problem_of(program.request(**environ), 400)["detail"]
     assert not Upload.objects.exists()
+
+
+def test_who_is_signed_in_uploads_with_the_csrf_token_in_the_header(project):
+    """As Swagger UI does, whatever the body is."""
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(project.created_by)
+    browser.get("/datasets/new/")
+    token = {"HTTP_X_CSRFTOKEN": browser.cookies["csrftoken"].value}
+    address = "/api/v1/datasets/ice/imports/?format=table&name=a.csv&dry_run=true"
+    table = b"claim,evidence\nA b.,One.\n"
+    refused = browser.post(address, data=table, content_type="text/csv")
+    assert "CSRF" in problem_of(refused, 403)["detail"]
+    assert browser.post(address, data=table, content_type="text/csv", **token).status_code == 202
+    form = {"file": SimpleUploadedFile("a.csv", table)}
+    assert browser.post("/api/v1/datasets/ice/imports/?dry_run=true", form, **token).status_code == 202
+    changed = browser.post("/api/v1/datasets/", {"slug": "x"}, content_type="application/json", **token)
+    assert changed.status_code == 422 and "title" in changed.content.decode()
