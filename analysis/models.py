@@ -25,13 +25,13 @@ class Release(models.Model):
     moment = models.DateTimeField(null=True)  # everything acknowledged before it is in
     # What was chosen of the labels: conditions of `analysis.sources.selection`; empty: all of them.
     filters = models.JSONField(default=dict)
-    # Whose decisions settle units: a set's name; empty: the usual order of an export.
+    # The set of decisions that counts, by name; empty: the usual order of an export.
     decisions = models.CharField(max_length=60, blank=True)
     # Further projects on the data set, whose labels are frozen with it.
     others = models.ManyToManyField(Project, related_name="shared_releases")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    # A release is never changed or deleted; who must not use it any more is told why.
+    # A release is never changed or deleted; a withdrawn one shows the reason.
     withdrawn_at = models.DateTimeField(null=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     withdrawal = models.TextField(blank=True)

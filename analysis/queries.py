@@ -78,7 +78,7 @@ LONG, LONG_LINES = 800, 10  # more characters or lines
 @dataclass(frozen=True)
 class UnitRow:
     """A unit with its item, and its words: what it is about, and the text that it is found in or looked for in.
-    `passages` are what people read beside them."""
+    `passages` are what people read with them."""
 
     item: Item | None  # None where no page has the unit any more
     unit: Unit

@@ -1,6 +1,6 @@
 """The items behind figures: one table of units and one of judgements, by named columns, and filters on them.
 
-A report stores both tables beside its result. A figure is a `Filter`: conditions on a unit's columns, and on one or two
+A report stores both tables with its result. A figure is a `Filter`: conditions on a unit's columns, and on one or two
 judgements of the unit. Its units, its count and its words follow from it; no report needs a list per figure.
 """
 
@@ -123,7 +123,7 @@ class CodedColumn:
 
 class Items:
     """The two tables. `units` are the units' numbers in the order of work; `unit_of` the place of each judgement's
-    unit among them. `runs` are the runs whose answers stand beside every item, `scores` the names of their scores
+    unit among them. `runs` are the runs whose answers are shown with every item, `scores` the names of their scores
     that do; `decisions` is the method of the decisions that figures were made from, empty where people's labels are.
     With `quotes` the page shows what people marked; with `first` figures count what people answered at first. `parts`
     are columns of judgements that say which of them a figure counts, such as those of an arm."""
@@ -146,7 +146,7 @@ class Items:
         self.runs, self.scores = tuple(filter(None, runs)), tuple(filter(None, scores))
         self.decisions, self.quotes, self.first, self.parts = decisions, quotes, first, tuple(parts)
 
-    # ---- made by whoever computes ----
+    # ---- made by compute.py ----
 
     def add(
         self,
@@ -174,7 +174,7 @@ class Items:
     def add_parts(
         self, name: str, title: str, parts: Mapping[str, np.ndarray], titles: Mapping[str, str], **of: str
     ) -> None:
-        """A column of which of some parts a unit is in, the first of several; `of` as of `add`."""
+        """The part that a unit is in, the first if it is in several; `of` as of `add`."""
         codes = next(iter(parts.values())) * 0 - 1
         for place, where in reversed([*enumerate(parts.values())]):
             codes[where] = place
@@ -315,7 +315,7 @@ class Items:
         return f"{column.title}: {' or '.join(titles)}" if any(titles) else column.title
 
     def runs_of(self, wanted: Filter) -> list[str]:
-        """UUIDs of the runs whose answers stand beside the figure's items."""
+        """UUIDs of the runs whose answers are shown with the figure's items."""
         return list(dict.fromkeys(filter(None, (*self.runs, *self._runs_named(wanted)))))
 
     def _runs_named(self, wanted: Filter) -> list[str]:
@@ -323,7 +323,7 @@ class Items:
         return of_units + [self.judgements[name].run for one in wanted.judgements for name in one]
 
     def decisions_of(self, wanted: Filter) -> str:
-        """The method of the decisions that stand beside the figure's items; empty for none."""
+        """The method of the decisions that are shown with the figure's items; empty for none."""
         named = (self.columns[name].decisions for name in wanted.units)
         return next(filter(None, named), self.decisions)
 
@@ -370,7 +370,7 @@ def _fits(judgement: Mapping[str, str], conditions: Mapping[str, Values]) -> boo
     )
 
 
-# ---- rows of whole numbers, of which -1 is the only one below 0, as text: little-endian bytes, compressed ----
+# ---- rows of whole numbers from -1 on, as text: little-endian bytes, compressed ----
 
 
 def _packed(codes: Sequence[int]) -> list:

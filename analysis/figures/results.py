@@ -117,7 +117,7 @@ class Figure(Record):
 
     @property
     def note(self) -> str:
-        """What is to be said of the interval, such as that it rests on two units only."""
+        """A note on the interval, such as that it rests on two units only."""
         return (self.interval.note or "") if self.interval else ""
 
 

@@ -27,10 +27,9 @@ class Column:
     That of a record's field takes this field, with `interval` if it is a figure.
 
     With `interval` the value is a `Figure` (or None): an estimate with its interval, or the reason where there is none.
-    `items` gives the filter that the cell opens (None: nothing to open; nothing is opened behind 0 either), of which
-    the value (a figure's n) counts the units, or the values of their column `counts` (which may hang on the row); None:
-    it counts something else.
-    Behind a `net` value, such as gains less losses, there may be items though it is 0.
+    `items` gives the filter that the cell opens (None, or a value of 0: nothing to open), whose units the value (a
+    figure's n) counts, or the values of their column `counts` (which may hang on the row); None: it counts something
+    else. Behind a `net` value, such as gains less losses, there may be items though it is 0.
     """
 
     title: str
@@ -88,8 +87,8 @@ def _is_figure(kind: Any) -> bool:
 
 
 def ends_of(figure: Figure | None) -> tuple[Cell, Cell, Cell]:
-    """Value, low and high of a figure; in place of what there is none of, why, once that is known. What is to be said
-    of the interval goes with its lower end."""
+    """Value, low and high of a figure; in place of what there is none of, why, once that is known. The note on the
+    interval goes with its lower end."""
     if figure is None:
         return None, None, None
     if figure.estimate is None:

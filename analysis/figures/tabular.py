@@ -30,7 +30,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Noted:
-    """The lower end of an interval of which something is to be said, such as that it rests on two units only. Every
+    """The lower end of an interval that has a note, such as that it rests on two units only. Every
     rendering has it in the last column."""
 
     value: float
@@ -46,7 +46,7 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody by name on pages; by pseudonym in files and in what is copied, since these are passed on."""
+    """A person by name on pages; by pseudonym in files and in what is copied, since these are passed on."""
 
     name: str
     pseudonym: str
@@ -130,7 +130,7 @@ class Grid:
         return " ".join(filter(None, (self.note, why, words)))
 
     def with_notes(self) -> Grid:
-        """The same with what is to be said of intervals in a last column, where there is anything."""
+        """The same with the notes on intervals in a last column, if there are any."""
         notes = [_notes(self.columns, row) for row in self.rows]
         if not any(notes):
             return self

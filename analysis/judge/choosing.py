@@ -67,7 +67,7 @@ def _long(mapping: Mapping[str, str]) -> tuple[str, str, str] | None:
 def _of_rows(
     path: Path, columns: tuple[str, str, str], beside: list[str], named: tuple, cluster: str, noted: ReadingNotes
 ) -> Chosen:
-    """Raters of a column, and models that have a column `beside` it, with one label for all rows of a text."""
+    """Raters of a column, and models that have another column (`others`), with one label for all rows of a text."""
     from annotation.formats.tables.guessing.raters import is_called_model
 
     (judges, people, others), (of_text, of_rater, of_label) = named, columns

@@ -26,7 +26,7 @@ from analysis.stats.annotators.majority_vote import majority
 from analysis.stats.labels import Labels
 from analysis.stats.resampling.bootstrap import Interval
 
-FEW_CLUSTERS = 30  # as beside other intervals
+FEW_CLUSTERS = 30  # as for other intervals
 USABLE, NOT_USABLE, UNDECIDED, UNKNOWN = "usable", "not usable", "undecided", "unknown"
 FLOOR = 0.8
 RESAMPLES = 1000

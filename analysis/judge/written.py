@@ -52,10 +52,10 @@ def difference(one: Gap) -> str:
 
 
 def sentence(answered: Answered) -> str:
-    """The verdict first, as somebody would repeat it."""
+    """The verdict first, as a reader would repeat it."""
     one = answered.judgement
     if not one.n:
-        return f"{one.judge}: no row has a label of the judge and of people, so nothing can be said."
+        return f"{one.judge}: no row has a label of the judge and of people, so there is no verdict."
     kappa = with_ends(one.kappa.estimate, one.kappa_interval.low, one.kappa_interval.high, one.kappa.undefined)
     if not one.is_above_chance:
         why = f"it is not shown to agree with people beyond chance (Cohen's kappa {kappa})"
@@ -97,7 +97,7 @@ def level_words(answered: Answered) -> str:
 
 
 def caution(answered: Answered) -> str:
-    """The warning beside intervals of few clusters; empty without."""
+    """The warning about intervals of few clusters; empty if none is needed."""
     n = answered.judgement.n_clusters
     if n is None or n >= FEW_CLUSTERS:
         return ""

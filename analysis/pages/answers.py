@@ -1,4 +1,4 @@
-"""What everybody said of a few items, revision by revision: now, or as a release's files have it. It takes as many
+"""All answers to a few items, revision by revision: now, or as a release's files have it. It takes as many
 queries for many items as for few."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, S
 
 @dataclass(frozen=True)
 class AnswerRevision:
-    """What one person said about one item at one time. `exposed` are the checkers whose suggestions they were shown
+    """One person's answer to one item at one time. `exposed` are the checkers whose suggestions they were shown
     there, None for one that is not known any more; `labels` by unit's key and dimension; `quotes` by unit's key."""
 
     annotation: Hashable

@@ -19,7 +19,7 @@ ENDINGS = {"md": "md", "csv": "csv", "latex": "tex"}
 @require_safe
 def project_report_tables(request, slug, name):
     """The tables of a stored report as a file; with `table`, the one of that name. `version` is the computation that
-    somebody looks at: where the report has been computed anew, its tables are not those any more."""
+    the page shows: once the report has been computed again, its tables are others."""
     project = project_with_labels_for(request.user, slug)
     form = request.GET.get("format", "") or "md"
     if form not in FILES:
@@ -47,7 +47,7 @@ def version_of(report: StoredReport) -> str:
 
 
 def computed_anew(request, report: StoredReport) -> HttpResponse | None:
-    """The answer to somebody whose page, of the `version` in the address, shows another computation than the stored."""
+    """The response if the page, of the `version` in the address, shows another computation than the stored."""
     if request.GET.get("version", "") in ("", version_of(report)):
         return None
     return _refused("These figures have been recomputed since; reload their page", 410)

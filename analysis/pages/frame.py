@@ -121,7 +121,7 @@ def _raters(project: Project) -> list[tuple[str, str]]:
 
 
 def _splits(project, chosen: str) -> list[tuple[str, str]]:
-    """What can be split by and how it is called; what somebody named in the address stays in the list."""
+    """The splits and their titles; the one in the URL stays in the list."""
     offered = list(cache.get_or_set(f"splits:{project.pk}", lambda: queries.splits_of(project), OFFERED_SECONDS))
     if chosen and chosen not in offered:
         offered.append(chosen)

@@ -1,5 +1,5 @@
-"""What stands beside the items behind a figure: people's judgements as the figure counted them, what they said since,
-and what checkers and decisions say."""
+"""What is shown with the items behind a figure: people's judgements as the figure counted them, their answers since,
+checkers' answers and decisions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AFTER_LABELS = "does not count: given or changed after they had been served othe
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """One line beside a text. `aside` says what somebody said at another time, or why their answer does not count."""
+    """One line next to a text. `aside` has the person's answer at another time, or why their answer does not count."""
 
     name: str
     words: str
@@ -37,13 +37,13 @@ class Beside:
     runs: dict[int, list[AnswerLine]]
     decisions: dict[int, list[AnswerLine]]
     release: Release | None = None
-    shown_runs: tuple[CheckerRun, ...] = ()  # of which answers are among them
+    shown_runs: tuple[CheckerRun, ...] = ()  # whose answers are among them
     figure: str = ""  # what the units are, in words
     by_decisions: str = ""  # the method of the decisions that the figure was made from
 
 
 def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[UnitRow]) -> Beside:
-    """What belongs beside the units of one page of a figure; of a release, ReleaseError where its files are gone."""
+    """What is shown with the units of one page of a figure; of a release, ReleaseError where its files are gone."""
     project, runs, decisions = report.project, runs_named(items.runs_of(wanted)), items.decisions_of(wanted)
     uuid, decided = report.scope.get("release"), {}
     release = Release.objects.select_related("project", "job").get(project=project, uuid=uuid) if uuid else None
@@ -72,7 +72,7 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
 
 
 class _People:
-    """Everybody's judgements of a unit, by name: as they were counted, with the answer of now beside it."""
+    """All judgements of a unit, by name: as they were counted, with the present answer."""
 
     def __init__(
         self, report: StoredReport, items: Items, wanted: Filter, said: list[AnswerRevision], names: Mapping[str, str]
@@ -132,7 +132,7 @@ class _People:
 def answers_of_runs(
     kind: TaskType, runs: list[CheckerRun], units: list[int], names: list[str] | None = None
 ) -> dict[int, list[AnswerLine]]:
-    """What finished runs said, which nothing changes: two queries. With `names`, only scores called so."""
+    """The results of finished runs, which never change: two queries. With `names`, only scores called so."""
     if not runs:
         return {}
     labels: dict[tuple[int, int], list[Suggestion]] = {}

@@ -22,7 +22,7 @@ TYPES = FORMS | {ending: f"{FILES[form]}; charset=utf-8" for ending, form in NUM
 @require_safe
 def project_picture(request, slug, report, picture, form):
     """The picture as SVG, PDF or PNG, its caption below, or its numbers in every form of tables. `version` is the
-    computation that somebody looks at, as with tables."""
+    computation that the page shows, as with tables."""
     project = project_with_labels_for(request.user, slug)
     if form not in TYPES:
         raise Http404(f"Pictures come as {', '.join(TYPES)}")

@@ -37,7 +37,7 @@ class ChosenSource(SelectedSource):
 
     @cached_property
     def _kept(self) -> dict[str, set[str]]:
-        """By kind the keys of what is judged, what that hangs below, and what its pages show beside it."""
+        """By kind the keys of what is judged, what that belongs to, and what its pages show with it."""
         units, items = self.unit_frame(self.type.unit_kind), self.item_frame()
         parents = Parents.of(units)
         judged = {self.type.anchor_kind: set(items["item_key"]), self.type.unit_kind: set(units["unit_key"])}

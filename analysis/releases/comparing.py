@@ -136,7 +136,7 @@ def _labels(before: ReleaseSource, after: ReleaseSource, shown: int | None) -> l
 
 
 def _judgements(before: ReleaseSource, after: ReleaseSource) -> dict:
-    """What single people said: of the latest answers, by unit, question and person."""
+    """Individual labels: of the latest answers, by unit, question and person."""
     old, new = ({place: label for place, label in _said(source)} for source in (before, after))
     both = old.keys() & new.keys()
     return {

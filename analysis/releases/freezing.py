@@ -198,7 +198,7 @@ class FreezeHandler:
     def _keep(self, release: Release, manifest: dict, archive: Path, listing: Path, lease: Lease) -> None:
         frozen = manifest["release"]
         with transaction.atomic():
-            lease.complete()  # first: whoever has lost the lease keeps nothing
+            lease.complete()  # first: a worker that has lost the lease keeps nothing
             keep_file(release.job, archive, ZIP)
             keep_file(release.job, listing, "application/json", f"{file_stem(release)}.json")
             Release.objects.filter(pk=release.pk).update(

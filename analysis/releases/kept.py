@@ -107,8 +107,8 @@ def _compared(before: Release, after: Release) -> dict[str, str]:
 
 
 def withdraw(release: Release, user, reason: str) -> None:
-    """Say that the release is not to be used any more, and why. Its files stay: whoever cited it can still be checked.
-    The first reason stands."""
+    """Mark the release as not to be used any more, with the reason. Its files stay, so that citations can still be
+    checked. The first reason stays."""
     rows = Release.objects.filter(pk=release.pk, withdrawn_at=None)
     rows.update(withdrawn_at=timezone.now(), withdrawn_by=user, withdrawal=reason)
     release.refresh_from_db()

@@ -182,7 +182,7 @@ def _rankings(source: Source) -> Iterator[dict]:
 
 
 def _keys_of_runs(source: Source) -> dict[int, str]:
-    """Units under judgement, where runs may have said something of them; of others (retired ones) nothing is frozen."""
+    """Units under judgement, which runs may have answered; of others (retired ones) nothing is frozen."""
     if not source.runs():
         return {}
     units = source.unit_frame(source.type.unit_kind)

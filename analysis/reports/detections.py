@@ -1,4 +1,4 @@
-"""Two sides that each say yes or no of units, of which one is the reference: choices, figures and cells."""
+"""Two sides that each label units yes or no, one of them the reference: choices, figures and cells."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def detection_figures(detected: Detection, *, quick: bool) -> dict[str, Figure]:
 
 
 def kappa_figure(reference: np.ndarray, other: np.ndarray, cluster: np.ndarray, *, quick: bool) -> Figure | None:
-    """Cohen's kappa of codes 1, 0 and -1 (nothing said); None where no unit has both."""
+    """Cohen's kappa of codes 1, 0 and -1 (no label); None where no unit has both."""
     both = np.flatnonzero((reference >= 0) & (other >= 0))
     if not len(both):
         return None

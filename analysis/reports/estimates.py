@@ -91,8 +91,8 @@ def share_figure(
     n_resamples: int = RESAMPLES,
     undefined: str = "no unit counts",
 ) -> Figure:
-    """The share of units of which something is so. `cluster` numbers what units come in; without it they are drawn one
-    by one. `undefined` is said where there is no unit at all."""
+    """The share of units with a property. `cluster` numbers what units come in; without it they are drawn one by one.
+    `undefined` is the reason if there is no unit at all."""
     counted = outcome_shares(is_so.astype(int), ("not", "so"), is_so * 0, ("all",), cluster)
     return _of_all(counted, "so", undefined, quick=quick, n_resamples=n_resamples)
 

@@ -72,7 +72,7 @@ class Option:
         return dict(self.choices(source) if callable(self.choices) else self.choices or {})
 
     def has_choice(self, offered: Mapping[str, str]) -> bool:
-        """Whether there is anything to choose, of what is offered, beside what stands for none or for all."""
+        """Whether there is anything to choose, among the choices, besides those for none and for all."""
         return not self.missing or bool(set(offered) - {"", self.default})
 
     def check(self, value: object) -> None:

@@ -46,7 +46,7 @@ class Report:
     needs_run : whether there must be a finished run that gives labels, though none is named
     needs_raters : the labels by raters that its figures need, where decisions cannot take their place
     quick : whether the numbers are computed, and shown, before intervals and tests are
-    tab : the tab of the project that the page stands behind
+    tab : the tab of the project that the page belongs to
     settles : values that the page can show together, of those that an address asks; those that cannot be had raise
         WrongChoice
     offers : what the page lets choose, value -> title, of options that hang on others; options without any are not

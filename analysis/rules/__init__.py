@@ -1,2 +1,2 @@
-"""Rules from labels to decisions; a run makes its own set and changes no decision of a person. `kinds` is the table of
-rules, `deciding` computes decisions, `running` stores them."""
+"""Rules that derive decisions from labels: each makes a set of decisions of its own, and never touches a person's. `kinds`
+is the table of rules, `deciding` computes decisions, `running` stores them."""

@@ -25,7 +25,7 @@ def taken(project: Project, name: str, kind: str, given: Mapping) -> dict:
 def refuse_another(project: Project, name: str, kind: str, parameters: Mapping) -> None:
     """A name stands for one rule: what differs needs another one."""
     known = RuleRun.objects.filter(project=project, name=name).order_by("-version").first()
-    # How a rule decided that came with a file may not be known here; whoever runs it says so.
+    # The parameters of a rule that came with a file may not be known here; the user who runs it enters them.
     if known is not None and known.kind in KINDS and (known.kind, known.parameters) != (kind, dict(parameters)):
         raise RuleError(
             f"Name: there is a rule {name!r} with other parameters already; run that one again, or choose another name",

@@ -43,7 +43,7 @@ class LabelsOfQuestion:
     value: np.ndarray
     values: tuple[str, ...]
     n_units: int
-    has_slots: bool = False  # somebody has no name, and so no competence
+    has_slots: bool = False  # a rater has no name, and so no competence
 
     def coded(self) -> Labels:
         return Labels(self.unit, self.rater, self.value, self.n_units, self.values)

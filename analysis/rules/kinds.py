@@ -16,7 +16,7 @@ UNDECIDED, FIRST, LAST, LABEL = "undecided", "first", "last", "label"
 LOWER, UPPER = "lower", "upper"
 DROP, COMPETENCE, KEEP = "drop", "competence", "keep"
 WAIT, IGNORE = "wait", "ignore"
-ALL = ""  # every question that the rule can settle
+ALL = ""  # every question that the rule can decide
 DAWID_SKENE, MACE = "dawid-skene", "mace"
 MEAN, MEDIAN = "mean", "median"
 # Units that hang below another unit, and the way from their content to it.
@@ -30,7 +30,7 @@ PARENTS: dict[str, tuple[str, str]] = {
 
 
 class RuleError(ValueError):
-    """The rule cannot be run so; the message is for whoever asked. `parameter` is the one that is wrong, if one is."""
+    """The rule cannot be run so; the message is for the user. `parameter` is the one that is wrong, if one is."""
 
     def __init__(self, message: str, parameter: str = ""):
         self.parameter = parameter
@@ -39,7 +39,7 @@ class RuleError(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One thing to be said of a rule. `choices` are value -> title; without them it is a whole number, a number or a
+    """A parameter of a rule. `choices` are value -> title; without them it is a whole number, a number or a
     text, as its default is."""
 
     name: str
@@ -89,7 +89,7 @@ class RuleKind:
     decide: str = ""  # the function in deciding.py, which loads numpy, that makes outcomes of labels
     weighs_people: bool = False  # so that raters have to be people
     lifts_decisions: bool = False  # of units, in place of their labels, to what the units hang below
-    # Whether the rule can settle a question.
+    # Whether the rule can decide a question.
     takes: Callable[[Dimension], bool] = field(default=lambda dimension: bool(dimension.labels))
     # Why the rule fits no project of this task type; empty where it does.
     refuses: Callable[[TaskType], str] = lambda kind: ""
@@ -101,7 +101,7 @@ class RuleKind:
         if reason := self.refuses(kind):
             return reason
         if not any(map(self.takes, kind.asked_dimensions)):
-            return f"{self.title} settles no question of this project"
+            return f"{self.title} decides no question of this project"
         return ""
 
     def unit_kind(self, kind: TaskType) -> str:
@@ -109,7 +109,7 @@ class RuleKind:
         return PARENTS[kind.unit_kind][0] if self.lifts_decisions else kind.unit_kind
 
     def dimensions(self, kind: TaskType, parameters: Mapping) -> list[Dimension]:
-        """Those that are settled, a condition before what depends on it."""
+        """Those that are decided, a condition before what depends on it."""
         chosen = parameters.get("question", ALL)
         found = [one for one in kind.asked_dimensions if self.takes(one) and chosen in (ALL, one.slug)]
         return sorted(found, key=lambda one: one.asked_when is not None)
@@ -126,15 +126,13 @@ def has_order(dimension: Dimension) -> bool:
 def _questions(takes: Callable[[Dimension], bool]) -> Callable[[TaskType], dict[str, str]]:
     def offered(kind: TaskType) -> dict[str, str]:
         found = {one.slug: one.title for one in kind.asked_dimensions if takes(one)}
-        return {ALL: "all that the rule can settle"} | found
+        return {ALL: "all questions that the rule can decide"} | found
 
     return offered
 
 
 def _question(takes: Callable[[Dimension], bool]) -> Parameter:
-    return Parameter(
-        "question", "Question", ALL, "which question is settled; all of them without it", _questions(takes)
-    )
+    return Parameter("question", "Question", ALL, "the question to decide; all of them without it", _questions(takes))
 
 
 def _no_druid(kind: TaskType) -> str:
@@ -255,8 +253,8 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "druid",
             "DRUID: dropping and competence",
-            "Drops pairs on which people differ strongly, or whose quality somebody questioned. In small disagreements "
-            "the annotator whom MACE finds more competent decides; equal competence stays undecided.",
+            "Drops pairs on which people differ strongly, or whose quality an annotator questioned. In small "
+            "disagreements the annotator whom MACE finds more competent decides; equal competence stays undecided.",
             (
                 Parameter(
                     "threshold",
@@ -312,7 +310,7 @@ KINDS: dict[str, RuleKind] = {
                     "Table",
                     "",
                     "a verdict per line with its conditions: any LABEL, no LABEL, all LABEL, most LABEL, otherwise; "
-                    "the first line that holds counts; one that fits the labels, if nothing is said",
+                    "the first line that holds counts; by default one that fits the labels",
                     is_long=True,
                 ),
                 Parameter("verdict", "Name of the verdict", "verdict", "stored in place of the name of a question"),
@@ -321,7 +319,7 @@ KINDS: dict[str, RuleKind] = {
                     "Parents with an undecided child",
                     WAIT,
                     "wait or ignore",
-                    {WAIT: "stay undecided", IGNORE: "are settled by the others"},
+                    {WAIT: "stay undecided", IGNORE: "are decided by the others"},
                 ),
             ),
             lifts_decisions=True,

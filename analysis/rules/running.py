@@ -1,4 +1,4 @@
-"""Running a rule: what it would decide, and its decisions, of which a further run adds only those that changed.
+"""Running a rule: what it would decide, and its decisions; a further run adds only those that changed.
 
 All is computed first and written in one transaction together with the run's row, so that nobody sees half of a run and
 one that fails leaves nothing. A preview computes the same and writes nothing.
@@ -56,7 +56,7 @@ class SettledQuestion:
 
 
 def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQuestion]:
-    """What the rule says now of every unit of the project. RuleError where there is nothing to settle."""
+    """The rule's present outcome for every unit of the project. RuleError if there are no labels."""
     refuse_preparing(project)
     rule = get_kind(kind)
     if rule.lifts_decisions:
@@ -65,7 +65,7 @@ def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQues
     dimensions = rule.dimensions(project.type, parameters)
     said = {one.slug: labels_of(project, one, units) for one in dimensions}
     if not any(len(one.unit) for one in said.values()):
-        raise RuleError("Nobody has labelled anything that this rule could settle")
+        raise RuleError("No labels to apply this rule to")
     if rule.weighs_people and any(one.has_slots for one in said.values()):
         raise RuleError("This rule weighs people, but the raters here are slots, not people; choose the majority")
     outcomes = getattr(deciding, rule.decide)(said, parameters, lambda: _objected(project, units))
@@ -107,14 +107,14 @@ def labels_of(project: Project, dimension: Dimension, units: np.ndarray) -> Labe
 
 
 def _objected(project: Project, units: np.ndarray) -> np.ndarray:
-    """Units of the items of which somebody's newest answer has a comment."""
+    """Units of the items that have a comment in a person's newest answer."""
     commented = Revision.objects.filter(annotation__item__project=project, is_latest=True).exclude(comment="")
     rows = ItemUnit.objects.filter(item__in=commented.values("annotation__item"))
     return np.isin(units, np.fromiter(rows.values_list("unit_id", flat=True), dtype=np.int64))
 
 
 def _leave_out_what_is_not_asked(kind: TaskType, dimensions: list[Dimension], outcomes: dict[str, Outcome]) -> None:
-    """A question under a condition is settled only where the condition is, and allows it."""
+    """A conditional question is decided only if its condition is decided and met."""
     for dimension in dimensions:
         condition = dimension.asked_when
         if condition is None or dimension.slug not in outcomes or condition.dimension not in outcomes:
@@ -129,7 +129,7 @@ def _leave_out_what_is_not_asked(kind: TaskType, dimensions: list[Dimension], ou
 
 
 def _examples(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
-    """Units that people are divided on, with what they said and what the rule makes of it."""
+    """Units that people are divided on, with their labels and the rule's outcome."""
     tied = settled.outcome.tied
     chosen = np.flatnonzero(tied)[:EXAMPLES] if tied is not None else np.zeros(0, dtype=int)
     found = _with_votes(settled, said, chosen)
@@ -140,7 +140,7 @@ def _examples(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
 
 
 def _left_open(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
-    """The first units that the rule leaves undecided although somebody labelled them."""
+    """The first labelled units that the rule leaves undecided."""
     chosen = np.flatnonzero((settled.outcome.code == NONE) & (said.n_labels() > 0))[:LISTED]
     found = _with_votes(settled, said, chosen)
     for one, place in zip(found, chosen.tolist(), strict=True):
@@ -247,7 +247,7 @@ def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> Ru
 
 @dataclass(eq=False)
 class Changes:
-    """Places of units whose decision is new, and what the rule said of units before that it leaves open now."""
+    """Places of units whose decision is new, and the previous outcomes of units that the rule leaves open now."""
 
     new: np.ndarray
     numbers: np.ndarray  # of the row to come, for each of `new`

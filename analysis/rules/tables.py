@@ -103,7 +103,7 @@ def cells_of(text: str, labels: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 def text_of(rows: Iterable[tuple[str, Sequence[str]]], labels: Sequence[str]) -> str:
-    """What `cells_of` reads; rows in which nothing is said are left out."""
+    """What `cells_of` reads; empty rows are left out."""
     lines = []
     for verdict, words in rows:
         conditions = ", ".join(f"{word} {label}" for word, label in zip(words, labels, strict=True) if word)

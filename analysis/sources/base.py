@@ -44,7 +44,7 @@ ADJUDICATED = "adjudicated"
 
 
 class Source(Outline):
-    """One project's labels as of one moment, whoever they are by."""
+    """One project's labels as of one moment, by all raters."""
 
     # The set that units' one labels come from, where a release was frozen with one; empty: what stands.
     decisions: str = ""
@@ -66,7 +66,7 @@ class Source(Outline):
 
     @abstractmethod
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
-        """LABEL_COLUMNS: what people said of `units`, surplus answers left out, by unit, dimension, rater, revision.
+        """LABEL_COLUMNS: people's labels of `units`, surplus answers left out, by unit, dimension, rater, revision.
 
         Of the latest revisions only, or of all. `suggestion_shown` is None where it is not known.
         """
@@ -94,7 +94,7 @@ class Source(Outline):
     @abstractmethod
     def item_frame(self) -> pd.DataFrame:
         """ITEM_COLUMNS, items without units included (unless `why_without_units_are_unknown`). `in_random_share`: drawn
-        for more than one judgement; `n_extra`: judgements that somebody asked for later."""
+        for more than one judgement; `n_extra`: judgements that were asked for later."""
 
     @abstractmethod
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
@@ -103,7 +103,7 @@ class Source(Outline):
 
     @abstractmethod
     def rater_frame(self) -> pd.DataFrame:
-        """RATER_COLUMNS of whoever labelled something; `rater` is the pseudonym, and so is `name` where names are not
+        """RATER_COLUMNS of those who labelled something; `rater` is the pseudonym, and so is `name` where names are not
         known; `group` is empty where a file named none."""
 
     def has_labels(self) -> bool:
@@ -113,11 +113,11 @@ class Source(Outline):
         return bool((self.rater_frame()["kind"] != SLOT).any())
 
     def everybody(self) -> pd.DataFrame:
-        """RATER_COLUMNS, with those who labelled nothing: whoever only decided, or read the guidelines."""
+        """RATER_COLUMNS, with those who labelled nothing: who only decided, or read the guidelines."""
         return self.rater_frame()
 
     def labels_seen(self) -> set[int]:
-        """Annotations of which a revision that is not surplus was made after Assay had served its author others' labels
+        """Annotations with a revision that is not surplus and was made after Assay had served its author others' labels
         of the project. Figures leave them out (`analysis.sources.blind`)."""
         return set()
 
@@ -182,7 +182,7 @@ class Source(Outline):
         return content[sets == (self.piece_set if (sets == self.piece_set).any() else "")].reset_index(drop=True)
 
     def stray_frame(self, run: Run) -> pd.DataFrame:
-        """STRAY_COLUMNS: what a run said that is not a label of the dimension; `suggestion_frame` is without it. Only
+        """STRAY_COLUMNS: answers of a run that are no label of the dimension; `suggestion_frame` is without it. Only
         files that were made elsewhere hold such answers."""
         return pd.DataFrame(columns=list(STRAY_COLUMNS))
 
@@ -201,7 +201,7 @@ class Source(Outline):
         return list(units)
 
     def anchors(self, items: list[int]) -> list[int]:
-        """What these items are of, numbered beside the units: pages that open figures show it where an item has no
+        """What these items are of, numbered next to the units: pages that open figures show it where an item has no
         unit."""
         raise ValueError(f"{self.slug} has no items whose answers can be opened")
 

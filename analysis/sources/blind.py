@@ -1,8 +1,7 @@
 """Labels that were given blind: without answers given or changed after Assay had served their author others' labels.
 
 Figures suppose that people judge independently of each other. So every report is made from this, unless the selection
-says otherwise (`labels_seen`). Such an answer is left out whole: what its author had said before they looked is no
-answer of theirs any more.
+says otherwise (`labels_seen`). Such an answer is left out whole, with its author's revisions before they looked.
 """
 
 from __future__ import annotations

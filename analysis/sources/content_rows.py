@@ -24,7 +24,7 @@ def content_columns(kind: str) -> tuple[str, ...]:
 
 
 def content_parts(dataset_id: int, kind: str) -> Iterator[pd.DataFrame]:
-    """`content_frame` in parts, for whoever needs no more than some rows at once: texts take memory."""
+    """`content_frame` in parts, for callers that need only some rows at a time: texts take memory."""
     columns = content_columns(kind)
     long = [name for name in LONG if name in columns]
     frame = content_frame(dataset_id, kind, ("pk", *(name for name in columns if name not in long)))

@@ -46,7 +46,7 @@ from annotation.projects.options import OPTIONS_VERSION, named_version
 from annotation.projects.preparing import refuse_preparing
 from annotation.task_types import TaskType, configured, task_type
 
-# The arm of an answer: its assignment's, or what the release said that brought it.
+# The arm of an answer: its assignment's, or that in the release from which it was imported.
 ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharField())
 
 # What the set is called that a decision belongs to, as `annotation.models.set_name` says.
@@ -200,7 +200,7 @@ class DatabaseSource(ProjectOutline, Source):
         paths["in_random_share"] = "is_multiple"
         found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
         frame = pd.DataFrame.from_records(found, columns=list(paths))
-        # Few are asked for; counting them beside the items would look at every assignment.
+        # Few are asked for; counting them with the items would look at every assignment.
         extra = Assignment.objects.filter(item__project=self.project, reason=Assignment.Reason.EXTRA)
         n_extra = Counter(extra.values_list("item_id", flat=True))
         n_extra.update({item: n for item, n in rows.filter(extra_before__gt=0).values_list("pk", "extra_before")})

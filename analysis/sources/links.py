@@ -9,8 +9,8 @@ from annotation.models import UnitKind
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`cluster`: the first of these keys that a unit has. `links`: column -> paths to keys, of which the first that is
-    there counts. `source` is what figures are split by; `response` the path to the model's answer that it is about."""
+    """`cluster`: the first of these keys that a unit has. `links`: column -> paths to keys; the first that is there
+    counts. `source` is what figures are split by; `response` the path to the model's answer that it is about."""
 
     cluster: tuple[str, ...]
     source: str | None = None

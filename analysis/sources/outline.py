@@ -94,7 +94,7 @@ class Outline(ABC):
     piece_set: str = ""
 
     def described(self) -> dict:
-        """What figures made from this are said to be made from: plain data, the same for the same labels."""
+        """What figures are made from, as it is shown: plain data, the same for the same labels."""
         return {"kind": "database"} | self._choices_described()
 
     def _choices_described(self) -> dict:
@@ -116,7 +116,7 @@ class Outline(ABC):
 
     @abstractmethod
     def has_people(self) -> bool:
-        """Whether somebody who labelled has a name, and is no slot of a file."""
+        """Whether any rater with labels has a name, and is no slot of a file."""
 
     def rater_groups(self) -> list[str]:
         """Groups of raters that a file named, such as experts and crowd, where there are several."""
@@ -135,7 +135,7 @@ class Outline(ABC):
 
     def sibling(self, slug: str) -> Outline:
         """Another project on the same data set, by its slug. ValueError where there is none."""
-        raise ValueError(f"{self.slug} stands alone: there is no project {slug!r} beside it")
+        raise ValueError(f"{self.slug} has no other projects: there is no project {slug!r} beside it")
 
     def siblings(self) -> dict[str, str]:
         """Projects on the same data set: slug -> title."""

@@ -33,7 +33,7 @@ def published(dataset_id: int, kind: str) -> QuerySet:
 
 
 class ProjectOutline(Outline):
-    """`reader` sees only those projects beside this one whose labels they may see; without one all are there."""
+    """`reader` sees only those other projects whose labels they may see; without one all are there."""
 
     def __init__(self, project: Project, reader: User | None = None):
         self.project, self.reader = project, reader

@@ -31,8 +31,8 @@ class SelectedSource(Source):
     Checkers are filtered as people are: where the selection keeps labels, the units are those that still have a label,
     and a checker's label with an arm or a time of its own has to fit as well.
 
-    Where the selection keeps units by what they are, projects beside this one keep those of the same claims and
-    questions, and so do retrievals. `beside` is the project whose claims and questions are kept here in that way.
+    Where the selection keeps units by what they are, other projects keep those of the same claims and questions, and so
+    do retrievals. `beside` is the project whose claims and questions are kept here in that way.
     """
 
     def __init__(self, inner: Source, selection: Selection, beside: SelectedSource | None = None):

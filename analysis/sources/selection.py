@@ -21,9 +21,9 @@ class Selection:
     """What is looked at; an empty text is no condition.
 
     `split` (``kind.column``, see `analysis.sources.splits`) puts a column of the content in the place of the source, in
-    all that is given by source. `source` keeps units of one source; `label` (``dimension:label``) units that somebody
+    all that is given by source. `source` keeps units of one source; `label` (``dimension:label``) units that any rater
     gave that label in the latest revision. `arm`, `annotator` (a pseudonym, or `group:NAME`), `guidelines` (a version),
-    `since` and `until` (days in UTC, both included) keep labels; labels of which the time, arm or version is not known
+    `since` and `until` (days in UTC, both included) keep labels; labels with an unknown time, arm or version
     are left out by such a condition. An answer counts where its latest revision fits: what was replaced since does not
     stand for it. Units on which no label is left do not count, for checkers, decisions and scores either.
 
@@ -77,7 +77,7 @@ class Selection:
             raise WrongChoice(f"arm is one of {', '.join(there) or 'none'}, not {self.arm!r}", "arm")
         if self.annotator and self.annotator not in people():
             raise WrongChoice(
-                f"annotator is the pseudonym of somebody who labels here, or {GROUP} and the name of a group, "
+                f"annotator is the pseudonym of a member who labels here, or {GROUP} and the name of a group, "
                 f"not {self.annotator!r}",
                 "annotator",
             )

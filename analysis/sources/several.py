@@ -3,8 +3,8 @@
 Of one that takes several labels: for each label, whether it was chosen.
 
 A question `topics` with the label `health` becomes the question `topics=health`, whose labels are CHOSEN and
-NOT_CHOSEN. So whatever is computed of a label is computed of each of several, too. `with_answers` puts the answers as a
-whole beside them, for figures of sets.
+NOT_CHOSEN. So whatever is computed of a label is computed of each of several, too. `with_answers` adds the answers as a
+whole, for figures of sets.
 
 Numbers are no labels: only reports that say so take such questions (`of_numbers`), and others leave them out. No
 report takes texts.
@@ -30,8 +30,8 @@ def slug_of(dimension: Dimension, *values: str) -> str:
 
 
 def parts_of(kind: TaskType, dimension: Dimension) -> dict[str, tuple[str, ...]]:
-    """The questions that stand for one that takes several labels, and the labels of which any makes them CHOSEN: each
-    label by itself, and those of which any makes a later question be asked."""
+    """The questions that stand for one that takes several labels, and the labels that make them CHOSEN: each label by
+    itself, and those that are the condition of a later question."""
     parts = {slug_of(dimension, value): (value,) for value in dimension.values}
     conditions = [one.asked_when for one in kind.dimensions if one.asked_when]
     on_this = [one.labels for one in conditions if one.dimension == dimension.slug]
@@ -95,7 +95,7 @@ def rows_per_label(kind: TaskType, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_answers(asked: TaskType, labels: pd.DataFrame) -> pd.DataFrame:
-    """Labels one by one (`rows_per_label`), and beside them the answers that they were."""
+    """Labels one by one (`rows_per_label`), and the whole answers."""
     import pandas as pd
 
     frames = [labels]

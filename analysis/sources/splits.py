@@ -15,7 +15,7 @@ from analysis.sources.links import LINKS, ORIGINS
 from annotation.datasets.kinds import KIND_NAMED
 
 METADATA = "metadata"
-# Texts that are judged or read, of which nearly every unit has one of its own.
+# Texts that are judged or read: nearly every unit has one of its own.
 TEXTS = ("text", "answers", "head", "relation", "tail", "premise", "hypothesis")
 BETWEEN_SEVERAL = "; "
 WORDS = {"url": "site", "is_gold": "gold"}

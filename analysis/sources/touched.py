@@ -16,12 +16,12 @@ def latest(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def untouched(source: Source, labels: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """What everybody last said before a suggestion of this run's checker was shown to them on the item.
+    """Each rater's latest label before a suggestion of this run's checker was shown to them on the item.
 
     A first answer given before the suggestion appeared counts; an answer changed after it does not. Labels whose
-    suggestion is known to be another checker's count too. What is not known does not count: a member's answer of which
-    the trace was lost, an imported one that saw a suggestion of nobody knows which checker. Imported labels that say
-    nothing about suggestions were made elsewhere, without this checker, and count.
+    suggestion is known to be another checker's count too. What is not known does not count: a member's answer without
+    its trace, an imported one that saw a suggestion of nobody knows which checker. Imported labels that say nothing
+    about suggestions were made elsewhere, without this checker, and count.
     """
     shown = labels["suggestion_shown"]
     lost = shown.isna() & (labels["rater_kind"] == MEMBER)
@@ -34,7 +34,7 @@ def untouched(source: Source, labels: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 
 def untouched_by_all(source: Source, labels: pd.DataFrame, runs: list[Run]) -> pd.DataFrame:
-    """What everybody last said before a suggestion of any of these runs' checkers was shown; see `untouched`."""
+    """Each rater's latest label before a suggestion of any of these runs' checkers was shown; see `untouched`."""
     for run in runs:
         newest = untouched(source, labels, run).groupby("annotation")["number"].max()
         labels = labels[labels["number"] <= labels["annotation"].map(newest)]
@@ -67,7 +67,7 @@ def _has_seen(seen: object, method: str, checkers: set[str]) -> bool:
 
 
 def _shown_only_other_checkers(source: Source, run: Run) -> set[int]:
-    """Annotations of which it is known what was shown, and that none of it was this run's checker's."""
+    """Annotations with a known exposure that has none of this run's checker's."""
     exposures = source.exposure_frame()
     exposures = exposures[exposures["shown_at"].notna()]
     is_this = exposures["checker"].fillna(run.checker) == run.checker

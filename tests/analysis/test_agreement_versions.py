@@ -104,7 +104,7 @@ def test_versions_stand_on_the_page_and_in_every_table(client, of_versions, caps
         lifecycle.run_here(job)
     page = " ".join(client.get(address).content.decode().split())
     [first, second] = of_dimension(StoredReport.objects.get().result, "relevance")["version_differences"]
-    assert "by version of the guidelines" in page and "2 labels of which the version is not known are left out" in page
+    assert "by version of the guidelines" in page and "2 labels with an unknown version are left out" in page
     for version, before, found in ((2, 1, first), (4, 2, second)):
         row = f'<th scope="row" dir="auto">{version}</th><td>{before}</td><td class="num">{found["n_shared"]}</td>'
         assert f'{row}<td class="num">{found["estimate"]:.3f}' in page

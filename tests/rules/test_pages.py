@@ -72,7 +72,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_started(researcher):
     page = posted(
         client_of(empty.created_by), "/projects/empty/rules/new/druid/", **form | {"threshold": 3, "step": "preview"}
     )
-    assert "Nobody has labelled anything that this rule could settle" in page.content.decode()
+    assert "No labels to apply this rule to" in page.content.decode()
     assert not RuleRun.objects.exists()
 
 

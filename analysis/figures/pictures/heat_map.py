@@ -62,7 +62,7 @@ def _cell(axes: Axes, picture: Matrix, i: int, j: int, ink: str) -> None:
 
 
 def _describe_cell(picture: Matrix, i: int, j: int) -> str:
-    """What a cell says to whoever cannot see where it stands."""
+    """The label of a cell for screen readers."""
     sides = ((picture.rows_title, picture.rows[i]), (picture.columns_title, picture.columns[j]))
     where = "; ".join(f"{side}: {title}" if side else title for side, title in sides)
     shade = picture.shades[i][j] if picture.shades else None

@@ -116,7 +116,7 @@ def _is_comparison(handle) -> bool:
 
 
 def legend(axes: Axes, above: float = 4.0) -> None:
-    """Above the axes, in as many columns as fit beside each other; what the data are compared with comes last."""
+    """Above the axes, in as many columns as fit side by side; what the data are compared with comes last."""
     entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
     if not entries:
         return

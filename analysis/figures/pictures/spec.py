@@ -1,6 +1,6 @@
 """What a figure shows, as plain data. `to_dict` and `from_dict` go through JSON without loss.
 
-Every kind checks itself when it is made, so whoever draws one need not: numbers are finite or None (undefined), rows
+Every kind validates itself when it is made, so that renderers need not: numbers are finite or None (undefined), rows
 are as long as their columns, names are slugs. Nothing here imports a library that draws.
 """
 
@@ -133,7 +133,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Point:
-    """A dot. Its `title` stands in the table, and beside the dot where the picture says so."""
+    """A dot. Its `title` is in the table, and next to the dot if the picture asks for it."""
 
     title: str
     x: float
@@ -366,7 +366,7 @@ class Matrix(Picture):
 
 @dataclass(frozen=True, kw_only=True)
 class Scatter(Picture):
-    """Dots in a plane, such as models by two scores. `named` writes each dot's title beside it."""
+    """Dots in a plane, such as models by two scores. `named` writes each dot's title next to it."""
 
     kind: ClassVar[str] = "scatter"
     parts: ClassVar[dict[str, type]] = {"points": Point, "x": Axis, "y": Axis}

@@ -67,7 +67,7 @@ def _whole(drawn: bytes, picture: Picture, links: Links, address: Address | None
             "height": str(height),
             "viewBox": " ".join(box),
             "stroke-linejoin": "round",
-            # Whoever reads with ears would not find links inside a single image.
+            # Screen readers do not find links inside a single image.
             "role": "group" if linked else "img",
             "aria-labelledby": f"{ids}-title {ids}-desc",
         },

@@ -60,7 +60,7 @@ class Command(BaseCommand):
             "a table with more labels of the same texts (--join)",
         )
         parser.add_argument(
-            "--join", default="", metavar="COLUMN", help="tables: the column of ids by which those beside are joined"
+            "--join", default="", metavar="COLUMN", help="tables: the column of ids that joins those of --beside"
         )
         parser.add_argument("--level", choices=LEVELS, help="tables: of the labels' scale")
         parser.add_argument(
@@ -190,7 +190,7 @@ def shape_of(columns: str, raters: str, models: str) -> TableShape:
 
 
 def mapping_of(path: Path | None, shape: TableShape) -> SaidMapping | None:
-    """CommandError where the file is no mapping, or the columns are said in another way as well."""
+    """CommandError if the file is no mapping, or other options map the columns as well."""
     if path is None:
         return None
     if shape != TableShape():

@@ -1,4 +1,4 @@
-"""`manage.py rule PROJECT KIND --name NAME`: settle what people said by a rule; `--preview` writes nothing."""
+"""`manage.py rule PROJECT KIND --name NAME`: derive decisions by a rule; `--preview` writes nothing."""
 
 from __future__ import annotations
 

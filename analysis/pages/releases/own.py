@@ -67,7 +67,7 @@ def projects_beside(user, project: Project) -> QuerySet[Project]:
 
 
 def release_for(user, slug: str, number: int, *, as_researcher: bool = False) -> Release:
-    """The release, for somebody who may see the labels of all projects in it."""
+    """The release, for a user who may see the labels of all projects in it."""
     project = project_with_labels_for(user, slug)
     if as_researcher:
         project_for(user, slug, RESEARCHER)

@@ -59,7 +59,7 @@ def _public(request, uuid) -> tuple[Release, Artifact]:
 
 
 class StillLabelling(PermissionDenied):
-    """The reader has items to label in a project of the release, and has not said that they read it anyway."""
+    """The reader has items to label in a project of the release, and has not chosen to read it anyway."""
 
 
 def _asking_first(view):

@@ -57,9 +57,9 @@ def compute(
 ) -> tuple[Druid, Items]:
     """The report.
 
-    `reference` is a key of REFERENCES; `probabilities` the UUID of a run of which the context use is measured, or
-    'all'; `characteristics` the UUID of a run, or 'newest'; `acu`, `bars`, `test` and `correction` keys of CONVENTIONS,
-    BARS, TESTS and CORRECTIONS, which decide what pictures show: tables have both of everything but the test.
+    `reference` is a key of REFERENCES; `probabilities` the UUID of the run whose context use is measured, or 'all';
+    `characteristics` the UUID of a run, or 'newest'; `acu`, `bars`, `test` and `correction` keys of CONVENTIONS, BARS,
+    TESTS and CORRECTIONS, which decide what pictures show: tables have both of everything but the test.
     `evidence_beside` is the slug of another project (see `projects_beside`) whose evidence's characteristics are
     compared with this one's. Wrong values raise ValueError.
     """

@@ -55,7 +55,7 @@ class Pairs:
 
     @cached_property
     def sources(self) -> list[str]:
-        """Those with most pairs first; none where all pairs come from one, which says nothing beside all of them."""
+        """Those with most pairs first; none where all pairs come from one, which adds nothing to the figure of all."""
         sizes = self.units["source"].value_counts()
         if len(sizes) < 2:
             return []

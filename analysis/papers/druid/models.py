@@ -40,7 +40,7 @@ def models(source: Source, pairs: Pairs, runs: list[Run]) -> list[AnsweringModel
 
 
 def known_stances(pairs: Pairs) -> list[str | None]:
-    """The stances of which it is known what use of context would be; other labels have none."""
+    """The stances for which use of context is defined; other labels have none."""
     return [stance if stance in DESIRED else None for stance in pairs.stances]
 
 

@@ -21,7 +21,7 @@ class Feature:
     """A characteristic as a run stores it.
 
     `scale`: SHARE is 0 or 1 of each pair, so that its mean is a share of pairs; BOUNDED lies between 0 and 1.
-    `instead_of`: the score that says the same better, beside which this one would be a test too many.
+    `instead_of`: the score that measures the same better, next to which this one would be a test too many.
     """
 
     score: str

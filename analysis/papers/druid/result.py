@@ -7,7 +7,7 @@ from analysis.figures.results import PENDING, AgainstReference, Figure, Record
 NOT_RELEVANT = "not_applicable"  # the stance of evidence that is not relevant, as DRUID's files write it
 ANSWERS = ("false", "none", "true")  # in the order of analysis.stats.generation.usage
 DECIDED = {"refutes": "true", "supports": "false"}  # stances, and the answer from memory that each opposes
-SHOWN_SOURCES = 12  # columns that still fit beside each other; every source has rows in other tables
+SHOWN_SOURCES = 12  # columns that still fit side by side; every source has rows in other tables
 ALL = ""  # the row of all sources, or of all relevant evidence; both have names otherwise
 SHARE, BOUNDED = "share", "bounded"
 CONVENTIONS = {"mean": "acu_mean, -1 to 1 (the paper's equation 2)", "sum": "acu_sum, -3 to 3 (the paper's tables)"}
@@ -231,7 +231,7 @@ class ModelUsage(Record):
 
     @property
     def relevant(self) -> tuple[str, ...]:
-        """The stances of relevant evidence, of which the first row is."""
+        """The stances of relevant evidence: the first row."""
         return tuple(row.stance for row in self.stances if row.desired and row.stance != NOT_RELEVANT)
 
     def desired(self, stance: str) -> list[int]:

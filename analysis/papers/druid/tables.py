@@ -103,8 +103,8 @@ def conflicts_table(result: Druid) -> Table:
             ),
         ],
         result.content.sources,
-        "In conflict: one piece of evidence supports the claim and another refutes it. The share is of claims of "
-        "which at least two pieces of evidence have a stance.",
+        "In conflict: one piece of evidence supports the claim and another refutes it. The share is of claims "
+        "with at least two pieces of evidence that have a stance.",
     )
 
 

@@ -27,7 +27,7 @@ from analysis.stats.generation.shifts import desired_move
 from analysis.stats.generation.usage import REASONS
 
 COLUMNS = ("acu_mean", "acu_sum", "dp_false", "dp_none", "dp_true", "memory_conflict", "desired_move")
-MAX_COMPARED = 6  # runs of which every pair is compared
+MAX_COMPARED = 6  # runs; every pair of them is compared
 
 
 def usage(pairs: Pairs, models: list[AnsweringModel], items: Items) -> EvidenceUsage:

@@ -32,7 +32,7 @@ def baseline_runs(source: Outline) -> list[Run]:
 
 
 def titles(runs: list[Run]) -> dict[str, str]:
-    """Runs of one checker are told apart by their moment."""
+    """Runs of one checker are distinguished by their time."""
     twice = {name for name, n in Counter(run.name for run in runs).items() if n > 1}
     return {
         run.uuid: f"{run.name}, {run.created_at:%Y-%m-%d %H:%M:%S}"

@@ -309,8 +309,8 @@ def _other_aspects(
     *,
     quick: bool,
 ) -> OtherAspects:
-    """What people and machines say of the other set's aspects in these answers, beside people's coverage here. Rows are
-    numbered after the `n_before` of sets before this one."""
+    """Coverage of the other set's aspects in these answers, by people and machines, with people's coverage here. Rows
+    are numbered after the `n_before` of sets before this one."""
     place = {key: row for row, key in enumerate(other.responses["response"])}
     at = np.array([place.get(key, -1) for key in study.responses["response"]], dtype=int)
     people, _ = other.people(latest(other.labels))

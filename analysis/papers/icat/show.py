@@ -46,7 +46,7 @@ CELL_TITLES = {
     "people": "By people alone",
     "neither": "By neither",
 }
-MAX_OPENED = 200  # points of which each opens its answer
+MAX_OPENED = 200  # points; each opens its answer
 ANSWERS = "answer"  # the column whose values a figure over answers counts
 
 
@@ -315,7 +315,7 @@ def _of_sets(result: Icat, sets: AspectSets) -> list[Table]:
 
 
 def _against_this_set(sets: AspectSets) -> Table:
-    """Each other set beside this one, over the answers that have coverage by both."""
+    """Each other set compared with this one, over the answers that have coverage by both."""
     rows = [(other, row) for other in sets.others for row in other.rows]
 
     def both(row: tuple[OtherAspects, OtherCoverage]) -> Filter | None:

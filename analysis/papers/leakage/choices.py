@@ -9,7 +9,7 @@ from annotation.models import UnitKind
 from annotation.task_types import Dimension, TaskType
 
 GENERATOR = ["method", "model", "setting"]
-# Value -> title; what each needs is said where it is not there.
+# Value -> title; the page says what a missing one needs.
 MEASURES = {
     "rouge-l": "ROUGE-L",
     "meteor": "METEOR",

@@ -1,8 +1,8 @@
-"""Who says of which generated document that it contains gold evidence, and how far people and a checker agree on it.
+"""Which generated documents contain gold evidence, by whom, and how far people and a checker agree on it.
 
 A *generation* is what one generator (method, model, setting) wrote for one claim in one repetition, mostly one
 document. It is matched if any of its pairs is entailed by gold evidence, or, where whole documents are judged, if any
-of its documents is said to include some.
+of its documents is labelled as including some.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def tuples(frame: pd.DataFrame, columns: list[str]) -> list[tuple]:
 class JudgedDocuments:
     """Units of a project that belong to generated documents, and what each side says of them (codes as in `Entailed`).
 
-    `every` are those of the whole project: what was searched with is told by all of its documents, selected or not.
+    `every` are those of the whole project: what was searched with is found from all of its documents, selected or not.
     """
 
     units: pd.DataFrame  # with the columns GENERATION, document, text
@@ -135,7 +135,7 @@ def _share(documents: JudgedDocuments, mine: pd.DataFrame, side: str, quick: boo
 
 @dataclass(frozen=True)
 class SideVerdicts:
-    """What somebody says of units or documents: codes 1, 0, -1 by key."""
+    """Codes 1, 0, -1 of units or documents, by key."""
 
     title: str
     codes: pd.Series

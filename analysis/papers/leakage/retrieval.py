@@ -1,7 +1,7 @@
 """What retrievals found of each claim's gold evidence, and what a judge concluded from it: one row per claim and run.
 
 A retrieval *family* is one retriever with one set of parameters, apart from the seed of made-up passages: its runs are
-repeated generations. Which generation a run searched with is told by the words: the document that stands in what was
+repeated generations. Which generation a run searched with is found from the words: the document that stands in what was
 searched for. A run that searched with nobody's document has claims matched by any document that was generated for them.
 """
 

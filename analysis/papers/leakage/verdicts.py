@@ -1,7 +1,7 @@
 """What a judge concluded about each claim from the first passages of a retrieval, and what its data set says.
 
 Either the judge read the passages together, in a project that judges verdicts on claims, in its own labels; or it gave
-the probabilities of three verdicts for each piece of evidence alone, of which the mean counts.
+the probabilities of three verdicts for each piece of evidence alone, and the mean counts.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class PieceItems:
         for rule, words in (("strict", "worst"), ("major", "most frequent")):
             self.add_labels(rule, f"The answer's {words} label by people", by_rule[rule][place])
         has_label = (self.study.counts(people).sum(axis=1) > 0)[place]
-        self.add("soft", "Answers of which people labelled a part or all", has_label - 1, ["yes"], [""])
+        self.add("soft", "Answers that people labelled in part or whole", has_label - 1, ["yes"], [""])
 
     def add_checker(
         self, number: int, title: str, run: Run, people: np.ndarray, checker: np.ndarray, clean: pd.Series

@@ -17,7 +17,7 @@ from analysis.sources.outline import Run
 from analysis.stats import first_present, label_counts
 from annotation.task_types import Dimension, TaskType
 
-# Codes of pieces beside the places of the labels on the scale.
+# Codes of pieces besides the places of the labels on the scale.
 NONE, OFF_SCALE = -1, -2
 NO_SETTING, NO_MODEL = "no setting named", "no model named"
 
@@ -113,7 +113,7 @@ class Study:
         return first_present(np.where(self.complete(codes)[:, None], self.counts(codes), 0), self.worst_first)
 
     def beside(self, people: np.ndarray, checker: np.ndarray) -> np.ndarray:
-        """The checker's codes as they stand beside people's: a piece that people found bad is asked of nobody, and a
+        """The checker's codes aligned with people's: a piece that people found bad is asked of nobody, and a
         label off the scale is no answer about any other."""
         return np.where(people == OFF_SCALE, OFF_SCALE, np.where(checker >= 0, checker, NONE))
 

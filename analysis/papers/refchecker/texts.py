@@ -180,7 +180,7 @@ def _known(study: Study, people: np.ndarray, knows: np.ndarray, *, quick: bool) 
 def masked(study: Study, items: PieceItems, runs: Iterable[Run], *, quick: bool) -> list[Masked]:
     """How often each label was given by a checker that read references in which a piece's subject or object is masked:
     all but neutral come from what it remembers. Of each checker, model, mask and way of masking the newest run; per
-    setting and model of the answers. Pieces of which nothing could be masked have no label, and are counted."""
+    setting and model of the answers. Pieces in which nothing could be masked have no label, and are counted."""
     by_run: dict[str, Masked] = {}
     for run in runs:
         mask = str(run.parameters.get("mask", ""))

@@ -1,6 +1,6 @@
 """Does the context suffice to answer? Autoraters against people, and what models do with and without enough context.
 
-Sufficiency is said of questions, and grades of answers, so there are two projects on one data set; the report is made
+Sufficiency is about questions, and grades about answers, so there are two projects on one data set; the report is made
 of the first and takes the second by its name.
 """
 

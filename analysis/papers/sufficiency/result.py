@@ -63,7 +63,7 @@ class System(Record):
 
 
 class OutcomeShare(Figure):
-    """The share of answers with an outcome, of which there are `n`."""
+    """The share of the `n` answers with an outcome."""
 
     n: int
 

@@ -1,1 +1,2 @@
-"""What stands beside a release's hash for readers without Assay: tables, the card, Croissant, a citation, checksums."""
+"""Files of a release that its hash does not cover, for readers without Assay: tables, the card, Croissant, a citation,
+checksums."""

@@ -123,7 +123,7 @@ def _records(table: str, split: str, path: str, columns: list[list[str]]) -> dic
 
 
 def _responsible(manifest: dict, card: dict, facts: dict) -> dict:
-    """What is known; nothing is said where nobody said it."""
+    """What is known; unknown properties are left out."""
     people = [one for one in facts["raters"] if not is_slot(one)]
     agreement = "; ".join(
         f"{question['title']}: {figure['title']} {written(figure)}"

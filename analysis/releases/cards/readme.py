@@ -11,7 +11,7 @@ from analysis.reports.words.numbers import n_of
 from analysis.rules.kinds import KINDS
 from analysis.sources.outline import RULE_SET
 
-# SPDX ids that the hub knows by the same name in lower case; others are named beside "other".
+# SPDX ids that the hub knows by the same name in lower case; others are named in addition to "other".
 HUB_LICENSES = {
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0"),
     *("cc-by-sa-4.0", "cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0", "cc-by-nd-4.0", "cc-by-nc-nd-3.0"),

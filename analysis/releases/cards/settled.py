@@ -18,7 +18,7 @@ from annotation.task_types import TaskType
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """`label` is None where nobody said anything, people are divided, or the question was not asked of the unit."""
+    """`label` is None if there are no labels, people are divided, or the question was not asked of the unit."""
 
     label: str | None
     method: str  # adjudicated, imported, rule:NAME or majority; empty without a label
@@ -47,7 +47,7 @@ def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
             if dimension not in only or method in wanted:
                 decided[unit][dimension] = "", str(method)
     found: dict[tuple[int, str], Settled] = {}
-    alike: dict[tuple, list[Settled]] = {}  # units of which the same was said and decided, which are most
+    alike: dict[tuple, list[Settled]] = {}  # units with the same labels and decisions, which are most
     for unit in units["unit"].tolist():
         votes: Counter[tuple[str, str]] = Counter()
         if unit == next_unit:

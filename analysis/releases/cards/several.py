@@ -32,7 +32,7 @@ class ReleasePart:
 
 
 def write_around(folder: Path, manifest: dict, parts: list[ReleasePart]) -> dict[str, dict]:
-    """Write the files beside the folders; returns the digests of all that no hash covers."""
+    """Write the files next to the folders; returns the digests of all that no hash covers."""
     tables = {
         f"{part.folder}-{name}": table
         | {"files": {split: f"{part.folder}/{path}" for split, path in table["files"].items()}}

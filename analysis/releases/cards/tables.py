@@ -159,7 +159,7 @@ def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str]
             columns[name] = ("number" if dimension.takes_number else "text", words)
         else:
             columns[name] = (columns[name][0], words)
-        columns[f"{name}_by"] = ("text", f"What settled {name}: adjudicated, imported, rule or majority")
+        columns[f"{name}_by"] = ("text", f"How {name} was decided: adjudicated, imported, rule or majority")
         columns[f"{name}_votes"] = ("text", f"How many people gave which label of {name}, as JSON")
 
     def parts() -> Iterator[tuple[list[int], dict[str, list]]]:

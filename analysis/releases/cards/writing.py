@@ -1,5 +1,5 @@
-"""Writes the files beside a release's hash: made from the frozen files, they carry versions and dates, and may be made
-again in another way without changing what was frozen."""
+"""Writes the files that a release's hash does not cover: made from the frozen files, they carry versions and dates, and
+may be made again in another way without changing what was frozen."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _explain(status: int, repository: str, makes: bool) -> None:
         404: f"The hub has no data set {repository}; publish it as a new one",
         409: f"The hub has a data set {repository} already; take another name, or publish a new version of it"
         if makes
-        else f"Somebody changed {repository} meanwhile; publish again",
+        else f"{repository} was changed meanwhile; publish again",
         413: "The hub refuses files of this size from this account",
     }
     if status >= 500 or status == 429:

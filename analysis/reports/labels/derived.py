@@ -1,4 +1,4 @@
-"""Coarser labels that follow from a dimension's own (`Dimension.derived`), as dimensions beside it in every report.
+"""Coarser labels that follow from a dimension's own (`Dimension.derived`), as further dimensions in every report.
 
 A derived dimension is named `grade.outcome` and titled "Outcome, derived from Grade", so nobody takes its figures for
 those of the labels that were given. Every label is mapped before anything is counted: a majority of perfect, acceptable

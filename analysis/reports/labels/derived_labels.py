@@ -1,4 +1,5 @@
-"""Labels that follow from a dimension's own (`analysis.reports.labels.derived`), beside those in a source's frame."""
+"""Labels that follow from a dimension's own (`analysis.reports.labels.derived`), in addition to those in a source's
+frame."""
 
 from __future__ import annotations
 

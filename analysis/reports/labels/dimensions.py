@@ -1,4 +1,4 @@
-"""Which of a task type's dimensions a report is about, told by what its labels mean."""
+"""Which of a task type's dimensions a report is about, by the meaning of its labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People's labels as the table of judgements beside a report's result (`analysis.figures.items`)."""
+"""People's labels as the table of judgements that is stored with a report's result (`analysis.figures.items`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose labels a report is about: people by pseudonym and name, and checkers as raters beside them."""
+"""The raters that a report is about: people by pseudonym and name, and checkers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Row(Protocol):
 
 
 def people_of(source: Source) -> dict[str, NamedRater]:
-    """Pseudonym -> person; people who are called alike are told apart by their pseudonyms."""
+    """Pseudonym -> person; people of the same name are distinguished by their pseudonyms."""
     raters = source.rater_frame()
     raters = raters[raters["kind"] != SLOT]
     alike = raters["name"].duplicated(keep=False)

@@ -138,7 +138,7 @@ def decisions_left_out(
         )
     n, checkers = n_all - n_left, " or ".join(dict.fromkeys(run.checker for run in against))
     words = (
-        f"{n:,} of {n_of(n_all, 'decisions')} {either(n, 'is', 'are')} left out: whoever made "
+        f"{n:,} of {n_of(n_all, 'decisions')} {either(n, 'is', 'are')} left out: the person who made "
         f"{either(n, 'it', 'them')} had been shown what {checkers} says of the item, or nobody knows whether they had."
     )
     return DecisionsLeftOut(n=n, n_all=n_all, words=words) if n else None

@@ -18,7 +18,7 @@ def counted(items: Iterable[IntervalRow], of: str) -> str:
 
 
 def values_of(items: Iterable[IntervalRow], digits: int = 3) -> str:
-    """Every value that is drawn, for whoever cannot see the picture."""
+    """Every value that is drawn, for those who cannot see the picture."""
     return "; ".join(
         f"{', '.join(filter(None, (item.row, item.series)))}: "
         f"{'undefined' if item.value is None else f'{item.value:.{digits}f}'}"

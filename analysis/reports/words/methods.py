@@ -13,10 +13,10 @@ from annotation import __version__
 if TYPE_CHECKING:
     from analysis.reports.report import Report
 
-# How a condition of a selection is said; a `source` is called by what figures are split by.
+# Phrases for the conditions of a selection; a `source` is called by what figures are split by.
 CONDITIONS = {
     "source": "units of the {by} {}",
-    "label": "units that somebody labelled {}",
+    "label": "units with the label {}",
     "arm": "answers of the arm {}",
     "annotator": "answers of {}",
     "guidelines": "answers given under version {} of the guidelines",

@@ -61,7 +61,7 @@ def intervals_in(result: Result, clusters_are: tuple[str, str] | None = None) ->
 
 
 def _warnings(intervals: list[dict]) -> str:
-    """What the most frequent notes beside intervals say, and of how many; empty where there are none."""
+    """The most frequent notes on intervals, with the number of intervals; empty if there are none."""
     notes = Counter(one["note"] for one in intervals if one.get("note"))
     if not notes:
         return ""

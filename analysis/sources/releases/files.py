@@ -1,10 +1,10 @@
 """The files of a release: what stands where, their hashes, and opening them in a folder or a zip.
 
-Beside the files of an export (the content in its layout, `annotations.jsonl`), `frames/` holds what figures need and
-labels do not say: units with what they come in, people's arms, decisions, and what checkers said. Every file is JSON
-Lines with sorted keys, its lines in the byte order of keys, without row numbers; numbers as Python writes them, which
-reads back the same. `manifest.json` lists every file with its SHA-256, and is not hashed itself, since it names the
-moment.
+In addition to the files of an export (the content in its layout, `annotations.jsonl`), `frames/` holds what figures
+need and labels do not say: units with what they come in, people's arms, decisions, and checkers' answers. Every file is
+JSON Lines with sorted keys, its lines in the byte order of keys, without row numbers; numbers as Python writes them,
+which reads back the same. `manifest.json` lists every file with its SHA-256, and is not hashed itself, since it names
+the moment.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def unpacked(archive: Path, folder: Path) -> None:
 
 
 def terms_of(manifest: dict) -> bytes:
-    """What people were asked and told: label set, what the project changed about it, and every version of the
+    """What people were asked and shown: label set, what the project changed about it, and every version of the
     guidelines. A file of its own, since these are read from the manifest, which no hash covers."""
     said = {name: manifest.get(name) for name in ("labels", "label_set", "options", "options_versions")}
     said["guidelines"] = manifest.get("settings", {}).get("guidelines", [])
@@ -173,7 +173,7 @@ class Files:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def changed_beside(self) -> list[str]:
-        """Files beside the hash, such as the card, that are gone or no longer what was written."""
+        """Files that the hash does not cover, such as the card, that are gone or no longer what was written."""
         changed = []
         for name, known in sorted(self.manifest.get("beside", {}).items()):
             try:
@@ -185,7 +185,7 @@ class Files:
         return changed
 
     def text(self, name: str) -> str:
-        """A file beside the hash. ReleaseError where the release has none of that name."""
+        """A file that the hash does not cover. ReleaseError where the release has none of that name."""
         try:
             with self.open(name) as file:
                 return file.read().decode("utf-8")

@@ -69,7 +69,7 @@ class OtherTable(ValueError):
 
 class LongTableSource(Source):
     """`level` stands for labels whose rows name none; `orders` has the labels of dimensions in their order, lowest
-    first, as they were said: `low,high` for the only dimension, or `quality=low,high`.
+    first, as the user gave them: `low,high` for the only dimension, or `quality=low,high`.
 
     People's labels are the labels of a dimension, or those said. A model's label outside them is a stray: on a
     scale it has no place and is refused; elsewhere it is an answer that nobody can share.
@@ -149,7 +149,7 @@ class LongTableSource(Source):
 
     def _refuse_alike(self, name: str, rows: list[dict], order: tuple[str, ...]) -> None:
         """Files put together from several write a number in several ways, and 1 and 1.0 would then be a disagreement.
-        Whoever lists both says that they differ."""
+        A user who lists both means that they differ."""
         first: dict[str, dict] = {}
         for row in rows:
             first.setdefault(row["label"], row)
@@ -323,7 +323,7 @@ class LongTableSource(Source):
 
 
 def orders_of(given: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str, ...]]:
-    """By dimension, the labels in their order. ValueError where it cannot be told whose they are."""
+    """By dimension, the labels in their order. ValueError if it is unclear which dimension they belong to."""
     orders: dict[str, tuple[str, ...]] = {}
     for one in given:
         name, is_named, listed = one.partition("=")

@@ -154,7 +154,7 @@ class RatedTableSource(LongTableSource):
         return dict(zip(self._units["unit_key"], self._units["unit"], strict=True))
 
     def runs(self) -> list[Run]:
-        """A model that gives labels and a number beside them is one run; those of numbers alone come last."""
+        """A model that gives labels with a number is one run; those of numbers alone come last."""
         runs = [
             replace(run, scores=(run.uuid, *run.scores)) if run.uuid in self._read.scores else run
             for run in (super().runs() if self._rows else [])

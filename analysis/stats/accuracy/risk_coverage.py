@@ -183,7 +183,7 @@ def selective_curve(
         "no outcome": int((~silent & ~is_known).sum()),
         "no score": int((~silent & is_known & ~has_score).sum()),
     }
-    # Whoever abstained stands behind every answer, at a threshold of its own that the curve does not show.
+    # Abstained answers come after every other, at a threshold of its own that the curve does not show.
     ranked = np.where(silent, -np.inf, score)[used]
     order = np.argsort(-ranked, kind="stable")
     answers, hits = ~silent[used][order], np.where(silent, 0, right)[used][order]

@@ -84,7 +84,7 @@ def _auc(hits: np.ndarray, misses: np.ndarray) -> np.ndarray:
 def _average_precision(hits: np.ndarray, misses: np.ndarray) -> np.ndarray:
     true_positives = np.cumsum(hits, axis=1)
     precision = np.nan_to_num(divide(true_positives, true_positives + np.cumsum(misses, axis=1)))
-    # Without a single miss there is nothing to be told apart, in a resample as in the data.
+    # Without a single miss there is nothing to distinguish, in a resample as in the data.
     total = np.where(misses.sum(axis=1) > 0, hits.sum(axis=1), 0)
     return divide((hits * precision).sum(axis=1), total)
 

@@ -1,4 +1,4 @@
-"""The ROC and the precision-recall curve of a score, point by point, for whoever draws them."""
+"""The ROC and the precision-recall curve of a score, point by point, for pictures."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def gwet_ac(labels: Labels, weights: str | None = None) -> ChanceCorrected:
     Parameters
     ----------
     labels : Labels
-        Any pattern of missing labels. Every category counts for q, whether somebody used it or not.
+        Any pattern of missing labels. Every category counts for q, whether it was used or not.
     weights : {None, 'linear', 'quadratic', 'ordinal'}
         1 on the diagonal; off it ``1 - |i - j| / (q - 1)``, its square's, or ``1 - m (m + 1) / (q (q - 1))`` with
         ``m = |i - j|``, by the order of `labels.categories`.

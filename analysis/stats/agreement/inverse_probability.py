@@ -24,7 +24,7 @@ class WeightedAgreement(Estimate):
 def weighted_agreement(measure: Callable[[Labels], Estimate], labels: Labels, chance: np.ndarray) -> WeightedAgreement:
     """An agreement measure in which each unit counts by the inverse of its chance to get more than one judgement.
 
-    Units that somebody chose for another judgement, because they looked hard, are too many among those with two labels;
+    Units that were chosen for another judgement, because they looked hard, are too many among those with two labels;
     units of a random share stand for the others. With the weights ``w_u = 1 / chance_u`` every sum over units that the
     measure is made of (coincidences, marginals, agreeing pairs) estimates the sum over all units, whether or not they
     got a second judgement; weights are scaled to a mean of 1, so that equal chances give the measure itself.

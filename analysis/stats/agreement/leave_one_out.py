@@ -43,7 +43,8 @@ def shares_of_others(labels: Labels) -> np.ndarray:
 
 
 def agreement_with_others(labels: Labels) -> tuple[OthersAgreement, ...]:
-    """Of each rater, by code: the mean over the units shared with somebody of the share of others' labels equal to it.
+    """Of each rater, by code: the mean, over the units with labels of others, of the share of others' labels equal to
+    it.
 
     Parameters
     ----------

@@ -134,8 +134,8 @@ def agreement_permutation_test(
 
 
 def _blocks(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What changes places, by label in the order of blocks: the block, what its members are told by (a cluster or a
-    unit), how many labels a member has; and that order of the labels at `rows`."""
+    """What changes places, by label in the order of blocks: the block, what its members are (a cluster or a unit), how
+    many labels a member has; and that order of the labels at `rows`."""
     unit, n = labels.unit[rows], int(rows.sum())
     if labels.exchangeable or not _come_in_clusters(labels):
         rater = np.zeros(n, dtype=int) if labels.exchangeable else labels.rater[rows]
@@ -166,7 +166,7 @@ def _n_movable(
     others: np.ndarray,
 ) -> int:
     """Labels of blocks (which begin at `starts`) whose permutation may change disagreement: who gave different
-    labels to different members (units or clusters), on which either what the others said costs the labels differently,
+    labels to different members (units or clusters), on which either the others' labels cost the labels differently,
     or another such rater moves."""
     size = np.diff(starts, append=len(value))
 
@@ -184,7 +184,7 @@ def _n_movable(
 
 
 def _distance(value: np.ndarray, categories: tuple[str, ...], level: str) -> np.ndarray:
-    """In the unit of the largest, so that numbers of any size are told apart by one tolerance."""
+    """In the unit of the largest, so that one tolerance serves numbers of any size."""
     if level == "ordinal":
         marginal = np.bincount(value, minlength=len(categories))
         rank = np.cumsum(marginal) - marginal / 2

@@ -142,8 +142,8 @@ def agreement_effect(
 
 
 def _compared(labels: Labels) -> np.ndarray:
-    """Raters with a label beside another's on some unit. Others have no part in agreement: they would let few people
-    pass for many."""
+    """Raters with a label on some unit that another rater labelled. Others have no part in agreement: they would let
+    few people pass for many."""
     several = np.bincount(labels.unit, minlength=labels.n_units) > 1
     return np.unique(labels.rater[several[labels.unit]])
 

@@ -17,7 +17,7 @@ from analysis.stats.resampling.intervals import NOT_CONTAINED, ROUNDING, expande
 
 SMALL = 1e-300
 FEW_UNITS = "fewer than two units or clusters to resample"
-# Why somebody has a competence and no interval.
+# Why a rater has a competence and no interval.
 ONE_CLUSTER = "labelled units of fewer than two claims, questions or other clusters"
 NO_SPREAD = "the same in all resamples, or defined in fewer than two"
 
@@ -186,7 +186,7 @@ def _ends(values: np.ndarray, estimate: np.ndarray, n_drawn: np.ndarray, level: 
 @dataclass(frozen=True, eq=False)
 class _Fit:
     """EM of either model over patterns with weights, (n_patterns, n_fits), many fits at once. A fit that has come to
-    rest takes no further steps, so what it ends at does not depend on those beside it.
+    rest takes no further steps, so its result does not depend on the others.
 
     `given` is (n_patterns, n_raters * q). Tables have the fits before the categories: (..., n_fits, q). Confusion
     tables are kept of the raters `tables_of`.

@@ -92,7 +92,7 @@ def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e
         return _nothing("Dawid-Skene", labels)
     patterns = rater_patterns(labels)
     times, by_rater = patterns.times, sparse.csr_array(patterns.given.T)
-    # Vote shares: labels of the pattern by category, whoever gave them.
+    # Vote shares: labels of the pattern by category, of all raters.
     counts = patterns.given @ np.tile(np.eye(q), (n_raters, 1))
     pattern_posterior = counts / counts.sum(axis=1, keepdims=True)
     likelihood, converged, iterations = -np.inf, False, 0
@@ -150,10 +150,10 @@ def mace(
     Returns
     -------
     LatentTruth
-        `competence` is theta. Undefined where no unit has a label, and where only one label was used: whoever always
-        guesses it gives it as surely as whoever knows it, and that all guess is likeliest then, however good they are.
-        With units of one label each nothing tells knowing from guessing, and theta ends anywhere that the shares of the
-        labels allow, or at 0.
+        `competence` is theta. Undefined where no unit has a label, and where only one label was used: a rater who
+        always guesses it gives it as surely as one who knows it, and that all guess is likeliest then, however good
+        they are. With units of one label each nothing tells knowing from guessing, and theta ends anywhere that the
+        shares of the labels allow, or at 0.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from analysis.stats.labels import Labels
 
 @dataclass(frozen=True, eq=False)
 class RaterPatterns:
-    """Distinct patterns of who said what.
+    """Distinct patterns of raters' labels.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class RaterPatterns:
 def rater_patterns(labels: Labels) -> RaterPatterns:
     """Patterns of all labelled units.
 
-    They are told apart by adding up one random 64-bit number per rater and label: in a million units, different ones
+    They are distinguished by adding up one random 64-bit number per rater and label: in a million units, different ones
     meet in one sum with a chance below 1e-7.
     """
     q = len(labels.categories)

@@ -420,7 +420,7 @@ def weighted_correlation(coefficient: str, x: np.ndarray, y: np.ndarray, weights
     """Correlation of each row of x with that of y, whole-number weights standing for repeated entries.
 
     x, y and weights are (batch, n) or (1, n); the result is (batch,), nan where a row has a nan or a constant side.
-    Work is n squared per row: for systems, of which there are few.
+    Work is n squared per row: for systems, which are few.
     """
     x, y, weights = np.broadcast_arrays(x, y, weights)
     bad = (np.isnan(x) | np.isnan(y)).any(axis=1)

@@ -15,7 +15,7 @@ NO_UNIT = "the group has no unit with an outcome"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Share(Estimate):
-    """A share of units, of which `n_hits` are counted.
+    """A share of units: `n_hits` are counted.
 
     Where no unit is counted, or every one, resampling knows no other share; the interval is then Clopper and Pearson's
     exact one with as many trials as there are units, or clusters, because units of one cluster may all be alike.

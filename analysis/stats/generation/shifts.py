@@ -1,7 +1,7 @@
 """What a language model answers before and after it is given evidence: shifts and conflicts (DRUID, 4.2, table 21).
 
 The answer is the most probable of `usage.ANSWERS`. A *memory conflict* is an answer without evidence that is decided
-(True or False) and opposed by the evidence. An *inter-context conflict* is a claim of which one piece of evidence says
+(True or False) and opposed by the evidence. An *inter-context conflict* is a claim with one piece of evidence that says
 that it is true and another that it is false.
 """
 

@@ -129,7 +129,7 @@ def draw(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def _evenly(steps: np.ndarray, alike: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Categories where units that are alike, and so have the same shares, get each in proportion, up to chance in what
-    is left over; beside them the groups of alike units, numbered without gaps. `steps` are the shares added up, without
+    is left over; and the groups of alike units, numbered without gaps. `steps` are the shares added up, without
     the last, for each unit or for all."""
     order = (alike + rng.random(len(alike))).argsort()  # those alike side by side, in a random order
     starts = np.diff(alike[order], prepend=-1) > 0

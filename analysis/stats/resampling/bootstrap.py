@@ -349,7 +349,7 @@ class Estimate:
     left_out : dict of str to int
         Units that do not enter the figure, counted by reason.
     note : str
-        A warning that belongs beside every interval of the figure; empty where there is none.
+        A warning about every interval of the figure; empty if there is none.
     """
 
     estimate: float

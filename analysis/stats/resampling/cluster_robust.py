@@ -11,7 +11,7 @@ from scipy import special
 NOTHING = "there are no observations"
 NO_CONTRAST = "everything compared has the same value"
 NO_CONTRAST_WITHIN = "nobody has both of what is compared"
-NOT_TOLD_APART = "the columns of the regression cannot be told apart"
+NOT_TOLD_APART = "the columns of the regression are linearly dependent"
 ONE_CLUSTER = "fewer than two clusters on a side that is compared"
 SEPARATED = "one side has no case, or only cases, so the odds are 0 or infinite"
 NO_SPREAD = "the outcome does not vary on either side, so the data give no interval"
@@ -62,7 +62,7 @@ def clustered_effect(
 ) -> Effect:
     """Coefficient of one column in a least-squares regression, with clustered standard errors.
 
-    For a column of 0 and 1 and nothing beside it this is the difference of two means. The variance is
+    For a column of 0 and 1 alone this is the difference of two means. The variance is
     ``V_1 + V_2 - V_12`` for two ways of clustering (the last of their intersections), each a sandwich with the factor
     ``G / (G - 1) (N - 1) / (N - K)``; it is never taken smaller than the smaller of V_1 and V_2 (see `two_ways`). The
     interval has a t distribution with one degree of freedom less than the smallest number of clusters.
@@ -344,5 +344,5 @@ def _variance(scores: np.ndarray, inverse: np.ndarray, combination: np.ndarray, 
 
 
 def _n_clusters(code: np.ndarray) -> int:
-    """`code` numbers the clusters from 0, each of which has a row."""
+    """`code` numbers the clusters from 0; each has a row."""
     return int(code.max(initial=-1)) + 1

@@ -23,8 +23,8 @@ class Interval:
     """A confidence interval and how it was made.
 
     `low` and `high` are nan where `undefined` gives a reason. `n_undefined` resamples had no defined value and are left
-    out of the quantiles. `n_clusters` is None when single units were resampled. `note` is a warning to be shown beside
-    the interval; empty where there is none.
+    out of the quantiles. `n_clusters` is None when single units were resampled. `note` is a warning about the interval;
+    empty if there is none.
     """
 
     low: float
@@ -183,7 +183,7 @@ def no_spread(n_drawn: int, clustered: bool, level: float) -> str:
 
 
 def few_informative_note(influence: tuple[np.ndarray, np.ndarray], n_drawn: int, clustered: bool) -> str:
-    """The warning beside an interval whose spread is that of few of many units: the others are alike.
+    """The warning about an interval whose spread is that of few of many units: the others are alike.
 
     Of m units that differ among many that do not, ``(sum d^2)^2 / sum d^4`` of the influences d is about m.
 
@@ -206,7 +206,7 @@ def few_informative_note(influence: tuple[np.ndarray, np.ndarray], n_drawn: int,
 
 
 def few_note(n: float, clustered: bool) -> str:
-    """The warning beside an interval whose spread is that of few units or clusters."""
+    """The warning about an interval whose spread is that of few units or clusters."""
     if n >= FEW:
         return ""
     return f"rests on only {n:.0f} {'clusters' if clustered else 'units'} and may be too narrow"

@@ -1,4 +1,5 @@
-"""Paired permutation: what two labellers or scores said of a unit, or of a whole cluster of units, changes places."""
+"""Paired permutation: the labels or scores of two labellers for a unit, or for a whole cluster of units, change
+places."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ class Continua:
         The entry that each span belongs to. Equal spans of one entry count once.
     start, end, label : (n_spans,) int arrays
     length : (n_texts,) int array
-        Code points of each text; -1 where it was not said.
-    labels, raters, texts : tuples
+        Code points of each text; -1 if unknown. labels, raters, texts : tuples
         Names behind the codes.
     cluster : (n_texts,) int array, optional
         What the texts come in; intervals then resample clusters.
@@ -113,7 +112,7 @@ class Continua:
         Raises
         ------
         ValueError
-            As the class; also a span by somebody who did not look, and a text with two lengths or two clusters.
+            As the class; also a span by a rater who did not look, and a text with two lengths or two clusters.
 
         Examples
         --------
@@ -198,7 +197,7 @@ class Continua:
         return np.bincount(self.text, minlength=self.n_texts)
 
     def only_label(self, label: Hashable) -> Continua:
-        """The spans with one label; whoever looked still did. ValueError for a label that nobody gave."""
+        """The spans with one label; the raters who looked stay. ValueError for a label that nobody gave."""
         if label not in self.labels:
             raise ValueError(f"no span has the label {label!r}")
         return self._keep_spans(self.label == self.labels.index(label))
@@ -253,7 +252,7 @@ class Continua:
         )
 
     def known_lengths(self) -> np.ndarray:
-        """Lengths of all texts, (n_texts,); ValueError where one was not said."""
+        """Lengths of all texts, (n_texts,); ValueError if one is unknown."""
         if (self.length < 0).any():
             missing = self.texts[int(np.argmax(self.length < 0))]
             raise ValueError(f"unit {missing!r}: {NO_LENGTHS}")

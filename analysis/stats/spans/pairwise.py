@@ -131,7 +131,7 @@ def span_agreement(marked: Iterable[Marked] | Continua) -> SpanAgreement:
 def span_agreement_by_label(marked: Iterable[Marked] | Continua) -> dict[Hashable, SpanAgreement]:
     """`span_agreement` of the spans with each label by themselves.
 
-    Whoever looked at a unit and marked nothing with the label has an empty set there, so a passage that two raters
+    A rater who looked at a unit and marked nothing with the label has an empty set there, so a passage that two raters
     marked under different labels counts against both labels.
 
     Returns

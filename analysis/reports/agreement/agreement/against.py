@@ -73,7 +73,7 @@ def _clusters(units: pd.DataFrame) -> np.ndarray:
 
 
 def _figures(of: pd.DataFrame, dimension: Dimension, values: tuple[str, ...], *, quick: bool) -> list[NamedFigure]:
-    """Of pairs of a label and the decision about its unit, each of which stands for a unit of its own; intervals draw
+    """Of pairs of a label and the decision about its unit, each counted as a unit of its own; intervals draw
     claims, or units, with all their labels."""
     said, decided = (of[column].to_numpy() for column in ("said", "decided"))
     both = Labels.of_two(said, decided, values, pd.factorize(of["cluster"])[0])

@@ -314,7 +314,7 @@ def number_figures(coded: Labels, level: str, *, quick: bool, all: bool) -> list
 
 
 def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool, all: bool) -> list[Coefficient]:
-    """Of answers that are sets, and of which parts may agree."""
+    """Of answers that are sets, which may agree in part."""
     alphas = {
         "alpha_masi": ("MASI distance of sets", partial(set_alpha, sets=sets, distance="masi")),
         "alpha_jaccard": ("Jaccard distance of sets", partial(set_alpha, sets=sets, distance="jaccard")),

@@ -25,7 +25,7 @@ def chances_of_units(source: Source, units: pd.DataFrame) -> pd.DataFrame | None
     """By place of unit: `drawn` for more than one judgement, `chosen` for an extra one, the `chance` to get more than
     one, and how many were `planned`. None where every item had the same chance, so that nothing needs weights.
 
-    Whoever is chosen gets more than one in any case (chance 1); everybody else did by the draw.
+    A chosen unit gets more than one in any case (chance 1); all others did by the draw.
     """
     items = source.item_frame().set_index("item")
     if not len(items) or not items["n_extra"].any():

@@ -53,7 +53,7 @@ PERMUTATIONS = (99, 999)
 
 
 def with_closed_form(estimate: Estimate, *, quick: bool, all: bool) -> WithClosedForm:
-    """A figure; with `all` also its interval in closed form for independent units, beside the bootstrap."""
+    """A figure; with `all` also its interval in closed form for independent units, in addition to the bootstrap."""
     closed = {"analytic": ClosedForm.taking(estimate.analytic_interval())} if all else {}
     return WithClosedForm.extending(to_figure(estimate, quick=quick), **closed)
 
@@ -129,7 +129,7 @@ def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool, all:
     with `all` Scott's pi, and what they say label by label.
 
     People of `coded` are pseudonyms, in whose order pairs are resampled; they are listed by their `names`, so that the
-    same labels give the same rows, whoever was faster.
+    same labels give the same rows, in whatever order they were given.
     """
     pseudonyms = sorted(coded.rater_names)
     table = cohen_kappa_table(coded)

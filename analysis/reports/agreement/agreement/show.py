@@ -459,8 +459,8 @@ def _selected(question: QuestionAgreement) -> list[Part]:
         return []
     note = (
         f"{n_of(selection.n_chosen, 'units')} not drawn {either(selection.n_chosen, 'has', 'have')} more than one "
-        f"label because somebody asked for one more judgement; so were {selection.n_chosen_and_drawn} of the "
-        f"{selection.n_drawn} drawn ones, of which the judgements planned at first count. The weights assume that "
+        f"label because one more judgement was asked for; so were {selection.n_chosen_and_drawn} of the "
+        f"{selection.n_drawn} drawn ones, whose judgements count as first planned. The weights assume that "
         "requests do not depend on the answers that are compared; the random share assumes nothing."
     )
     return [
@@ -529,7 +529,7 @@ def _by_arm(question: QuestionAgreement) -> list[Part]:
 
 
 def _by_version(question: QuestionAgreement) -> list[Part]:
-    without = left_out(question.n_labels_without_version, "labels of which the version is not known")
+    without = left_out(question.n_labels_without_version, "labels with an unknown version")
     return [
         Table(
             f"{question.title}: by version of the guidelines",

@@ -30,7 +30,7 @@ from annotation.task_types import Dimension
 
 MAX_FIELDS = 20
 MAX_PAIRS = 50
-# Texts whose units are aligned for gamma, drawn at random where there are more, and random continua beside them.
+# Texts whose units are aligned for gamma, drawn at random where there are more, and random continua.
 GAMMA_TEXTS = 2000
 GAMMA_DRAWS = 1000
 CU_ALPHA = "cu-alpha: labels where both highlighted"

@@ -46,10 +46,9 @@ def compute(
     quick: bool = False,
 ) -> tuple[AlternativeAnnotator, Items]:
     """The test for the newest finished run of each checker, over labels of people that this checker did not touch; with
-    `touched`, over what people last said.
-
-    `epsilon` is the discount for the machine being cheaper, from 0 to 1; `scoring` a key of SCORINGS; people with fewer
-    than `min_units` (at least 2) units take no part. Wrong values raise ValueError.
+    `touched`, over people's latest labels. `epsilon` is the discount for the machine being cheaper, from 0 to 1;
+    `scoring` a key of SCORINGS; people with fewer than `min_units` (at least 2) units take no part. Wrong values raise
+    ValueError.
     """
     if not (math.isfinite(epsilon) and 0 <= epsilon <= 1):
         raise ValueError(f"epsilon lies between 0 and 1, not {epsilon}")

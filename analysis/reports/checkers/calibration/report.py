@@ -64,7 +64,7 @@ MAY = {None: "undefined", True: "yes", False: "not shown"}
 READING = (
     "Agreement is with the majority of people over the units of the part that they labelled; ties are left out. No "
     "claim or question is in both parts. Only figures on the held-out part say how well a version does: on the other "
-    "part it was chosen to do well. Whoever picks the best of many versions by the held-out part tunes on that too. "
+    "part it was chosen to do well. Picking the best of many versions by the held-out part tunes on that part too. "
     "The alternative annotator test (Calderon, Reichart and Dror 2025) asks whether it may stand in for a person."
 )
 

@@ -213,7 +213,7 @@ def _on_shared(about: About) -> str:
 
 
 def _than(about: About, better: bool) -> str:
-    """Decisions may be made of a person's own labels, so no more is said than how often these are equal."""
+    """Decisions may be made of a person's own labels, so only the share of equal ones is reported."""
     if about.result.reference == FINAL:
         return "closer to the final labels than" if better else "further from the final labels than"
     if is_of_people(about.result):

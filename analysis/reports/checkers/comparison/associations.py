@@ -137,7 +137,7 @@ def _of_systems(people: np.ndarray, value: np.ndarray, units: pd.DataFrame) -> l
         )
         for drawn, of in DRAWN.items():
             over = f"means of {n_of(len(correlations.systems), 'models')}"
-            # One test, beside the first of its three intervals.
+            # One test, in the row of the first of its three intervals.
             mine = _tested(test, OF_MODELS) if drawn == "by_item" else None
             levels.append(_level("system", over, title, of, getattr(correlations, drawn), RESAMPLES, mine))
     return levels

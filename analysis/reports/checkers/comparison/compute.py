@@ -50,7 +50,7 @@ from analysis.stats import (
 )
 from annotation.task_types import Dimension, TaskType
 
-# What is computed of each dimension beside the run's own figures; None where it was not asked or has to wait.
+# What is computed of each dimension in addition to the run's own figures; None where it was not asked or has to wait.
 PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "baseline", "scores", "associations")
 # Some figures count labels that are untouched by the other run as well, or by the newest run of every checker.
 BY_BOTH, BY_ALL = "both", "all"
@@ -168,7 +168,7 @@ def compute(
             parts[side.dimension.slug]["labellers"] = of_everybody[side.dimension.slug]
             if all:
                 parts[side.dimension.slug] |= _rivals(items, side, of_all, codes_of_all, units, margin)
-    if not gives_labels:  # then all that can be said is how scores go with the place of people's labels
+    if not gives_labels:  # then only the correlation of scores with the place of people's labels is defined
         sides = [side for side in sides if side.dimension.level != "nominal"]
     rated = {side.dimension.slug: rated_by(side.dimension, ratings, reference) for side in sides}
     codes_of_run = {
@@ -289,7 +289,7 @@ def _values(source: Source, run: Run, score: str, units: pd.DataFrame) -> np.nda
 
 
 def _add_side(items: Items, side: Sides, run: Run) -> None:
-    """What people and the checker said, and why one of them has no label that counts."""
+    """Labels of people and the checker, and why one of them has no label that counts."""
     slug, people, checker = side.dimension.slug, side.people, side.checker
     by_people, by_run = f"{side.dimension.title} by people", f"{side.dimension.title} by {run.name}"
     items.add_labels(f"{slug}.people", by_people, people.code, side.dimension)
@@ -355,7 +355,7 @@ def _baseline(side: Sides, units: pd.DataFrame) -> Baseline | None:
 
 
 def _measures(side: Sides, units: pd.DataFrame, *, quick: bool) -> dict:
-    is_number = side.dimension.takes_number  # a score stands beside it, and no label
+    is_number = side.dimension.takes_number  # it has a score and no label
     values = ("number", "none") if is_number else side.dimension.values
     people = np.full(len(units), -1) if is_number else side.people.code
     measures = classification(people, side.checker, values, cluster_codes(units))

@@ -34,7 +34,7 @@ def said_by_checker(slug: str, label: str) -> Filter:
 
 
 def of_versus(column: str, *who_is_right: str) -> Filter:
-    """Units that people and two runs label, of which these are right; by default whoever is."""
+    """Units that people and two runs label, and that these runs have right; by default any."""
     return Filter({column: who_is_right or ("both", "run", "other", "neither")})
 
 

@@ -23,7 +23,7 @@ from analysis.sources.outline import SLOT, Run
 from analysis.stats import Estimate, classification, expected_accuracy, paired_accuracy
 from annotation.task_types import Dimension, TaskType
 
-# Columns of a table that can still be read; whoever labelled most is listed.
+# Columns of a table that can still be read; those who labelled most are listed.
 MAX_PEOPLE = 20
 
 Codes = Mapping[str, np.ndarray]  # dimension -> a code per unit, -1 for none
@@ -115,7 +115,7 @@ def _add_labeller(
     run: str,
     judged: str,
 ) -> None:
-    """What one labeller said, and where it is the reference's label."""
+    """One labeller's labels, and where they equal the reference's."""
     of = {"run": run, "judged": judged}
     items.add_labels(f"{dimension.slug}.by.{who}", f"{dimension.title} by {name}", labels, dimension, **of)
     same = np.where((labels >= 0) & (reference >= 0), labels != reference, -1)

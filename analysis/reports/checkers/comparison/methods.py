@@ -114,7 +114,7 @@ def _correlations(result: Comparison) -> str:
 
 
 def _tested(result: Comparison) -> str:
-    """How correlations were told from chance."""
+    """How correlations were tested."""
     associations = [dimension.associations for dimension in result.dimensions if dimension.associations]
     tests = [test for one in associations for test in one.tests]
     within = [row for one in associations for row in one.levels if row.test and row.test.name == WITHIN]
@@ -175,8 +175,8 @@ def _two_scores(result: Comparison) -> str:
     return sentences(
         f"Correlations of {a} and of {b} with the same labels were compared by a paired permutation test that swaps "
         f"both scores, standardised (for Spearman and Kendall their ranks), for whole {clusters_of(result)[1]} "
-        f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman Williams's t and Steiger's Z stand "
-        "beside it: they allow for the correlation between the scores, but treat units as independent.",
+        f"({_swaps(result)}; Deutsch, Dror and Roth 2021). For Pearson and Spearman, Williams's t and Steiger's Z "
+        "are given as well: they allow for the correlation between the scores, but treat units as independent.",
         _adjusted(result, "scores"),
     )
 

@@ -1,4 +1,4 @@
-"""Pictures of the comparison: confusion, curves, reliability, and everybody beside everybody."""
+"""Pictures of the comparison: confusion, curves, reliability, and all pairs of labellers."""
 
 from __future__ import annotations
 

@@ -295,7 +295,7 @@ class Comparison(RunAgainstReference):
     unanswered: list[str]
     dimensions: list[ComparedDimension]
     pooled: list[str] | UnsetType = UNSET  # groups of raters that a file named and that are taken together
-    without_labels: list[str] | UnsetType = UNSET  # questions answered by numbers, which the reference cannot settle
+    without_labels: list[str] | UnsetType = UNSET  # questions answered by numbers, which the reference has no label for
 
     @property
     def gives_labels(self) -> bool:

@@ -132,7 +132,7 @@ def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
 
 
 def references_with_model(source: Outline) -> dict[str, str]:
-    """Final labels come first where there are decisions beside labels. A model of the people can be learned where
+    """Final labels come first where there are decisions as well as labels. A model of the people can be learned where
     a person who labelled has a name."""
     here = list(references_here(source))
     if source.has_people():

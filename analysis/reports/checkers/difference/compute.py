@@ -51,7 +51,7 @@ def compute(source: Source, *, run: str, other: str, quick: bool = False) -> tup
     origins = derived_from(kind)
     units = source.unit_frame(kind.unit_kind)
     items = new_items(units, runs=[before.uuid, now.uuid])
-    # No figure counts them: they stand beside the items.
+    # No figure counts them: they are shown with the items.
     add_judgements(items, source.type, source.label_frame(units))
     suggestions = [with_derived_labels(kind, source.suggestion_frame(which)) for which in (before, now)]
     dimensions = []

@@ -17,8 +17,8 @@ MEASURES = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene
 
 
 def labelled_by(question: RatedQuestion, row: RaterCompetence, label: str = "", **units: str) -> Filter:
-    """Units that somebody labelled, or gave one label; of these those with `units`, by what follows the question in the
-    column's name. Labels of a checker are columns of units, those of people judgements."""
+    """Units that the person labelled, or gave one label; of these those with `units`, by what follows the question in
+    the column's name. Labels of a checker are columns of units, those of people judgements."""
     slug = question.dimension
     conditions = {f"{slug}.{name}": value for name, value in units.items()}
     if row.kind == CHECKER:

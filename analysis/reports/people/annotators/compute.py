@@ -59,8 +59,8 @@ def compute(
     """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
     the most uncertain units or for all.
 
-    With checkers, only labels of people count that none of these checkers touched; with `touched`, what people last
-    said.
+    With checkers, only labels of people count that none of these checkers touched; with `touched`, people's latest
+    labels.
     """
     kind = with_derived(source.type)
     frame = source.unit_frame(kind.unit_kind)

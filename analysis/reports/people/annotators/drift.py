@@ -13,7 +13,7 @@ from analysis.stats import Labels, change, clustered_effect, drift, mean_share, 
 from annotation.task_types import Dimension
 
 BLOCKS = len(BLOCK_TITLES)
-NO_ORDER = "no answer has both a moment and another person's label beside it"
+NO_ORDER = "no answer has both a time and another person's label of the same unit"
 MAX_PEOPLE = 200
 # Of a first pass: every answer's moment would have to be read for it.
 NOT_YET = WorkDrift(min_answers=MIN_ANSWERS, undefined=PENDING)
@@ -67,7 +67,7 @@ def _agreement(part: pd.DataFrame) -> Figure:
 
 
 def _answers(labels: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> tuple[pd.DataFrame, int]:
-    """A row per answer with another person's label beside it, each person's in the order in which they were given: who,
+    """A row per answer to a unit with another person's label, each person's in the order in which they were given: who,
     share (mean over its labels), group (claim or question), version; and how many have no moment."""
     coded = Labels.from_columns(
         labels["unit"].tolist(), labels["rater"].tolist(), labels["label"].tolist(), dimension.values

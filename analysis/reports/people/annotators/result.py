@@ -55,7 +55,7 @@ class UnitPosterior(Record):
 
 
 class Posterior(Record):
-    """What the models make of units: how many stay open, are outvoted, or are told apart by the models."""
+    """What the models make of units: how many stay open, are outvoted, or get different labels by the models."""
 
     n_units: int
     n_uncertain: int

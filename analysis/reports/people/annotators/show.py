@@ -18,7 +18,7 @@ from analysis.reports.words.sentences import checker_name, clusters_of, defined_
 
 CHECKERS = {"without": "People only", "with": "People, and the newest run of each checker"}
 UNITS = {"uncertain": "the most uncertain", "all": "all"}
-# Whoever shares fewer units with others gets no competence: it would be read off a handful of labels.
+# A person who shares fewer units with others gets no competence: it would be read off a handful of labels.
 MIN_SHARED = 10
 MOST_NAMED = 5
 
@@ -205,7 +205,7 @@ def methods(result: Annotators) -> str:
         + (f", with {listed(with_runs)} as raters{touched}." if with_runs else ", from labels of people alone."),
         "Dawid and Skene's model (1979) gives everybody a confusion table and every unit a posterior, by expectation "
         "maximisation from the shares of votes; competence is the chance of a right label over the estimated "
-        "prevalence. MACE (Hovy et al. 2013) estimates the chance that somebody knows rather than guesses.",
+        "prevalence. MACE (Hovy et al. 2013) estimates the chance that a rater knows rather than guesses.",
         f"An annotator who shares fewer than {result.min_shared} units with others has no estimate.",
         "The models also estimate the share of each true label.",
         f"Intervals of all these (95 %) refit both models to {listed([f'{n:,}' for n in resamples], 'or')} bootstrap "

@@ -1,4 +1,4 @@
-"""Whether quick answers agree less with other people's: each annotator's time beside the agreement of their labels."""
+"""Whether quick answers agree less with other people's: each annotator's time and the agreement of their labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.task_types import Dimension
 
 MIN_TIMED = 10
 QUARTERS = ("quickest", "second", "third", "slowest")
-NO_TIME = "no answer has both a time and another person's label beside it"
+NO_TIME = "no answer has both a time and another person's label of the same unit"
 # Of a first pass: most answers' times would have to be read for it.
 NOT_YET = Speed(undefined=PENDING)
 

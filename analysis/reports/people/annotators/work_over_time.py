@@ -10,7 +10,7 @@ from analysis.reports.people.annotators.result import RatedQuestion, SpeedQuarte
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import sentences
 
-# Whoever has fewer answers that somebody else answered too gets no trend.
+# A person with fewer answers to units that others answered too gets no trend.
 MIN_ANSWERS = 20
 # With answers about fewer claims the interval of one person's trend covers less than it says (docs/statistics.md).
 FEW_CLAIMS = 20
@@ -114,7 +114,7 @@ def _note(drift: WorkDrift) -> str:
             f" {few} answered about fewer than {FEW_CLAIMS} claims or questions: with ten of them 95 % intervals of a "
             "person's change covered the true value in 91 % of simulated studies, with thirty in 95 %."
         )
-    return sentences(note, left_out(drift.n_undated, "answers of which the moment is not known"))
+    return sentences(note, left_out(drift.n_undated, "answers with an unknown time"))
 
 
 def methods(questions: list[RatedQuestion], clusters_are: tuple[str, str]) -> str:

@@ -175,7 +175,7 @@ def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
             f"{n_of(people.get(True, 0), 'people')} answered with suggestions and {people.get(False, 0)} without: "
             "intervals that allow for differences between people need more of them."
         )
-    notes.append(left_out(counts["n_unknown"], "answers of which it is not known whether a suggestion was seen"))
+    notes.append(left_out(counts["n_unknown"], "answers for which it is unknown whether a suggestion was seen"))
     notes.append(left_out(counts["n_other_run"], "answers given with another run's suggestions in view"))
     return list(filter(None, notes))
 

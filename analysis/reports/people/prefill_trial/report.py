@@ -523,7 +523,7 @@ def methods(result: PrefillTrial) -> str:
         "of clusters, and so are those of the shares and the geometric mean times on either side.",
         f"Krippendorff's alpha ({'; '.join(f'{title}, {level}' for title, level in levels.items())}) and its "
         "differences have jackknife intervals clustered the same way.",
-        f"{n_of(result.n_unknown, 'answers')} of which it is not known whether a suggestion was seen, and "
+        f"{n_of(result.n_unknown, 'answers')} for which it is unknown whether a suggestion was seen, and "
         f"{result.n_other_run} given with another run's suggestion in view, were left out.",
         *map(_says, result.dimensions),
         defined_clusters(result),

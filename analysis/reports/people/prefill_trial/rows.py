@@ -70,7 +70,7 @@ def unseen_votes(dimension: Dimension, units: pd.DataFrame, first: pd.DataFrame)
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One dimension's labels that have a suggestion beside them; arrays have an entry per label.
+    """One dimension's labels of units that have a suggestion; arrays have an entry per label.
 
     `unit` is the place in the units, `cluster` a code of the claim or question; `right` is 1, 0, or -1 where nothing
     says. `is_outside`: what is right was decided, not read off the labels that are compared.
@@ -110,7 +110,7 @@ def trial_of(
     decided: pd.DataFrame | None = None,
 ) -> Trial:
     """`labels` as from `first_answers` or `revised_answers`. What is right is what was decided, or else the majority of
-    the votes, of which one's own first answer is taken out."""
+    the votes without one's own first answer."""
     mine = labels[labels["dimension"] == dimension.slug]
     place = _places(units, mine)
     by_checker = codes_of(dimension, units, suggested)[place]

@@ -49,7 +49,7 @@ from annotation.task_types import Dimension
 STUDIES = 500
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 FEW_SHARED = 30
-CONDITIONAL = "asked of some units only, and it is unknown of which of the others it would be"
+CONDITIONAL = "asked about some units only, and it is unknown which of the others it would be asked about"
 
 
 def compute(

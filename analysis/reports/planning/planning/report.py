@@ -42,7 +42,7 @@ class Widths(Record):
 
 
 class UnitsNeeded(Record):
-    """What the target takes, and how many units more than there are; None with the reason where it cannot be said."""
+    """What the target takes, and how many units more than there are; None with the reason if it cannot be estimated."""
 
     n_units: int | None
     more_units: int | None
@@ -245,7 +245,7 @@ def _of_rates(result: Planning, question: QuestionPlan) -> list[Lines]:
             "form from the variance of simulated units"
         )
         title = f"{question.title}: width of the interval of {row.title} by units and judgements"
-        # Labels of other scripts have no letter that a file's name may have, so they are told by their numbers.
+        # Labels of other scripts have no letter that a file's name may have, so they are named by their numbers.
         pictures += _picture(result, question, row.widths, ("share", str(number), row.label), title, method)
     return pictures
 

@@ -212,7 +212,7 @@ NEXT = (
     Rule(
         "tied",
         lambda one: one.all.tied > 0,
-        lambda one: f"adjudicate the {n_of(one.all.tied, 'aspects')} of which people are divided",
+        lambda one: f"adjudicate the {n_of(one.all.tied, 'aspects')} on which people are divided",
     ),
 )
 

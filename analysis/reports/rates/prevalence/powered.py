@@ -35,7 +35,7 @@ class Judged:
 
 def means(human: np.ndarray, machine: np.ndarray, judged: Judged, no_spread: str) -> Means:
     """People alone over all that they judged, both together, and the checker's own mean of all that it judged. Values
-    lie in 0..1; `no_spread` says why there is no interval where all of somebody's are equal, with {} for who it is."""
+    lie in 0..1; `no_spread` says why there is no interval where all of a person's are equal, with {} for who it is."""
     mine, cluster = judged.by_people, judged.cluster
     both, others = (judged.sides()[name] for name in ("both", "others"))
     alone = prediction_powered_mean(human[mine], machine[mine], human[:0], cluster[mine], cluster[:0], power=0.0)

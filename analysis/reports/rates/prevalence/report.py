@@ -384,7 +384,7 @@ def methods(result: Prevalence) -> str:
         _over_responses(result),
         "It assumes that people labelled a random sample. Where a question is not asked, none of its labels is given.",
         f"Intervals (95 %) are normal; variances are of sums over {clusters_of(result)[1]}, and ends are kept within 0 "
-        "and 1. The estimates from people's labels alone and from the checker's alone stand beside them; the interval "
+        "and 1. The estimates from people's labels alone and from the checker's alone are given as well; the interval "
         "of the latter reflects the sampling of units only, and not the checker's errors.",
         defined_clusters(result),
         listed_results(result),
@@ -409,8 +409,8 @@ def _over_responses(result: Prevalence) -> str:
     both, partly = (max(getattr(one, name) for one in responses) for name in ("n_both", "n_partly"))
     return sentences(
         f"The mean over {n_of(responses[0].n, 'responses')} of the share of their {words} with each label, and the "
-        "share of responses with any such, were estimated in the same way with the response as the unit, of which "
-        f"people's value is the mean over those who labelled all of its {words} (at most {both:,} with the checker's).",
+        "share of responses with any such, were estimated in the same way with the response as the unit. People's "
+        f"value of a response is the mean over those who labelled all of its {words} (at most {both:,} with the checker's).",
         f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
         f"Responses without {words} ({without:,}) are left out." if without else "",
     )
