@@ -410,7 +410,8 @@ def _over_responses(result: Prevalence) -> str:
     return sentences(
         f"The mean over {n_of(responses[0].n, 'responses')} of the share of their {words} with each label, and the "
         "share of responses with any such, were estimated in the same way with the response as the unit. People's "
-        f"value of a response is the mean over those who labelled all of its {words} (at most {both:,} with the checker's).",
+        f"value of a response is the mean over those who labelled all of its {words} "
+        f"(at most {both:,} with the checker's).",
         f"Responses that people labelled in part (at most {partly:,}) count as unlabelled." if partly else "",
         f"Responses without {words} ({without:,}) are left out." if without else "",
     )
