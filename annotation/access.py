@@ -134,7 +134,7 @@ def sees_labels(user: User, project: Project) -> bool:
 
 
 def project_with_labels_for(user: User, slug: str) -> Project:
-    """The project, for somebody who may see its labels now."""
+    """The project, for a user who may see its labels now."""
     project = project_for(user, slug, RESEARCHER, ADJUDICATOR)
     if project.is_preparing:
         raise InPreparation(project.why_not_ready)
@@ -156,7 +156,7 @@ def label_access_of(user: User, project: Project) -> LabelAccess | None:
 
 
 def may_still_be_blind(user: User, project: Project) -> bool:
-    """Whether somebody labels here and was served nobody's labels yet."""
+    """Whether the user labels here and has been served nobody's labels yet."""
     return ANNOTATOR in roles_of(user, project) and label_access_of(user, project) is None
 
 
@@ -235,7 +235,7 @@ def projects_with_labels_for(user: User, job: Job) -> list[Project]:
 
 
 def run_for(user: User, uuid, model: type[Row] = CheckerRun, *, edit: bool = False) -> Row:
-    """A run or a training with its project and job, for the project's researchers; an extraction for whoever reviews
+    """A run or a training with its project and job, for the project's researchers; an extraction for those who review
     the project's drafts. With `edit`, for those who may change the data set."""
     rows = model.objects.filter(uuid=uuid).select_related("project__dataset", "job", "created_by")
     run = _of_researcher(user, rows, "run")
@@ -307,8 +307,8 @@ def assignment_for(user: User, uuid: UUID) -> Assignment:
     """An assignment of a project in which the person annotates, with its project and two versions of its guidelines:
     `guideline_newest`, and `guideline_acknowledged`, the last one that the person did.
 
-    The id is a secret of whoever was given the page, and a lost lease does not take it back: late answers are kept.
-    Removed where the person no longer annotates in the project.
+    The id is a secret of the person who was served the page, and a lost lease does not take it back: late answers are
+    kept. Removed where the person no longer annotates in the project.
     """
     values = [user.pk, Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection), user.pk, ANNOTATOR.value]
     for assignment in Assignment.objects.raw(_ASSIGNMENT_OF_ANNOTATOR, values):

@@ -10,7 +10,7 @@ from itertools import islice
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-# From so many new rows on, PostgreSQL is told at once.
+# From so many new rows on, PostgreSQL's statistics are updated at once.
 MANY_ROWS = 5000
 # Fields whose Python value is what the driver takes; the others go through Django's conversion.
 _PLAIN = {

@@ -1,6 +1,6 @@
 """What may come in: one place per kind of value, for JSON, forms, addresses and files alike.
 
-Each function gives the value as it is stored, or raises Refused with the reason; whoever calls knows the field's name.
+Each function gives the value as it is stored, or raises Refused with the reason; the caller knows the field's name.
 What every database can store and every reader gives back is allowed, and nothing else. Knows no Django, so that formats
 can use it.
 """

@@ -1,4 +1,4 @@
-"""The pages of the work itself; each area lists its own addresses beside its views."""
+"""The pages of the work itself; each area lists its own URLs next to its views."""
 
 from annotation.datasets import views as datasets
 from annotation.decisions import desk_views as adjudication

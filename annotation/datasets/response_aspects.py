@@ -55,7 +55,8 @@ class KeyLengths:
         self.longest: dict[str, dict[type, int]] = {}
 
     def problem(self, record: object) -> tuple[str, str, str] | None:
-        """Column, value and reason for a response or an aspect whose id is too long beside one that came before."""
+        """Column, value and reason for a response or an aspect whose id is too long and collides with an earlier
+        one."""
         if not isinstance(record, ResponseRecord | AspectRecord) or not record.question:
             return None
         of_question = self.longest.setdefault(record.question, {})
@@ -66,7 +67,7 @@ class KeyLengths:
 
 @contextmanager
 def _told_of_long_keys():
-    """A database that keeps to the length of keys refuses those of two long ids, of which one was stored before."""
+    """A database that keeps to the length of keys refuses those of two long ids if one was stored before."""
     try:
         yield
     except DataError as error:

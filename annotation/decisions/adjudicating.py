@@ -1,4 +1,5 @@
-"""Decisions of adjudicators: one label per unit and dimension that stands for the unit, beside what people said.
+"""Decisions of adjudicators: one label per unit and dimension that counts for the unit, in addition to people's
+answers.
 
 Nothing is overwritten: deciding anew and withdrawing add rows, and what the person had been shown stands with each.
 """

@@ -1,6 +1,6 @@
 """The adjudicators' queue: which item is next and who holds it, what its page shows, and storing what was decided.
 
-Judgements come under letters. Names, and what checkers said, leave the server only when somebody asks for them, and
+Judgements come under letters. Names and checkers' answers leave the server only when the adjudicator asks for them, and
 that is noted (`Shown`). A decision carries what its page was made from: where an answer or a decision has come since,
 nothing is stored and the page is asked again.
 """
@@ -80,7 +80,7 @@ class Outdated(Exception):
 
 @dataclass(frozen=True)
 class Queue:
-    """What somebody chose to work through."""
+    """What the adjudicator chose to work through."""
 
     which: str = ""
     order: str = "distance"
@@ -309,7 +309,7 @@ def names(project: Project, user: User, item: Item) -> dict[str, str]:
 
 
 def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
-    """What runs said about the item, each run under a small letter, noted as shown."""
+    """Runs' answers about the item, each run under a small letter, noted as shown."""
     page = pages.load_page(item.pk, desk_type(project.type))
     ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
     rows = list(Suggestion.objects.filter(run__project=project, unit__in=ids).select_related("run").order_by("pk"))
@@ -435,7 +435,7 @@ def _done_before(project: Project, user: User, rows: dict, places: list[tuple]) 
 
 
 def undo(project: Project, user: User, item: Item, done: object) -> None:
-    """Take back what `decide` stored: what was in force before is in force again. Outdated where somebody
+    """Take back what `decide` stored: what was in force before is in force again. Outdated if another person has
     decided since."""
     page = pages.load_page(item.pk, desk_type(project.type))
     rows = {page.unit_ids[unit.key]: unit for unit in page.units}

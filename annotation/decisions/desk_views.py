@@ -130,7 +130,7 @@ def adjudication_next(request, slug):
 @login_required
 @require_POST
 def adjudication_snapshot(request, slug):
-    """Have posteriors and checkers' uncertainty computed anew; whoever asks is sent to the job."""
+    """Have posteriors and checkers' uncertainty computed again, and redirect to the job."""
     return redirect("job_detail", desk.start_snapshot(_project(request, slug), request.user).uuid)
 
 
@@ -177,7 +177,7 @@ def adjudication_undo(request, slug, uuid):
 
 @asked_by_page
 def adjudication_reveal(request, slug, uuid):
-    """Names, or what checkers said, for whoever asks; it is noted as shown before it leaves the server."""
+    """Names, or checkers' answers, on request; they are noted as shown before they leave the server."""
     project = _project(request, slug)
     item, body = _item(project, uuid), _body(request)
     if body.get("what") == "names":
@@ -191,7 +191,7 @@ def adjudication_reveal(request, slug, uuid):
 @login_required
 @require_safe
 def guideline_examples(request, slug):
-    """What adjudicators said the guidelines need, with the example, for their author."""
+    """What adjudicators marked as examples for the guidelines, for their author."""
     project = project_with_labels_for(request.user, slug)
     labels_served(request, project)
     rows = Decision.objects.in_force().filter(project=project, for_guidelines=True).select_related("unit")

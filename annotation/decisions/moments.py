@@ -1,4 +1,4 @@
-"""What was said and decided as of a moment: the newest revision and decision then."""
+"""Answers and decisions as of a moment: the newest revision and decision then."""
 
 from __future__ import annotations
 

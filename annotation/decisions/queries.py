@@ -1,4 +1,4 @@
-"""Reads about a project's items: the list with its filters, and one item with everything that was said about it."""
+"""Reads about a project's items: the list with its filters, and one item with all answers."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
 
     `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise).
     """
-    if filter in LABEL_FILTERS:  # through the index of cases, which are few beside items
+    if filter in LABEL_FILTERS:  # through the index of cases, which are few compared with items
         narrow = {f"case__{name}": value for name, value in LABEL_FILTERS[filter][1].items()}
         items = Item.objects.filter(case__project=project, **narrow).order_by("case__position")
     else:
@@ -78,7 +78,7 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
 
 class ItemPages(Paginator):
     """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone, and flagged
-    items by their flags, which are few beside items."""
+    items by their flags, which are few compared with items."""
 
     MAX_LISTED = 10_000
 
@@ -197,7 +197,7 @@ class ItemView:
 
 
 def item_view(project: Project, item: Item) -> ItemView:
-    """Everything that was said about one item, side by side."""
+    """All answers to one item, side by side."""
     kind = project.type
     units = list(
         Unit.objects.filter(item_units__item=item)
@@ -226,7 +226,7 @@ def item_view(project: Project, item: Item) -> ItemView:
         decisions[decision.unit_id, decision.dimension].append(decision)
     revised = revised_answers(item.pk, [one for of_unit in decisions.values() for one in of_unit])
     then = {(one.annotation, one.unit, one.dimension): one.then for one in revised}
-    # What the project hides is shown where somebody said or decided something about it.
+    # A question that the project hides is shown if it has answers or decisions.
     known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}
     dimensions = [one for one in kind.dimensions if not one.is_hidden or one.slug in known]
     questions, marking = [], cases.compares_highlights(kind)

@@ -1,4 +1,4 @@
-"""A project's items: the list, one item with all that was said about it, and what can be done with it."""
+"""A project's items: the list, one item with all answers, and what can be done with it."""
 
 from urllib.parse import urlencode
 
@@ -26,7 +26,7 @@ from annotation.models import Item, Project, Unit
 from annotation.work import assigning, showing, stuck
 from annotation.work.label_access import labels_served
 
-# More items than this are moved by whoever makes the project: by its order.
+# More items than this are ordered by the project's creator: by its order.
 MAX_MOVED = 50_000
 MAX_FREED = 200  # stuck items, each in a transaction of its own
 

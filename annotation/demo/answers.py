@@ -1,4 +1,4 @@
-"""What the demo's two annotators lean on. These labels stay out of the database until somebody gives them.
+"""What the demo's two annotators lean on. These labels stay out of the database until an annotator gives them.
 
 `fixtures/demo/labels/` has a file per project with an answer for each of its units, by the unit's key: labels by
 dimension, quotes by text where the answer can be marked, and, for units about which careful people differ, a `doubt`:
@@ -37,7 +37,7 @@ def _answer(described: dict) -> DemoAnswer:
     return DemoAnswer(**{**described, "doubt": _answer(doubt) if doubt else None})
 
 
-# What somebody says who hesitates. Neutral evidence is taken for irrelevant, and the other way round.
+# The answer of an annotator who hesitates. Neutral evidence is taken for irrelevant, and the other way round.
 STANCE_DOUBTS = {
     "refutes": "insufficient-refutes",
     "insufficient-refutes": "refutes",
@@ -69,8 +69,8 @@ def _claims() -> list[dict[str, str]]:
 
 
 def verdict_answers(conflict: str) -> dict[str, DemoAnswer]:
-    """Verdicts on the claims of `claims.tsv`, by what settles them there; `conflict` is the label where the evidence
-    does so both ways. Who hesitates lets weak evidence of the other side count."""
+    """Verdicts on the claims of `claims.tsv`, by the label that decides them there; `conflict` is the label where the
+    evidence does so both ways. Who hesitates lets weak evidence of the other side count."""
     stances: dict[str, set[str]] = {}
     for row in _claims():
         stances.setdefault(row["claim_id"], set()).add(row["evidence_stance"])

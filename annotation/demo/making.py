@@ -1,6 +1,6 @@
 """The demo's people, data sets and projects. Making them again adds only what is missing.
 
-The two annotators lean on answers that are kept beside the data (`demo_answers`). Where an answer can be doubted, each
+The two annotators lean on answers that are kept with the data (`demo_answers`). Where an answer can be doubted, each
 of them now and then follows the doubt, and they mark more or fewer words, so that agreement, disagreement and a
 comparison with a checker can be looked at.
 """

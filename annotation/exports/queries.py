@@ -61,7 +61,7 @@ DECISION_FIELDS = ("note", "seen", "decided_at")
 
 @dataclass(slots=True)
 class ExportedItem:
-    """An item with all that was said about it."""
+    """An item with all its answers."""
 
     key: str
     anchor: int  # id of the unit that the item is made from
@@ -74,7 +74,7 @@ class ExportedItem:
     decisions: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     # When they were made, where that is known.
     decided_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
-    # Questions that only decisions settle; on others the majority counts where nobody decided.
+    # Questions whose labels come from decisions alone; on others the majority counts where nobody decided.
     only_decided: frozenset[str] = frozenset()
 
     def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
@@ -241,7 +241,7 @@ def _read(
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
     for pk, annotation, *said in revisions:
         item, rater, surplus = annotations[annotation]
-        if rater in raters:  # else somebody who was not there at the start
+        if rater in raters:  # else a person who was not there at the start
             entry = found[item]
             record = _record(entry.key, raters[rater], judgements.get(pk, ()), said, project.task_type, surplus)
             entry.annotations.append(record)

@@ -1,7 +1,7 @@
-"""Exports: what people said, in files that others can trust.
+"""Exports: people's answers, in files that others can trust.
 
 The content comes in the layout that the task type names, with one decided label per unit; every single annotation comes
-beside it as JSON Lines. Both are in the byte order of keys and carry no row numbers, so the same labels give the same
+with it as JSON Lines. Both are in the byte order of keys and carry no row numbers, so the same labels give the same
 bytes on any database, and an export imported into an empty Assay comes out the same.
 """
 
@@ -148,8 +148,8 @@ def write_export(
         for path in folder.iterdir():
             path.unlink()
         raise JobError(
-            f"Nothing was exported, because units have no label: {open_units.in_words(kind)}. Settle them by a rule or "
-            "by adjudication, or choose another way"
+            f"Nothing was exported, because units have no label: {open_units.in_words(kind)}. Decide them with a rule "
+            "or by adjudication, or choose another way"
         )
 
     rows = exported_decisions(project, moment)
@@ -300,7 +300,7 @@ class ExportHandler:
 
     def _keep(self, job: Job, working: Path, lease: Lease) -> None:
         with transaction.atomic():
-            lease.complete()  # first: whoever has lost the lease keeps nothing
+            lease.complete()  # first: a worker that has lost the lease keeps nothing
             for path in sorted(working.iterdir()):
                 digest = digest_of(path)
                 artifact = Artifact.objects.create(

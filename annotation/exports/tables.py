@@ -162,7 +162,7 @@ class _Tables:
 
 
 def _revised(item: ExportedItem) -> dict[tuple[str, str], str]:
-    """Rater and unit -> what they had said when the unit was decided, where it is something else now."""
+    """Rater and unit -> their answer when the unit was decided, if it has changed since."""
     found: dict[tuple[str, str], list[str]] = {}
     said: dict[str, dict[int, AnnotationRecord]] = {}
     for annotation in item.annotations if item.decided_at else ():

@@ -161,7 +161,7 @@ class JudgementRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationRecord:
-    """Everything that one rater said about one item at one time (one revision).
+    """All answers of one rater to one item at one time (one revision).
 
     `rater_kind` is `person` where the file says who judged, `slot` where raters are exchangeable: a slot's name is only
     a position and no pairwise figure may be made from it.
@@ -245,8 +245,8 @@ class LostRecord:
 
 @dataclass(frozen=True, slots=True)
 class OddRecord:
-    """Rows of one class that are neither right nor wrong (`tables.oddities`). `what` says of which value or text,
-    `is_open` that somebody has to say what to do with them before anything is imported."""
+    """Rows of one class that are neither right nor wrong (`tables.oddities`). `what` names the value or text, `is_open`
+    means that the user has to say what to do with them before anything is imported."""
 
     kind: str
     what: str
@@ -260,7 +260,7 @@ class RowError:
     """A row that cannot be taken, and why. `line` counts lines of text, or rows where the format has no lines.
 
     `cells` is the row as it stands in the file, where its format tells. With `is_chosen` nothing is wrong with the row:
-    whoever imports said that such rows are left out.
+    the user chose to leave such rows out.
     """
 
     file: str

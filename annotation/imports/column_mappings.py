@@ -1,4 +1,4 @@
-"""How somebody mapped a table's columns, kept for the next file with the same header."""
+"""A user's mapping of a table's columns, kept for the next file with the same header."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def recall(user: User, seen: Preview, layout: str = "") -> tuple[GuessedColumns,
 
 
 def values_offered(guess: GuessedColumns) -> dict[str, dict[str, str | None]]:
-    """What the values in columns of labels mean, by field: as was said, else as guessed."""
+    """What the values in columns of labels mean, by field: as mapped, else as guessed."""
     said = guess.said
     found = guess_values(said.layout, said.mapping, guess.seen.rows)
     return {target: {**values, **said.values.get(target, {})} for target, values in found.items()}
@@ -69,7 +69,7 @@ def is_asked_more(before: GuessedColumns, said: SaidMapping) -> bool:
 
 
 def guess_or_refuse(source: SourceFile, layout: str | None = None, encoding: str = "") -> GuessedColumns:
-    """What the columns of a table are, where nobody has said so. ImportProblem where there is no guess."""
+    """What the columns of a table are, without a mapping. ImportProblem where there is no guess."""
     guess = guess_columns(source, layout, encoding)
     if guess.refusal:
         raise ImportProblem(guess.refusal)

@@ -286,7 +286,7 @@ class ValuesForm(forms.Form):
             )
 
     def choices(self, before: FileChoices) -> FileChoices:
-        """With what was said of the values, besides what was said before."""
+        """With what was entered for the values, in addition to earlier entries."""
         values = {question: dict(said) for question, said in before.values.items()}
         leaves_out = False
         for number, (question, value) in enumerate(self.places):

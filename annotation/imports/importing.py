@@ -41,7 +41,7 @@ class ImportUnderWay(ImportProblem):
 
 @dataclass(frozen=True, slots=True)
 class FileChoices:
-    """What the user said about the files, as `formats.Options` takes it; can be stored as JSON."""
+    """What the user entered about the files, as `formats.Options` takes it; can be stored as JSON."""
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def files_of_uploads(stored: list[Upload]) -> tuple[dict, ...]:
 
 
 def _is_wanted(path: Path) -> bool:
-    """Whether a file of a folder is read: neither hidden nor a description of the rows beside it."""
+    """Whether a file of a folder is read: neither hidden nor a description of other files' rows."""
     return path.is_file() and not path.name.startswith(".") and path.name not in BESIDE_ROWS
 
 
@@ -158,7 +158,7 @@ def settings_in(request: ImportRequest) -> CarriedSettings | None:
 
 
 def frames_of(request: ImportRequest) -> Frames | None:
-    """What a release among the files says beside its labels."""
+    """What a release among the files has in addition to its labels."""
     return frames_in(sources_of(request)) if get_format(request.format).carries_settings else None
 
 
@@ -324,7 +324,7 @@ def _task_type_of(labels: Iterable[tuple[str, str, str]]) -> str:
 
 
 def check(request: ImportRequest, dataset: Dataset | None) -> None:
-    """Raise ImportProblem for what can be told without reading the whole file."""
+    """Raise ImportProblem for what is known without reading the whole file."""
     if request.format not in FORMATS:
         raise ImportProblem(f"There is no format {request.format!r}; available: {', '.join(FORMATS)}")
     if request.on_judged not in ON_JUDGED:
@@ -373,7 +373,8 @@ def read_as(request: ImportRequest, findings: Findings) -> list[str]:
 
 
 def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:
-    """ImportProblem where the project has other scores or labels of a checker under the version that is said of it."""
+    """ImportProblem where the project has other scores or labels of a checker under the version that is given for
+    it."""
     project = Project.objects.filter(slug=request.project.slug).first() if request.project else None
     if project is not None and request.choices.checkers:
         try:

@@ -275,7 +275,7 @@ OTHER_SETS = "Labels, scores and suggestions of pieces of other sets than the pr
 
 
 def labels_of_set(records: Iterable, unit_kind: str, piece_set: str) -> Iterator:
-    """The records without what is said of pieces of other sets, which are counted. Pieces come before it."""
+    """The records without labels of pieces of other sets, which are counted. Pieces come before it."""
     piece = PIECE_LINKS.get(unit_kind)
     elsewhere: set[int] = set()
     number, first = 0, ""

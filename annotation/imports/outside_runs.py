@@ -1,7 +1,7 @@
 """Scores and labels that checkers gave elsewhere: each checker of a file becomes a run that never ran here.
 
 Its checker is called `outside:NAME`, which no checker of Assay can be. The same content twice is one run. Other content
-is a new run, with the next version where none is said; under a version and parameters that are said it is refused,
+is a new run, with the next version if none is given; under a given version and parameters it is refused,
 unless it is said to be a new run all the same.
 """
 
@@ -38,7 +38,7 @@ class OutsideDone:
     runs_unchanged: int = 0
 
 
-# What stands beside labels, each by place: probability, probability of every label, explanation, spans.
+# What comes with labels, each by place: probability, probability of every label, explanation, spans.
 Beside = tuple[dict, dict, dict, dict] | tuple[()]
 NOTHING_BESIDE = (None, {}, "", [])
 
@@ -77,7 +77,7 @@ class _Gathered:
 
 
 def refuse_others(project: Project, records: Callable[[], Iterable], checkers: Mapping[str, Mapping]) -> None:
-    """Before anything is stored: JobError as `bring_in` raises it for other content under a version that is said. The
+    """Before anything is stored: JobError as `bring_in` raises it for other content under a version that is given. The
     file is read for it only where there is such a run."""
     known = {
         checker: said
@@ -200,7 +200,8 @@ def _has_run(
     parameters: Mapping | None = None,
     existing: str = REFUSE,
 ) -> bool:
-    """Whether a run has this content. JobError where one has other content under what is said of the checker."""
+    """Whether a run has this content. JobError if one has other content under the checker's given version and
+    parameters."""
     earlier = project.checker_runs.filter(checker=f"{OUTSIDE}{checker}", **({"version": version} if version else {}))
     known = earlier.filter(origin__sha256=digest).values_list("parameters", flat=True)
     if any(parameters is None or before == parameters for before in known):

@@ -1,7 +1,8 @@
 """The two ways in which staged rows end: published in one short transaction, or taken back in short batches.
 
 A changed row is updated where it stands while nobody has judged it. What was judged, or what a checker has results for,
-is never rewritten: a new version stands beside the old one, together with everything that is shown on one page with it.
+is never rewritten: a new version is added next to the old one, together with everything that is shown on one page with
+it.
 """
 
 from __future__ import annotations

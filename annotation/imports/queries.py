@@ -147,7 +147,7 @@ def _in_titles(labels: dict[str, dict[str, int]], label_set: dict) -> dict[str, 
 
 
 def _columns(columns: list[str]) -> list[str]:
-    """What differs; `one more` of a kind is said with the kind's name."""
+    """What differs; `one more` of a kind comes with the kind's name."""
     return [
         f"one more {kind_name(column.removeprefix('one more '))}" if column.startswith("one more ") else column
         for column in columns

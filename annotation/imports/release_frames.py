@@ -1,5 +1,6 @@
-"""What a release says beside its labels, stored in the project that it makes: who was what, the plan of items, which
-suggestions people saw, what checkers and retrievals gave. The next release of the project is the same byte for byte.
+"""What a release has in addition to its labels, stored in the project that it makes: who was what, the plan of items,
+which suggestions people saw, what checkers and retrievals gave. The next release of the project is the same byte for
+byte.
 
 Runs come as finished ones that never ran here: they keep their origin, have nothing to go on with, and no later run
 takes answers over from them.
@@ -132,7 +133,7 @@ class _Frames:
     # --- checker runs ---------------------------------------------------------------------------------------------
 
     def _run(self, row: dict) -> None:
-        """The run itself. What it said is stored afterwards, and anew where an earlier attempt did not come so far."""
+        """The run itself. Its answers are stored afterwards, and anew where an earlier attempt did not come so far."""
         found = self.project.checker_runs.filter(origin__run=row["run"]).first()
         if found is None:
             scores = [incoming.text(name, 80) for name in row["scores"]]

@@ -29,11 +29,11 @@ class Findings:
     from_checkers: Counter = field(default_factory=Counter)  # checker elsewhere -> scores and labels of it
     lost: list[LostRecord] = field(default_factory=list)  # what the file has and Assay cannot hold
     odd: list[OddRecord] = field(default_factory=list)  # rows that are neither right nor wrong
-    chosen_count: int = 0  # rows that are left out because somebody said so
+    chosen_count: int = 0  # rows that are left out by choice
     error_count: int = 0
     errors: list[RowError] = field(default_factory=list)
     read_as: list[str] = field(default_factory=list)  # what the columns were read as, in sentences
-    left_out: Callable[[RowError], None] | None = None  # told of every row that does not come in
+    left_out: Callable[[RowError], None] | None = None  # called with every row that is not imported
     judged_count: int = 0
     judged: list[dict] = field(default_factory=list)  # changed rows whose content carries judgements
 
@@ -56,7 +56,7 @@ class Findings:
             self.errors.append(error)
 
     def add_problem(self, column: str, value: object, reason: str) -> None:
-        """A problem found beside the file: its reader knew the line, the tables know the key."""
+        """A problem found after reading the file: its reader knew the line, the tables know the key."""
         self.add_error(RowError("", None, column, shorten(value), reason))
 
     def add_judged(self, kind: str, key: str, columns: Iterable[str]) -> None:

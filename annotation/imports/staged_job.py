@@ -1,7 +1,7 @@
 """Content that a job brings: one chunk stages it, the end publishes it. Imports do so, and the making of pairs.
 
-A worker that dies while staging leaves rows that nobody sees; whoever takes the chunk next deletes them and starts
-again. Publishing is one transaction and happens once.
+A worker that dies while staging leaves rows that nobody sees; the next worker deletes them and starts again. Publishing
+is one transaction and happens once.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def start_publishing(
 
 
 def guard_of(lease: Lease):
-    """To be called in every writing transaction: a worker that lost its chunk must not write beside the next one."""
+    """To be called in every writing transaction: a worker that lost its chunk must not write at the same time as the
+    next one."""
 
     def guard() -> None:
         lease.beat()
@@ -124,7 +125,7 @@ def found_in(job: Job, findings: Findings, on_judged: str, done: str, *, leaves_
 
 
 def question_about(kind: str) -> str:
-    """What has to be said of odd rows, for an error."""
+    """What the user has to choose about odd rows, for an error."""
     oddity = ODDITIES[kind]
     return f"{oddity.title}: say what to do with them ({kind}: {', '.join(oddity.answers)})"
 
@@ -147,7 +148,7 @@ def publish_staged(job: Job, on_judged: str, lease: Lease, and_then: Callable[[]
 
 
 def take_back(job: Job) -> None:
-    """After a cancelled or failed job: delete what is staged. Should somebody resume the job, it has to stage again."""
+    """After a cancelled or failed job: delete what is staged. A resumed job has to stage again."""
     job.refresh_from_db()
     batch = ContentBatch.objects.filter(job=job).first()
     if batch is not None and batch.state == ContentBatch.State.STAGED:

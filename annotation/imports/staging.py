@@ -152,7 +152,7 @@ class ContentPass:
                         time.sleep(PAUSE_SECONDS)
                 except IntegrityError as error:
                     raise JobError(
-                        f"The file contains a key twice, or somebody changed the data set: {error}"
+                        f"The file contains a key twice, or the data set was changed meanwhile: {error}"
                     ) from error
             else:
                 self._take_waiting(stages=False)

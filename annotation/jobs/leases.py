@@ -34,11 +34,11 @@ class JobError(Exception):
 
 
 class JobCancelled(Exception):
-    """Somebody asked for the job to stop."""
+    """The job was cancelled."""
 
 
 class LeaseLost(Exception):
-    """The lease ran out and the chunk may be somebody else's: nothing may be written for it any more."""
+    """The lease ran out and the chunk may be another worker's: nothing may be written for it any more."""
 
 
 @dataclass
@@ -152,7 +152,7 @@ def kept_alive(lease: Lease):
                     lease._lost.set()
                     break
             except DatabaseError as error:
-                # Tried again; if it stays away, the lease runs out and whoever takes the chunk next does it again.
+                # Tried again; if it stays away, the lease runs out and the next worker repeats it.
                 log.warning("Could not extend the lease of chunk %s: %s", lease.chunk.pk, error)
                 connections.close_all()
         connections.close_all()

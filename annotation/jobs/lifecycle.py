@@ -1,7 +1,7 @@
 """Background work. A chunk row with its lease is the truth; the broker only wakes workers.
 
 A worker claims one chunk at a time, writes its results in one transaction with the chunk's own state, and so neither
-loses nor repeats anything when it is killed: the lease runs out and somebody else takes the chunk. A broker that
+loses nor repeats anything when it is killed: the lease runs out and another worker takes the chunk. A broker that
 forgets messages costs a few seconds, until the sweep wakes workers again. A chunk that met an error is not tried again
 before its `not_before`; the sweep sends somebody to it then. A job whose server is away gives its workers back, however
 often that happens, until it has waited for too long.
@@ -96,7 +96,7 @@ def create_job(
     """Store a job with its chunks (payload, number of inputs) and, once that is committed, wake workers.
 
     Raises SameJob where an unfinished job would do the same, and TooManyJobs where the person has too many of them;
-    not where workers are not woken, since whoever starts it works it off.
+    not if workers are not woken, since the caller runs it itself.
     """
     chunks = list(chunks)
     with transaction.atomic():
@@ -216,8 +216,8 @@ def work_on_beside(job_id: int) -> bool:
     def help_out() -> None:
         try:
             work_on(job_id)
-        except Exception:  # the lease runs out, and somebody takes the chunk again
-            log.exception("Working beside on job %s failed", job_id)
+        except Exception:  # the lease runs out, and a worker takes the chunk again
+            log.exception("A second thread of job %s failed", job_id)
         finally:
             connections.close_all()
 
@@ -253,7 +253,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
         _reopen(lease)
         raise
     except LeaseLost:
-        log.warning("Lost the lease of chunk %s of job %s; whoever has it now finishes it", chunk.index, job.uuid)
+        log.warning("Lost the lease of chunk %s of job %s; its present holder finishes it", chunk.index, job.uuid)
     except JobCancelled:
         _reopen(lease)
         close_cancelled(job)
@@ -318,7 +318,7 @@ def _close_failed(job: Job, lease: Lease, message: str) -> None:
         held = Chunk.objects.filter(pk=lease.chunk.pk, lease_token=lease.token).update(
             state=Chunk.State.FAILED, lease_token=None, lease_expires_at=None, error=message
         )
-        # Whoever has the chunk now decides what becomes of the job.
+        # The present holder of the chunk decides what becomes of the job.
         failed = held and Job.objects.filter(pk=job.pk, state__in=UNFINISHED).update(
             state=Job.State.FAILED, message=message, finished_at=timezone.now()
         )
@@ -338,7 +338,7 @@ def request_cancel(job: Job) -> None:
 
 
 def close_cancelled(job: Job) -> None:
-    """Mark the job cancelled unless a chunk is still being worked on by somebody alive."""
+    """Mark the job cancelled unless a live worker still holds a chunk."""
     now = timezone.now()
     with transaction.atomic():
         if job.chunks.filter(state=Chunk.State.LEASED, lease_expires_at__gte=now).exists():
@@ -400,7 +400,7 @@ def most_urgent(job_id: int) -> int:
 def sweep() -> int:
     """Send a worker to every unfinished job that has something to take. The number of jobs.
 
-    Also to a job that somebody works on: the others may have died. The message is short-lived, so that it is dropped
+    Also to a job with an active worker: the others may have died. The message is short-lived, so that it is dropped
     where every worker has its hands full.
     """
     for job in Job.objects.filter(pk__in=Project.objects.values("filled_by")).exclude(
@@ -424,7 +424,7 @@ def run_here(job: Job) -> Job:
         job.refresh_from_db()
         waiting = None if job.is_finished else next_retry(job)
         if waiting is not None:
-            if job.waits_for:  # whoever started a command sees why nothing happens
+            if job.waits_for:  # the user of a command sees why nothing happens
                 log.warning("%s; next try at %s", job.waits_for, waiting.not_before)
             time.sleep(max(0.0, (waiting.not_before - timezone.now()).total_seconds()))
         elif not _jobs_to_take(timezone.now()).filter(pk=job.pk).exists():

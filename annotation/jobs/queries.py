@@ -18,7 +18,7 @@ class JobProgress:
     total: int
     words: str  # how much of how much
     rate: str
-    left: str  # "" where nothing can be said
+    left: str  # "" if it is unknown
     message: str
     failures: tuple[str, ...]  # what went wrong in chunks that are tried again
     can_cancel: bool

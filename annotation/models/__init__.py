@@ -1,4 +1,4 @@
-"""Every table: content, work, judgements, suggestions, jobs. What each holds is said in its own module."""
+"""Every table: content, work, judgements, suggestions, jobs. The module of each documents it."""
 
 from .changes import SettingsChange
 from .claims import ClaimCollection, CollectedClaim

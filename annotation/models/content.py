@@ -25,7 +25,7 @@ class Dataset(models.Model):
 
 
 class DatasetGrant(models.Model):
-    """Lets somebody other than the owner make projects from a data set, and import into it if `can_edit`."""
+    """Lets a person other than the owner make projects from a data set, and import into it if `can_edit`."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="grants")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="dataset_grants")

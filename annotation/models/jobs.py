@@ -125,7 +125,7 @@ class WorkerBeat(models.Model):
 
 
 class Upload(models.Model):
-    """A file somebody sent, under a name the server chose."""
+    """An uploaded file, under a name that the server chose."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="uploads")
@@ -171,7 +171,7 @@ def remove_file(instance: Upload | Artifact, **more) -> None:
 
 
 class ColumnMapping(models.Model):
-    """How somebody mapped a table's columns, remembered for the next file with the same header."""
+    """A user's mapping of a table's columns, remembered for the next file with the same header."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     header_hash = models.CharField(max_length=64)

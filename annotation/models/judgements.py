@@ -1,4 +1,4 @@
-"""What people said. An edit is a new revision; nothing is overwritten and nothing acknowledged is dropped."""
+"""People's answers. An edit is a new revision; nothing is overwritten and nothing acknowledged is dropped."""
 
 import re
 from datetime import timedelta
@@ -15,7 +15,7 @@ LONGEST_OPEN = timedelta(days=366)  # of an item in a browser; more is a clock t
 
 
 class Annotation(models.Model):
-    """All that one rater said about one item, through its revisions."""
+    """One rater's answers to one item, through its revisions."""
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="annotations")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="annotations")
@@ -149,7 +149,7 @@ class RuleRun(models.Model):
     # The newest revision and decision that it knew.
     moment = models.JSONField(default=dict)
     counts = models.JSONField(default=dict)
-    # The first units that it left undecided although somebody labelled them: [{"question", "unit", "votes",
+    # The first labelled units that it left undecided: [{"question", "unit", "votes",
     # "posterior" where a model gave one}].
     left_open = models.JSONField(default=list, db_default=[])
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
@@ -168,7 +168,7 @@ class RuleRun(models.Model):
 
 class Decision(models.Model):
     """What stands for the unit, with the method that made it: a label, that no answer is right, or that the unit is
-    dropped. Rows are only added: whoever decides anew, or withdraws, adds the next one. Each rule has rows of its own,
+    dropped. Rows are only added: a new decision or a withdrawal adds the next one. Each rule has rows of its own,
     beside those of people and of other rules."""
 
     class Method(models.TextChoices):
@@ -288,7 +288,7 @@ class Shown(models.Model):
 
 
 class Case(models.Model):
-    """An item that adjudicators have something to see to: answers differ, somebody flagged it or wrote a comment, or a
+    """An item that waits for an adjudicator: answers differ, an annotator flagged it or wrote a comment, or a
     model of raters takes its label to be improbable, be everybody of one mind.
     It follows from answers, flags and decisions (`annotation.projects.cases`), and is stored with each of these so that
     nobody has to look through all judgements for the next one. It adds up the item's disagreements, and stays when all

@@ -58,7 +58,7 @@ class Project(models.Model):
     # Raised with every write that can change a figure: reports are cached by it.
     label_version = models.PositiveBigIntegerField(default=0)
     # Of a project that a release made: {"release": its SHA-256, "project": its slug there, "overlap": what was planned
-    # there, beside what is asked for here}.
+    # there, and what is asked for here}.
     origin = models.JSONField(default=dict, blank=True)
     # The import that is storing labels here. Until it ends, the project is in preparation: nothing reads its labels.
     filled_by = models.ForeignKey(
@@ -113,7 +113,7 @@ class Project(models.Model):
 
 
 class LabelSet(models.Model):
-    """Questions that somebody made (task_types/label_sets.py), frozen: a change is a row of its own. The same content
+    """Questions that a user made (task_types/label_sets.py), frozen: a change is a row of its own. The same content
     is once for each person who has it; what the identifier means is the same in all of these rows."""
 
     identifier = models.CharField(max_length=80, db_index=True)  # TaskType.identifier
@@ -194,7 +194,7 @@ def new_pseudonym() -> str:
 
 
 class Rater(models.Model):
-    """Whoever a label is by: a member, a person of an imported file, or a slot where a file does not say who voted.
+    """The author of labels: a member, a person of an imported file, or a slot where a file does not say who voted.
 
     Slots are exchangeable: a slot's name is a position, and figures for pairs of raters are not offered for them.
     """
@@ -206,7 +206,7 @@ class Rater(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    # What somebody of a release was there: a member there is one in figures, and nobody's account here.
+    # The role of a person in the release: a member there is one in figures, and nobody's account here.
     origin_kind = models.CharField(max_length=10, choices=Kind.choices, null=True)  # noqa: DJ001 (null: is from here)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="raters")
     name = models.CharField(max_length=200)  # as shown to researchers; external: as in the file
@@ -240,8 +240,8 @@ class Rater(models.Model):
 
 
 class GuidelineAcknowledgement(models.Model):
-    """That a rater was shown a version of the guidelines and said so. An answer carries the version that its author's
-    page had acknowledged."""
+    """That a rater was shown a version of the guidelines and acknowledged it. An answer carries the version that its
+    author's page had acknowledged."""
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="acknowledgements")
     version = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""What automatic checkers said, and what made them say it."""
+"""Checkers' answers, and their provenance."""
 
 from django.db import models
 
@@ -44,7 +44,8 @@ class Suggestion(models.Model):
 
 
 class Score(models.Model):
-    """A number behind a suggestion, or beside it: similarity, overlap, perplexity. Null where undefined."""
+    """A number that a suggestion was made from, or that comes with it: similarity, overlap, perplexity. Null where
+    undefined."""
 
     run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="scores", db_index=False)
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="scores")
@@ -77,8 +78,8 @@ class RunFailure(models.Model):
 
 
 class RunSample(models.Model):
-    """How a run came to what it says about one unit, as its checker told: kept for a few units, and for a few failures
-    of each reason."""
+    """How a run arrived at its answer about one unit, as its checker reported: kept for a few units, and for a few
+    failures of each reason."""
 
     run = models.ForeignKey(CheckerRun, on_delete=models.CASCADE, related_name="samples")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="run_samples")

@@ -1,4 +1,4 @@
-"""Addresses that are told what happens in a project, and what they were told."""
+"""URLs that are notified of events in a project, and the notifications."""
 
 import uuid
 
@@ -38,7 +38,7 @@ class WebhookDelivery(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True)  # of the last answer
     message = models.TextField(blank=True)  # why the last attempt failed
-    # When it is tried next; while somebody sends it, when somebody else may.
+    # When it is tried next; during a delivery, when another worker may try.
     due_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
     delivered_at = models.DateTimeField(null=True)

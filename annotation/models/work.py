@@ -72,7 +72,7 @@ class Assignment(models.Model):
     class Reason(models.TextChoices):
         PLANNED = "planned"
         REPLACES_SKIP = "replaces-skip"
-        EXTRA = "extra"  # somebody asked for one more judgement
+        EXTRA = "extra"  # one more judgement was asked for
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")

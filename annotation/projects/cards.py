@@ -26,7 +26,7 @@ class CardError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CardPart:
-    """A part of the card; `missing` is what is said before a release that goes without it, empty where it may."""
+    """A part of the card; `missing` is the warning before a release without it, empty if it is optional."""
 
     name: str
     title: str

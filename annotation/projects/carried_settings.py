@@ -1,7 +1,7 @@
 """The settings of a project on their way to another Assay: what a manifest says of them, and a new project made so.
 
-Members, checker runs and labels are no settings. How many judgements an item gets is said and shown, but asked for only
-where whoever imports wants people to label: the labels that a file brings do not fill these places.
+Members, checker runs and labels are no settings. How many judgements an item gets is stored and shown, but asked for
+only if the importing user wants people to label: the labels that a file brings do not fill these places.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class CarriedSettings:
 
 
 def settings_of(project: Project) -> dict:
-    """What a manifest says of them; the options stand beside it."""
+    """What a manifest says of them; the options are next to it."""
     return {
         **{one.name: value for one in SETTINGS.values() if one.is_exported(value := getattr(project, one.name))},
         "overlap": project.planned_overlap,

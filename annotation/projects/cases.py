@@ -1,7 +1,7 @@
 """What waits for adjudicators, item by item (`Case`), and on which units and dimensions answers differ
 (`Disagreement`): counted from answers, flags and decisions in the transaction that stores one of these.
 
-Whoever counts has locked the item, or the project where it is about many of its items: of two people who answer one
+The caller has locked the item, or the project where it is about many of its items: of two people who answer one
 item at the same moment the second sees what the first one said. Rows are written in the order of items and units.
 """
 
@@ -34,7 +34,7 @@ from annotation.task_types import Dimension, TaskType
 ITEMS_AT_ONCE = 1000
 ROWS_AT_ONCE = 1000
 PROJECTS, ITEMS = 1601, 1602  # spaces of advisory locks
-# Methods whose decisions settle a disagreement. A rule chooses no highlights: where these are compared, people do.
+# Methods whose decisions resolve a disagreement. A rule chooses no highlights: where these are compared, people do.
 BY_PEOPLE = "adjudicated"
 SETTLING = (BY_PEOPLE, "rule")
 WAITING = Q(is_waiting=True)
@@ -97,7 +97,7 @@ def locked_item(project_id: int, item_id: int) -> list[int]:
     return [PROJECTS, project_id % 2**31, ITEMS, item_id % 2**31]
 
 
-# What others have said of an item, as it is now: the page that an answer came from may be older.
+# Others' answers to an item, as of now: the page that an answer came from may be older.
 _OTHERS = """
 SELECT item.state, item.position, (SELECT options_version FROM annotation_project WHERE id = item.project_id),
 EXISTS (SELECT 1 FROM annotation_decision AS decision
@@ -116,7 +116,7 @@ WHERE project_id = %s AND unit_id IN ({}) AND is_latest AND NOT is_withdrawn ORD
 
 
 def compares_highlights(kind: TaskType) -> list[str]:
-    """Questions of which the labelled highlights are a part of the answer."""
+    """Questions whose labelled highlights are a part of the answer."""
     return [one.slug for one in kind.asked_dimensions if one.spans and one.spans.own_labels]
 
 
@@ -141,7 +141,7 @@ def judgement_as_compared(judgement, spans: Iterable, slugs: Collection[str]) ->
 
 
 def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[int, str, str]]) -> None:
-    """After somebody's first answer to an item, without a comment, was stored: `own` has units, dimensions and what is
+    """After a person's first answer to an item, without a comment, was stored: `own` has units, dimensions and what is
     compared. What it adds follows from others' answers: this comes with every answer, and reads no more. The item is
     locked."""
     with connection.cursor() as cursor:
@@ -215,8 +215,8 @@ def recount(project: Project, items: Iterable[int] | None = None) -> None:
 
 
 def decided(project: Project) -> None:
-    """After decisions on many units, as of a rule's run: whether what differs is settled, for all items of the project
-    in a few statements."""
+    """After decisions on many units, as of a rule's run: whether disagreements are decided, for all items of the
+    project in a few statements."""
     lock(project.pk)
     kind, in_force = project.type, Decision.objects.in_force().filter(project=project)
     for dimension in kind.asked_dimensions:

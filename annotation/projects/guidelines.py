@@ -35,8 +35,8 @@ def publish(project: Project, user, markdown: str) -> Guideline:
 
 
 def acknowledge(project: Project, user, version: int, at: datetime | None = None) -> GuidelineAcknowledgement:
-    """Store that this person was shown a version and said so; the first time stays. `at` is by their clock, which may
-    have been offline since: never before the version was there, nor in the future."""
+    """Store that this person was shown a version and acknowledged it; the first time stays. `at` is by their clock,
+    which may have been offline since: never before the version was there, nor in the future."""
     guideline = project.guidelines.filter(version=version).first()
     if guideline is None:
         raise NoSuchVersion(f"The guidelines have no version {version}")

@@ -114,7 +114,7 @@ def obstacle(invitation: Invitation) -> str:
     if invitation.expires_at <= timezone.now():
         return "This invitation has expired"
     if not may_invite(invitation.invited_by, invitation.project):
-        return "Whoever made this invitation may no longer invite people"
+        return "The person who made this invitation may no longer invite people"
     return ""
 
 
@@ -136,7 +136,8 @@ def accept(invitation: Invitation, user: User) -> None:
 
 
 def accept_as_new(invitation: Invitation, *, name: str, password: str) -> User:
-    """Make the account that the invitation is for. Of several clicks at once one makes it, and the others are told."""
+    """Make the account that the invitation is for. Of several simultaneous clicks one makes it, and the others get a
+    message."""
     there_is = "An account with this address already exists; sign in to accept"
     email = invitation.email.lower()
     try:

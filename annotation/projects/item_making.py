@@ -20,7 +20,7 @@ from annotation.projects import cases
 from annotation.task_types import TaskType
 
 BATCH = 2000
-# SQLite has one writer: between batches it is somebody else's turn, for about as long as a submit waits to try again.
+# SQLite has one writer: between batches others may write, for about as long as a submit waits to try again.
 PAUSE_SECONDS = 0.02
 
 # A position is the priority's band and, in it, a place. Smallest first; all are above a new annotator's cursor (-1).
@@ -226,7 +226,7 @@ def _free_positions(project: Project, anchors: list[tuple]) -> list[int]:
 def retire_items_of(unit_ids: Iterable[int]) -> int:
     """Take items off the queue whose content was superseded. Returns how many were retired.
 
-    What was judged stays, and an answer to a page somebody has before them now is still accepted. An item nobody has
+    What was judged stays, and an answer to a page that is open now is still accepted. An item nobody has
     judged or has before them, and whose anchor is still the newest, goes on with the newest units instead.
     """
     unit_ids = list(unit_ids)
@@ -258,7 +258,7 @@ def retire_items_of(unit_ids: Iterable[int]) -> int:
 
 
 def reopen(assignments: QuerySet[Assignment]) -> int:
-    """Give leased places of work back to whoever comes; those of retired items are cancelled."""
+    """Return leased assignments to the queue; those of retired items are cancelled."""
     free = {"rater": None, "leased_at": None, "lease_expires_at": None}
     retired = Q(item__state=Item.State.RETIRED)
     cancelled = assignments.filter(retired).update(state=Assignment.State.CANCELLED, **free)

@@ -48,7 +48,7 @@ def chain_of(label_set: LabelSet) -> list[int]:
 
 
 def keep_label_set(user: User, identifier: str) -> None:
-    """Give the person who makes a project with a label set of somebody else a row of their own. Nothing for a task type
+    """Give the person who makes a project with another person's label set a row of their own. Nothing for a task type
     that Assay ships."""
     description = find_description(identifier)
     if description is not None:

@@ -19,7 +19,7 @@ from annotation.projects.settings import SETTINGS, changeable
 from annotation.task_types import task_type as known_task_type
 from annotation.webhooks import events
 
-# From which states a project gets into a state by somebody's wish. `preparing` ends by itself, when its items exist.
+# From which states a member can put a project into a state. `preparing` ends by itself, when its items exist.
 TRANSITIONS = {
     Project.State.OPEN: (Project.State.PAUSED, Project.State.CLOSED),
     Project.State.PAUSED: (Project.State.OPEN,),

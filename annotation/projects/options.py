@@ -31,7 +31,7 @@ def set_options(project: Project, user: User, options: dict) -> Project:
             versions = ({"version": number} for number in (stored.options_version, newest + 1))
             editing.record(user, stored, SettingsChange.What.QUESTIONS, *versions)
             stored.refresh_from_db()
-            cases.recount(stored)  # what a hidden dimension said waits for nobody
+            cases.recount(stored)  # answers to a hidden dimension wait for nobody
             reach.check_project(stored.pk)  # what is decided may lack a question now
     project.refresh_from_db(fields=["options", "options_version", "label_version"])
     return project

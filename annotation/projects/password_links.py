@@ -8,6 +8,6 @@ from annotation.models import User
 
 
 def path_for(user: User) -> str:
-    """It works once, until the password or the address changes or somebody signs in, for PASSWORD_RESET_TIMEOUT."""
+    """It works once, until the password or the email changes or the person signs in, for PASSWORD_RESET_TIMEOUT."""
     key = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(user)
     return reverse("account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": key})

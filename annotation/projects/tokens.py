@@ -22,7 +22,7 @@ class TokenError(Exception):
 
 
 def make_token(user: User, name: str, scopes: Iterable[str], days: int) -> tuple[ApiToken, str]:
-    """The token's row, and the token, which is told here and nowhere else."""
+    """The token's row, and the token, which is returned here and stored nowhere."""
     if in_force(user).count() >= MOST:
         raise TokenError(f"You have {MOST} active tokens, the limit per person; revoke some")
     text = PREFIX + secrets.token_urlsafe(32)

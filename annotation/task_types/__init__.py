@@ -1,7 +1,7 @@
 """Every task type there is. To add one: a file in this folder, a line in `TASK_TYPES`, a template; or a package of
 one's own with an entry point in the group `assay.task_types`.
 
-Label sets that people make (`label_sets`) are task types, too: those that this process was told of, and those that a
+Label sets that people make (`label_sets`) are task types, too: those registered in this process, and those that a
 lookup finds, which the database's rows are.
 """
 
@@ -102,8 +102,8 @@ def is_shipped(identifier: str) -> bool:
 
 def asked_alike(one: TaskType, other: TaskType) -> set[str]:
     """The questions that two versions of a task type ask alike, so that their labels may be pooled: about the same
-    texts, in the same words, with the same labels, level and highlights, and after the same answer to a question of
-    which that holds as well. Keys and what checkers are told do not matter. Empty where these are no two versions."""
+    texts, in the same words, with the same labels, level and highlights, and after the same answer to a question that
+    is equal as well. Keys and what is meant for checkers do not matter. Empty where these are no two versions."""
     if (one.slug, one.anchor_kind, one.unit_kind, one.contents) != (
         other.slug,
         other.anchor_kind,

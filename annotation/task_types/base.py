@@ -97,7 +97,7 @@ class Condition:
 
 
 def number_text(value: float) -> str:
-    """The one way in which a number is stored: as short as it can be told from others, without an exponent."""
+    """The one way in which a number is stored: in the fewest digits that identify it, without an exponent."""
     text = f"{Decimal(repr(float(value) + 0.0)):f}"  # -0 is 0
     return text.rstrip("0").rstrip(".") if "." in text else text
 

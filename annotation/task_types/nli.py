@@ -46,7 +46,7 @@ def pairs(variant: str, title: str, labels: tuple[Label, ...]) -> TaskType:
 NLI_THREE = pairs("three-way", "Premise and hypothesis, three-way", THREE_WAY)
 NLI_TWO = pairs("two-way", "Premise and hypothesis, two-way", TWO_WAY)
 
-# One claim per page and no answer beside it: context would make any claim look as if it stood on its own.
+# One claim per page and no answer with it: context would make any claim look as if it stood on its own.
 ATOMIC_CLAIM = TaskType(
     slug="nli",
     variant="atomic-claim",

@@ -1,4 +1,4 @@
-"""Whether passages suffice to answer a question, whoever answers it (Sufficient Context, appendix)."""
+"""Whether passages suffice to answer a question, independently of the model (Sufficient Context, appendix)."""
 
 from .base import Dimension, FreeText, Label, Metric, SpanRule, TaskType
 

@@ -1,6 +1,6 @@
 """Pieces of a model's answer against reference passages (RefChecker, section 3).
 
-Claim-triplets are what the paper settles on; sub-sentences are the other unit of its granularity study.
+Claim-triplets are the paper's choice; sub-sentences are the other unit of its granularity study.
 """
 
 from .base import Dimension, Label, Metric, SpanRule, TaskType

@@ -105,7 +105,7 @@ def as_list(value: object) -> list:
 
 @register.simple_tag(takes_context=True)
 def draft_overview(context, project) -> Overview | None:
-    """What the project's overview says of drafts, to whoever may review them."""
+    """What the project's overview says of drafts, for those who may review them."""
     return overview_of(context["user"], project)
 
 

@@ -1,4 +1,4 @@
-"""Making webhooks, and sending what they are told: signed, again after growing waits, through one door."""
+"""Creating webhooks, and sending their events: signed, retried after growing waits, through one function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from models_runtime import egress
 MOST = 10  # addresses of one project
 # Seconds before each further attempt; half of a wait is drawn by chance. After the last the delivery has failed.
 WAITS = (10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600)
-HELD = timedelta(seconds=60)  # by whoever sends it: longer than an answer may take
+HELD = timedelta(seconds=60)  # by its sender: longer than an answer may take
 AT_ONCE = 20
 MESSAGE_CHARS = 300
 State = WebhookDelivery.State
@@ -107,7 +107,7 @@ def _note(delivery: WebhookDelivery, status: int | None, problem: str, is_final:
 
 
 def sweep() -> int:
-    """Send somebody to what is due, a bounded number at a time. How many that were."""
+    """Wake workers for what is due, a bounded number at a time. How many that were."""
     due = WebhookDelivery.objects.filter(state=State.WAITING, due_at__lte=timezone.now())
     deliveries = list(due.order_by("due_at")[:AT_ONCE])
     for delivery in deliveries:

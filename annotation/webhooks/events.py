@@ -1,6 +1,6 @@
-"""What happens in a project, told to the addresses that its researchers named: as rows, which are sent afterwards.
+"""Events of a project, sent to the URLs that its researchers registered: as rows, which are sent afterwards.
 
-A payload holds ids, states and counts. Whoever wants more asks the API, with rights of their own.
+A payload holds ids, states and counts. For more, a receiver asks the API, with rights of its own.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def job_ended(job: Job) -> None:
 
 
 def emit(project_id: int, event: str, about: dict) -> None:
-    """To be called in the transaction that made it happen: what is taken back is told to nobody."""
+    """To be called in the transaction that made it happen: an event that is rolled back is not sent."""
     with transaction.atomic():
         for webhook in Webhook.objects.filter(project=project_id).select_related("project"):
             if event in webhook.events:

@@ -224,7 +224,7 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
 
 
 def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str) -> str:
-    """Of what must not differ when a client id comes again: the item and what is said about it."""
+    """Of what must not differ when a client id comes again: the item and the answers."""
     said = [assignment.item_id, comment, judgements, *([free_text] if free_text else [])]
     canonical = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
@@ -232,10 +232,10 @@ def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str)
 
 def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool, bool]:
     """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
-    the other, and always rater before assignment, as in taking. Then the item is locked for its case, before anything
-    is read of what others said. The rater's number, and whether this person has been served others' labels of the
-    project, or shown what was decided of this item: what was served before the answer came is committed by now. And
-    whether the item has an open place: who opened one looked itself at who is left."""
+    the other, and always rater before assignment, as in taking. Then the item is locked for its case, before others'
+    answers are read. The rater's number, and whether this person has been served others' labels of the project, or
+    shown what was decided of this item: what was served before the answer came is committed by now. And whether the
+    item has an open place: who opened one looked itself at who is left."""
     statement = (
         "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
         "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
@@ -321,7 +321,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         row.project = project
         painted_at = submission.suggestions_shown_at
         if not is_own and not (painted_at and painted_at == row.suggestions_shown_at):
-            # Taken back: what somebody else saw, who held it meanwhile, does not count for this person.
+            # Taken back: what another annotator saw, who held it meanwhile, does not count for this person.
             row.exposure = []
             changes |= {"exposure": [], "suggestions_shown_at": None}
         suggestions = _revealed(row, answer, changes)

@@ -24,7 +24,7 @@ from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.raters import rater_of
 
 ATTEMPTS = 5
-# What was fetched ahead and never looked at is soon somebody else's.
+# What was fetched ahead and never looked at soon goes to another annotator.
 AHEAD_LEASE = timedelta(minutes=10)
 # How often a process looks for expired leases of a project while people take work from it.
 EXPIRY_CHECK_SECONDS = 5.0
@@ -224,7 +224,7 @@ def release(assignment: Assignment, user) -> bool:
 
 
 def release_item(item: Item) -> int:
-    """Take the item back from whoever has it now: others get it. An answer that still comes is kept."""
+    """Take the item back from its present holder: others get it. An answer that still comes is kept."""
     with transaction.atomic():
         cases.lock(item.project_id, item.pk)
         released = reopen(Assignment.objects.filter(item=item, state=Assignment.State.LEASED))
@@ -290,7 +290,8 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
     if row is None:
         row = rows.filter(pk=assignment.pk, state=Assignment.State.OPEN).first()
     if row is None:
-        # Somebody else has the place now; a row outside the planned ones says that this person will not do the item.
+        # Another annotator has the assignment now; a row outside the planned ones says that this person will not do the
+        # item.
         row = Assignment(project_id=assignment.project_id, item_id=item_id, position=assignment.position)
         replaces = False
     else:
@@ -372,7 +373,7 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
 
 
 def ask_for_one_more(item: Item, note: str, by) -> Assignment:
-    """One judgement more than planned, by somebody who has not judged the item yet."""
+    """One judgement more than planned, by an annotator who has not judged the item yet."""
     if item.state == Item.State.RETIRED or item.unit_count == 0:
         raise AssigningError("This item no longer has anything to judge")
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""That Assay served somebody others' labels of a project: what they say there from then on is marked as said after it
+"""That Assay served a person others' labels of a project: their answers there from then on are marked
 (`Revision.labels_seen`).
 
 Whatever answers a request with labels, decisions or figures made from them calls `labels_served` before the answer
@@ -16,8 +16,8 @@ PAGE, FILE, API = LabelAccess.Channel.PAGE, LabelAccess.Channel.FILE, LabelAcces
 
 
 def labels_served(request, project: Project, channel: str = PAGE, *, item: Item | None = None) -> None:
-    """Note that the answer to this request holds what others said in the project, or about the item where one is named.
-    Where nobody else said anything, there is nothing to note."""
+    """Note that the response to this request holds others' answers in the project, or about the item where one is
+    named. Without any, there is nothing to note."""
     if request.method == "HEAD" or LabelAccess.objects.filter(project=project, user=request.user).exists():
         return
     if others_said(request.user, project, item):

@@ -25,7 +25,8 @@ def showed(
 
 
 def handed_out(user: User, artifact: Artifact, project: Project) -> None:
-    """That a file of the project's labels was given to this person; a release holds what finished runs said, too."""
+    """That a file of the project's labels was given to this person; a release holds the answers of finished runs,
+    too."""
     what = {Shown.LABELS}
     if artifact.job.kind in (Job.Kind.RELEASE, Job.Kind.PUBLIC):
         runs = project.checker_runs.filter(job__state=Job.State.DONE, created_at__lte=artifact.created_at)
@@ -34,7 +35,7 @@ def handed_out(user: User, artifact: Artifact, project: Project) -> None:
 
 
 def told(project: Project, user: User, what: Iterable[str]) -> None:
-    """That labels, or what runs said, were given to this person of any item: in a file, or by the API."""
+    """That labels, or runs' answers, of any item were given to this person: in a file, or by the API."""
     what = set(what)
     known = Shown.objects.filter(user=user, project=project, item=None, what__in=what).values_list("what", flat=True)
     _add(project, user, [(None, one) for one in sorted(what - set(known))])

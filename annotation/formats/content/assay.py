@@ -37,7 +37,7 @@ from annotation.task_types.base import trimmed
 RATER_KINDS = ("person", "slot")
 GROUP, GROUP_CHARS = "annotator_group", 200
 DECISION_SIGN = "method"
-OUTCOMES = ("no-answer", "dropped")  # of decisions, beside a label
+OUTCOMES = ("no-answer", "dropped")  # of decisions, in addition to a label
 REASONS = ("guideline-unclear", "slip", "ambiguous", "bad-item")  # why an adjudicator had to decide
 KINDS_ABOVE = ("claim", "response")  # of units that decisions about others were lifted to
 ANSWER_CHARS = 10_000

@@ -205,7 +205,7 @@ class _Lines(Places):
         return taken
 
     def _decisions(self, kind: str, unit: str, labels: object, methods: object, path: str) -> Iterator[DecisionRecord]:
-        """What somebody decided; a label that is only the majority of people's is looked at and passed over."""
+        """Decisions; a label that is only the majority of people's is looked at and passed over."""
         if labels is None:
             return
         if methods is not None and not isinstance(methods, dict):

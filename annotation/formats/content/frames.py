@@ -1,4 +1,5 @@
-"""What a release's zip holds beside an export: the content as it was, and what checkers, retrievals and the plan said.
+"""What a release's zip holds in addition to an export: the content as it was, checkers' answers, retrievals and the
+plan.
 
 An export's content file has what its items show; `frames/content/` has all of it, so a release is read from there, and
 its decided labels from its decisions alone.

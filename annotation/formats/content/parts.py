@@ -246,7 +246,7 @@ class Taken:
 
     @property
     def says_nothing(self) -> bool:
-        """It only names its id: it stands for what was said before, in the file or in the data set."""
+        """It only names its id: it refers to an earlier row, in the file or in the data set."""
         return not self.given
 
 
@@ -290,7 +290,7 @@ def make(part: Part, taken: Taken, parents: dict[str, str], place: int) -> Recor
 
 
 class Met(Places):
-    """The objects of one kind that were met: where each stood first and what it said, in some 250 bytes per object."""
+    """The objects of one kind that were met: where each occurred first and its values, in some 250 bytes per object."""
 
     def __init__(self, part: Part):
         super().__init__()

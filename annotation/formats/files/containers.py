@@ -22,7 +22,7 @@ from annotation.formats.records import FormatError
 from annotation.formats.sources import MIB, Limits, Options, SourceFile
 
 EXTENSIONS = (".tsv", ".csv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow")
-# What Hugging Face's `save_to_disk` writes beside the rows.
+# What Hugging Face's `save_to_disk` writes in addition to the rows.
 BESIDE_ROWS = {"dataset_info.json", "dataset_dict.json", "state.json"}
 CENTRAL_DIRECTORY_BYTES = 4 * MIB
 ZSTD = 93

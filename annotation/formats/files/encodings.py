@@ -43,7 +43,7 @@ ENCODINGS: dict[str, Encoding] = {
     "utf-16-le": Encoding("UTF-16, little endian", "utf_16_le"),
     "utf-16-be": Encoding("UTF-16, big endian", "utf_16_be"),
 }
-# Told apart by how likely the text is that they give, in this order where it is as likely; others by the library.
+# Chosen by how likely the text is that they give, in this order where it is as likely; others by the library.
 LATIN = ("windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "iso-8859-2", "windows-1254")
 WIDE = ("utf-16-le", "utf-16-be")
 

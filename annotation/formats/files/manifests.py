@@ -1,6 +1,6 @@
 """The manifest of an Assay export or release, and which of the files that come with it are read.
 
-A release's zip holds the content in several layouts, and frames for reports beside it; only one file of the content and
+A release's zip holds the content in several layouts, and frames for reports; only one file of the content and
 the single annotations are read.
 """
 
@@ -63,7 +63,7 @@ def _folder_of(source: SourceFile) -> str:
 
 
 def _read_of(names: Iterable[str]) -> list[str]:
-    """Of an export's files its content in one layout, and what was said of it; what other tools read is left."""
+    """Of an export's files its content in one layout, and its labels; files for other tools are left out."""
     chosen: dict[str, str] = {}
     for ending in CONTENT_ENDINGS:
         for one in names:

@@ -1,7 +1,7 @@
 """Rows of a Parquet file, as the plain values that JSON has; bytes stay bytes, which no field takes.
 
-A Parquet file can unfold to far more than its size, and hold what Python has no value for; neither may reach whoever
-reads the rows.
+A Parquet file can unfold to far more than its size, and hold what Python has no value for; neither may reach the reader
+of the rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of a file, whatever it is stored as: delimited text, JSON Lines, a JSON array, Parquet or Arrow.
 
 Every row comes as (line, {column: value}) or as a RowError, in file order and in bounded memory. What a file is, is
-told from its first bytes; its name only decides between tab and comma.
+recognized by its first bytes; its name only decides between tab and comma.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from annotation.formats.sources import Limits, Options, SourceFile
 Row = tuple[int, dict[str, object]]
 Parsed = TypeVar("Parsed")
 SNIFFED_BYTES = 4096
-# Mechanical Turk's results have these columns for whoever reviews them, and no cells in them.
+# Mechanical Turk's results have these columns for reviewers, and no cells in them.
 FOR_REVIEW = ("Approve", "Reject")
 
 

@@ -45,7 +45,7 @@ LOSES = (
     "URLs, dates, ranks and gold marks of passages (those with a grade above 0 come back as gold)",
     "Claimants, dates, sources, verdicts and answers of what is claimed or asked; queries come back as questions if "
     "most of them end in a question mark, else as claims",
-    "Questions without text, of which no reader makes a query",
+    "Questions without text, which no reader makes queries of",
     "Keys of passages that do not begin with their query's key and a slash: it comes before them",
     "Names of metadata, which come back under “metadata”",
 )
@@ -224,7 +224,7 @@ def write(rows: Iterable[tuple[Record, EvidenceRecord, int | None]], folder: Pat
 
 
 def _metadata(record: Record) -> dict:
-    """What comes back from these files is under `metadata` already, beside the score that it had."""
+    """What comes back from these files is under `metadata` already, with its score."""
     kept = {name: value for name, value in record.metadata.items() if name != "score"}
     if kept.keys() == {"metadata"} and isinstance(kept["metadata"], dict):
         kept = kept["metadata"]

@@ -106,7 +106,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 
 
 def names_of_file(name: str, options: Options) -> Names:
-    """What the user said about this file, then about all files, then what its path says."""
+    """What the user entered for this file, then for all files, then what its path says."""
     guessed = guess_names(name)
     given = options.per_file.get(name, {})
     return Names(*(given.get(what) or getattr(options, what) or getattr(guessed, what) for what in NAMES))

@@ -4,8 +4,8 @@
      "values": {"fluency": {"n/a": ""}}, "ranges": {"fluency": "1-5"},
      "checkers": {"rouge_l": {"version": "1.5.5", "parameters": {"stemmer": true}}}}
 
-`values` says what values of the file mean: a label, or "" for none. `checkers` says of which version, and with which
-parameters, the scores and labels of a checker are; other ones under the same version and parameters are refused, unless
+`values` says what values of the file mean: a label, or "" for none. `checkers` gives the version and parameters of the
+scores and labels of a checker are; other ones under the same version and parameters are refused, unless
 `"existing": "new"` stands there, too.
 `mapping` alone will do. It is role -> column for texts with labels and scores, target field -> column for the other
 layouts.

@@ -1,4 +1,4 @@
-"""Columns inside columns, as files of JSON have them: the scores of a text by name, and what each of its raters said.
+"""Columns inside columns, as files of JSON have them: the scores of a text by name, and each rater's answers.
 
 `{"scores": {"fluency": 4}}` has a column `scores.fluency`, `{"annotations": [{"fluency": 4}, {"fluency": 5}]}` has
 `annotations.1.fluency` and `annotations.2.fluency`, and `{"fluency": [4, 5]}` has `fluency.1` and `fluency.2`.

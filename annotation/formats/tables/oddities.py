@@ -1,7 +1,7 @@
 """Rows that are neither right nor wrong, by kind, and what can be done with each.
 
 Two people may agree, so that rows which are the same are merged only where one rater is named or no label stands there;
-else somebody has to say what they are. Values that the question does not have need an answer, too.
+else the user has to say what they are. Values that the question does not have need an answer, too.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ APART, FOLD = "apart", "fold"
 class Oddity:
     title: str
     choices: Mapping[str, str]  # what can be done -> in words
-    default: str = ""  # empty: has to be said
+    default: str = ""  # empty: has to be chosen
     suggested: str = ""  # what a form proposes in its place
-    others: Callable[[], Mapping[str, str]] = dict  # choices beside them, too many to be listed in a sentence
+    others: Callable[[], Mapping[str, str]] = dict  # further choices, too many to be listed in a sentence
     example: str = ""  # of these
     is_of_labels: bool = False  # the rows found, and how many there are, tell which labels were given
 

@@ -22,7 +22,7 @@ FIELD_OF_PAGE = {"claim": "claim", "pair": "hypothesis", "response": "response"}
 
 
 def range_in(text: str, question: str) -> tuple[float, float]:
-    """The ends of a scale as somebody writes them: 1-5, 0 to 100. FormatError for anything else."""
+    """The ends of a scale as people write them: 1-5, 0 to 100. FormatError for anything else."""
     number = r"(-?(?:\d+(?:\.(?!\.)\d*)?|\.\d+))"
     parts = re.fullmatch(rf"\s*{number}\s*(?:-|–|to|\.\.)\s*{number}\s*", text)
     ends = [number_in(part) for part in parts.groups()] if parts else [None]
@@ -58,7 +58,7 @@ def title_of(slug: str, titles: Mapping[str, str]) -> str:
 
 
 def in_order(label: str) -> tuple[str, str]:
-    """The order of the alphabet, with capital letters beside small ones."""
+    """The order of the alphabet, with capital letters next to small ones."""
     return label.casefold(), label
 
 

@@ -1,7 +1,7 @@
 """Times as tools write them: ISO 8601 and its kin, RFC 2822, what Mechanical Turk writes, seconds since 1970, and days
 with slashes.
 
-A time without a zone is in the zone that was chosen, UTC without a choice, which is said. Whether 03/04/2026 is in
+A time without a zone is in the zone that was chosen, UTC without a choice, with a note. Whether 03/04/2026 is in
 March or in April is decided by the other rows of its file (25/04/2026), or asked; it is never guessed.
 """
 

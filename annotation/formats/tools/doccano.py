@@ -91,7 +91,7 @@ def _task(has_several: bool, options: Options, places: MarkedPlaces, file: str, 
 
 
 def _by_user(task: Task, places: MarkedPlaces, given: list, raw: str) -> list[Said]:
-    """What each user said, as versions before 1.0 write it: labels are numbers, which name no label."""
+    """Each user's answers, as versions before 1.0 write them: labels are numbers, which name no label."""
     people: dict[str, Said] = {}
     for at, one in enumerate(given):
         column = f"annotations[{at}]"

@@ -22,7 +22,7 @@ OF_RATER = ("rater", "group", "time", "seconds", "surplus", "at_decision", "comm
 UNDECIDED, METADATA = "undecided", "metadata"
 KNOWN = frozenset({*OF_UNIT, *OF_RATER, UNDECIDED, METADATA})
 BY, HIGHLIGHTS, ELSEWHERE = ".by", ".highlights", ".other_highlights"
-# An empty column beside a question that takes one label, where a label has in it what else parts several.
+# An empty column next to a question that takes one label, where a label has in it what else parts several.
 ONE = ".one"
 # Columns that are roles of the same name where a table comes back.
 AS_NAMED = ("id", "text", "context", "document", "system", "rater", "group", "time", "comment")

@@ -1,4 +1,4 @@
-"""Logs of Inspect (`.json`, and `.eval`, a zip): samples with a model's answers, and what scorers said of them.
+"""Logs of Inspect (`.json`, and `.eval`, a zip): samples with a model's answers, and scorers' results.
 
     {"eval": {"task", "model", …}, "samples": [{"id", "epoch", "input", "target", "output": {"completion"},
       "scores": {"includes": {"value": "C", "answer", "explanation"}}}]}
@@ -73,7 +73,7 @@ class _Log:
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    """Questions and answers as they come, with what scorers said of each."""
+    """Questions and answers as they come, with scorers' results for each."""
     questions, answers = SeenParents("question", ("input", "target")), SeenKeys()
     lost: Counter[str] = Counter()
     first: dict[str, str] = {}
@@ -94,7 +94,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    """One question about each answer, beside the true answers where every sample has a target."""
+    """One question about each answer, shown with the true answers if every sample has a target."""
     found, has_targets = {"C", "I"}, True
     for _, _, sample in _samples(sources, options):
         if isinstance(sample, dict):
@@ -205,7 +205,7 @@ def _records(
 
 
 def _score(name: str, score: object, log: _Log) -> list[tuple[str, str | float]]:
-    """What a scorer said: a grade, a number, or several numbers by name."""
+    """A scorer's result: a grade, a number, or several numbers by name."""
     value = score.get("value") if isinstance(score, dict) else None
     if isinstance(value, bool):
         return [(model_name(name), GRADES["C" if value else "I"])]

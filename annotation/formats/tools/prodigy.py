@@ -4,7 +4,7 @@
     {"text": "…", "options": [{"id": "a", "text": "A"}], "accept": ["a"], "answer": "accept", …}
     {"text": "…", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": "accept", …}
 
-Every line is what one person said of one text: texts with the same `_input_hash` and words are one. A label that is
+Every line is one person's answer about one text: texts with the same `_input_hash` and words are one. A label that is
 accepted or rejected is a question of its own. Offsets are code points.
 """
 

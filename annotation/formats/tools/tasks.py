@@ -1,4 +1,4 @@
-"""What files of annotation tools have in common: texts, what people said of each, and what models said.
+"""What files of annotation tools have in common: texts, and people's and models' answers about each.
 
 A tool's module turns its files into `Task`s, one at a time, with the names of questions and labels as its users wrote
 them. Here they become records and a label set. What Assay cannot hold is counted by name and never dropped silently.
@@ -68,15 +68,15 @@ class ToolSpan:
 
 @dataclass(slots=True)
 class Said:
-    """What one person or one model said of a text. `who` is empty where the file does not name them."""
+    """The answer of one person or one model about a text. `who` is empty where the file does not name them."""
 
     who: str = ""
     # Question -> its labels, as the tool's users wrote them
     labels: dict[str, list[str]] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)  # question -> what somebody wrote
+    words: dict[str, str] = field(default_factory=dict)  # question -> the text that was written
     numbers: set[str] = field(default_factory=set)  # those of the questions that are answered by a number
     spans: dict[str, list[ToolSpan]] = field(default_factory=dict)
-    incomplete: set[str] = field(default_factory=set)  # questions of which a marked passage was lost
+    incomplete: set[str] = field(default_factory=set)  # questions that lost a marked passage
     sees_all: bool = False  # whether no passage of a question means that there is none
     probability: float | None = None  # of a model
     explanations: dict[str, str] = field(default_factory=dict)  # question -> a model's reasons
@@ -87,7 +87,7 @@ class Said:
 
 @dataclass(slots=True)
 class Task:
-    """A text with everything that was said of it. `context` is what it was judged against, where that is shown."""
+    """A text with all answers about it. `context` is what it was judged against, where that is shown."""
 
     file: str
     line: int
@@ -126,7 +126,7 @@ def tasks_in(tables: Iterable[OpenTable], parse: Callable[[str, int, dict], Task
 def records_of(
     tasks: Iterable[Task | RowError | LostRecord | OddRecord], options: Options, *, has_repeats: bool = False
 ) -> Iterator[Record]:
-    """Content and what was said of it, task by task, then what was lost. `options.label_set` says what is asked.
+    """Content and the answers about it, task by task, then what was lost. `options.label_set` says what is asked.
 
     With `has_repeats` one text may stand in several places, with what different people say of it; else it may not.
     """
@@ -173,7 +173,7 @@ class _Records:
         if isinstance(self.seen, SeenKeys):
             self.seen.add(task.key, "id", task.line)
             is_new = True
-            self.revisions.clear()  # nothing more is said of the texts before
+            self.revisions.clear()  # no more answers about the texts before
             self.suggested.clear()
         else:
             is_new = self.seen.is_new(task.key, (task.text, task.context), task.line)
@@ -358,8 +358,8 @@ def label_set_of(
     configured: Mapping[str, ToolQuestion] | None = None,
     may_be_words: Collection[str] = (),
 ) -> dict:
-    """The label set of what people and models said: a question for each, with the labels that occur or that the tool's
-    configuration lists; {} where nothing was said. Numbers are at the interval level. Questions of `may_be_words` with
+    """The label set of people's and models' answers: a question for each, with the labels that occur or that the tool's
+    configuration lists; {} without any answers. Numbers are at the interval level. Questions of `may_be_words` with
     more different answers than a question has labels are answered in words.
 
     Raises FormatError for another question with more than 40 labels, and for more than 12 questions.
@@ -395,7 +395,7 @@ def label_set_of(
                             f"{question} has more than {MOST_LABELS} different labels, such as "
                             f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many. "
                             f"Merge labels in the tool and export again, or take the answers to {question} out of the "
-                            "file; as a column of a table of your own they can stay beside the texts"
+                            "file; as a column of a table of your own they can be kept with the texts"
                         )
     asked = {slug: one for slug, one in asked.items() if one.is_held}
     if not asked:
@@ -458,7 +458,7 @@ def _sorted(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def milliseconds(seconds: object) -> int | None:
-    """How long somebody took, where a file tells it in seconds."""
+    """How long a person took, if a file has it in seconds."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
         return None
     return round(seconds * 1000) if seconds * 1000 <= incoming.MAX_ACTIVE_MS else None

@@ -1,4 +1,4 @@
-"""What an export gives to a tool's writer: one text with everything that was said of it; and zips of lines."""
+"""What an export gives to a tool's writer: one text with all answers about it; and zips of lines."""
 
 from __future__ import annotations
 

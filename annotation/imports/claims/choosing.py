@@ -50,7 +50,7 @@ SUGGESTED = {verdict: label for label, verdicts in _SUGGESTED.items() for verdic
 
 
 class ChoiceProblem(ValueError):
-    """What was chosen cannot be done; the message is for whoever chose."""
+    """What was chosen cannot be done; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def verdict_rows(collection: ClaimCollection) -> list[VerdictRow]:
 
 
 def with_suggestions(collection: ClaimCollection) -> ClaimChoice:
-    """The choice with what is suggested for verdicts that have no label: called where somebody says so."""
+    """The choice with what is suggested for verdicts that have no label: called when the user asks for it."""
     choice = ClaimChoice.from_json(collection.choice)
     verdicts = {site: dict(of_site) for site, of_site in choice.verdicts.items()}
     for row in verdict_rows(collection):

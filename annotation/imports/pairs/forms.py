@@ -9,7 +9,7 @@ from annotation.imports.pairs.pairing import PairRequest
 from annotation.models import Dataset
 
 TITLES = {"methods": "Method", "models": "Model", "settings": "Setting"}
-UNNAMED = "-"  # an empty value cannot be told from no choice in a form
+UNNAMED = "-"  # in a form an empty value looks like no choice
 SEGMENTERS = {"sentencizer": "spaCy's rule-based sentencizer"}
 
 

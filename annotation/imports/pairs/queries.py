@@ -19,7 +19,7 @@ COUNTS = (
     ("sentences", "Sentences"),
     ("pairs", "Pairs"),
 )
-# What stands beside them only where there is some.
+# What comes with them only if there is some.
 NOTES = (
     ("documents_left_out", "document not drawn", "documents not drawn"),
     (

@@ -172,7 +172,7 @@ class LabelSetDraft:
 
 
 def _number(text: str) -> float | int | str:
-    """A bound as it is said; what is not a number stays, to be refused at its place."""
+    """A bound as it was entered; what is not a number stays, to be refused at its place."""
     try:
         value = float(text)
     except ValueError:
@@ -244,7 +244,7 @@ def _own_words(label: Mapping) -> str:
 
 
 def _own_labels(words: str) -> list[dict]:
-    """Titles with commas between them, each with `= value` where that is said."""
+    """Titles with commas between them, each with `= value` if one is given."""
     parts = (part.partition("=") for part in words.split(",") if part.strip())
     return [{"value": value.strip() or label_key(title.strip()), "title": title.strip()} for title, _, value in parts]
 

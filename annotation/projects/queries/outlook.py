@@ -40,8 +40,8 @@ OUTLOOKS = {
         Outlook(
             "waiting",
             "Nothing for you right now",
-            "The remaining items are assigned to other people. They come to you when somebody skips one or when an "
-            "assignment expires.",
+            "The remaining items are assigned to other people. They come to you when another annotator skips one "
+            "or an assignment expires.",
             LOOK_AGAIN,
             links=("Open the labelling page", "Open the labelling page"),
         ),
@@ -118,7 +118,7 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
         ~Exists(Assignment.objects.filter(item=OuterRef("item"), rater__in=own)),
         ~Exists(Annotation.objects.filter(item=OuterRef("item"), rater__in=own)),
     )
-    # Items that this person skipped are few beside those that wait.
+    # Items that this person skipped are few compared with those that wait.
     skipped = Assignment.objects.filter(
         project=OuterRef("pk"), rater__in=own, state=Assignment.State.SKIPPED, item__state=Item.State.STUCK
     )

@@ -29,7 +29,7 @@ class ProjectRow:
     mine_done: int = 0
     team_done: int = 0
     team_total: int = 0
-    waiting: int = 0  # items that wait for an adjudicator, told to those who label nothing there themselves
+    waiting: int = 0  # items that wait for an adjudicator, shown to those who label nothing there themselves
     outlook: Outlook | None = None  # of an annotator
 
     @property

@@ -27,7 +27,7 @@ from annotation.projects.forms.accounts import (
     TokenForm,
 )
 
-# Whoever invites sends mail, so there is a limit.
+# Invitations send mail, so there is a limit.
 limit_invitations = rate_limit(action="invite")
 # Accounts made here are signed in at once; allauth's backend is the only one.
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
@@ -147,7 +147,7 @@ def site_invitations(request):
 @require_POST
 @limit_invitations
 def reset_link(request):
-    """The link by which somebody chooses a new password, for an administrator to pass on: it stands on this page once,
+    """The link by which a person chooses a new password, for an administrator to pass on: it stands on this page once,
     and nowhere else."""
     if not request.user.is_superuser:
         raise PermissionDenied("This needs a site administrator")

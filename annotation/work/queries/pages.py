@@ -339,8 +339,8 @@ def free_text_of(revision: Revision | None) -> str:
 
 
 def stated_in(page: LabellingPage) -> list[list[int] | None] | None:
-    """Where in the response each unit is from, in code points, as its metadata say (`STATED_IN`); None where none is
-    said to be."""
+    """Where in the response each unit is from, in code points, as its metadata say (`STATED_IN`); None if none is
+    given."""
     response = page.contents.context.get("response")
     if response is None or page.type.unit_kind not in UNIT_TEXTS:
         return None
@@ -359,7 +359,7 @@ def _stretch(said: object, text: str) -> list[int] | None:
 
 
 def page_payload(page: LabellingPage) -> dict:
-    """What the browser needs to show the page's questions, whoever is asked them."""
+    """What the browser needs to show the page's questions, the same for all annotators."""
     return {
         "item": str(page.item.uuid),
         "task_type": page.type.identifier,

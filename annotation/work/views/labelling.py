@@ -20,7 +20,7 @@ from annotation.task_types import keys
 from annotation.work import assigning, showing
 from annotation.work.queries import pages, work
 
-SOON = 5  # seconds; work is there, and was just being given to somebody
+SOON = 5  # seconds; work is there, and was just being assigned
 NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
 
 
@@ -68,7 +68,7 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
 
 
 def decided(page: pages.LabellingPage, project: Project, rater: Rater) -> list[dict]:
-    """What was decided of the item, for somebody who has answered it, where the project shows that; noted as shown."""
+    """The decision on the item, for an annotator who has answered it, if the project shows that; noted as shown."""
     found = pages.decisions_on(page, project) if project.shows_decisions else []
     if found:
         showing.showed(project, rater.user, [page.item], [], labels=False, more=[Shown.DECISION])
@@ -112,7 +112,7 @@ def _addresses(project: Project) -> dict:
 
 
 def guidelines_told(project: Project, standing: guidelines.Standing, held: int | None) -> dict | None:
-    """What a page that holds the version `held` is told of a newer one: the text, what changed against the version that
+    """What a page with the version `held` gets about a newer one: the text, what changed against the version that
     the person acknowledged, and whether they did so with the newer one too, on another page."""
     if (standing.newest or 0) <= (held or 0):
         return None

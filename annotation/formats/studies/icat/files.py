@@ -1,4 +1,4 @@
-"""Which of ICAT's files a file is, told from its columns; TREC's qrels, which have none; names of models."""
+"""Which of ICAT's files a file is, by its columns; TREC's qrels, which have none; names of models."""
 
 from __future__ import annotations
 
@@ -108,5 +108,5 @@ def guess_model(name: str) -> str:
 
 
 def model_said(name: str, options: Options) -> str:
-    """What the user said about this file, then about all files; "" where nothing was said."""
+    """What the user entered for this file, then for all files; "" without either."""
     return options.per_file.get(name, {}).get("model") or options.model

@@ -5,7 +5,7 @@ Keys: question `query_id`, aspect `query_id/a0`, response `model/query_id`, pass
 where the file has labels of several annotators (`icat_subtopics` says in which shapes).
 
 * Queries bring questions and aspects. Without a file of them, annotations and results bring those of their rows.
-* Annotations, one file per model: the model is what a row says, else what the user said, else the file's name.
+* Annotations, one file per model: the model is what a row says, else what the user entered, else the file's name.
 * Results bring atomic claims, `entailed` and the aspects that they were found to support in their metadata; ICAT's own
   figures and covered topics go to the metadata of the response, by variant (M, S or A), since they are a program's and
   no person's labels. Topics that ICAT-A made up are no aspects of the question. Results name no model and mostly hold
@@ -116,7 +116,8 @@ class _Reader:
     # --- what has to be known before --------------------------------------------------------------------------------
 
     def _survey(self, kinds: set[str]) -> None:
-        """Models by query, how files number subtopics, and ICAT's own figures. Bad rows are told of when read."""
+        """Models by query, how files number subtopics, and ICAT's own figures. Bad rows are reported when they are
+        read."""
         for table in tables_of(ANNOTATIONS, self.sources, self.quiet):
             self.first_number[table.name] = 1
             for row in table.rows:
@@ -197,7 +198,7 @@ class _Reader:
         self.responses.add(key, "query_id", line)
         self.texts.is_new(key, (text,), line)
         metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS[ANNOTATIONS]}
-        for name in TEXT_OF[ANNOTATIONS]:  # title and description, of which the question has one
+        for name in TEXT_OF[ANNOTATIONS]:  # title and description; the question has one of them
             if (said_of_query := to_text(cells.get(name), name)) not in ("", self.queries.texts[query]):
                 metadata[name] = said_of_query
         yield self._response(key, text, query, model, metadata)
@@ -303,7 +304,7 @@ def _text_of(cells: dict, names: tuple[str, ...]) -> str | None:
 
 
 def _only_forward(progress):
-    """Files are read several times; progress is told as far as any of them came."""
+    """Files are read several times; progress is the furthest that any reading came."""
     if progress is None:
         return None
     furthest = 0

@@ -26,7 +26,7 @@ class _Judged:
 
 
 class Qrels:
-    """Kept in memory: what is said about each document. `known` are the queries' subtopics."""
+    """Kept in memory: the labels of each document. `known` are the queries' subtopics."""
 
     def __init__(self, known: dict[str, Subtopics], limit: int):
         self.known, self.limit = known, limit

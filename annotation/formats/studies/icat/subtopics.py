@@ -110,7 +110,7 @@ def _parts(entry: object, path: str, limit: int) -> tuple[str, str | None, dict]
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What one annotator (or, with `rater` None, whoever decided) says: a truth value for each subtopic."""
+    """The labels of one annotator (or, with `rater` None, the decision): a truth value for each subtopic."""
 
     rater: str | None
     is_named: bool

@@ -1,4 +1,4 @@
-"""What the columns of a table most likely mean, where nobody has said so: one guess for the import in the browser, by
+"""What the columns of a table most likely mean, without a mapping: one guess for the import in the browser, by
 command and by the API, for reports from files and for `assay judge`."""
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def columns_of(seen: Preview, layout: str | None = None) -> GuessedColumns:
 
 
 def guessed_layout(seen: Preview, apart: Preview) -> str:
-    """Ratings where the columns name raters, or scores beside labels; "" where the layouts of `mapping` should be
+    """Ratings if the columns name raters, or scores as well as labels; "" where the layouts of `mapping` should be
     looked at. `apart` is the preview as tables of ratings are read."""
     if refusal(seen.columns, seen.rows) or is_flat(apart.columns):
         return RATINGS
@@ -98,7 +98,7 @@ def guessed_layout(seen: Preview, apart: Preview) -> str:
     if kinds & {"start", "quote", "spans"} and has_raters:
         return RATINGS
     guess = guess_mapping(seen.columns, seen.rows)
-    # A layout that would keep the labels beside the content is none for this file.
+    # A layout that would keep the labels as metadata of the content does not fit this file.
     has_labels = any(target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout])
     n_texts = len({str(row.get(roles.get("text"))) for row in apart.rows})
     is_of_texts = "context" in kinds or any(map(depth_of, roles.values())) or 2 * n_texts < len(apart.rows)

@@ -14,7 +14,7 @@
     prediction/NAME/QUESTION   a label that a checker elsewhere gave
     probability/NAME/QUESTION  how probable that label is to it, or an object in JSON: label -> probability
     probability/NAME/QUESTION/LABEL   how probable one label is, where each has a column
-    checker               a checker elsewhere, of which the row's labels, `score` and `probability` are
+    checker               a checker elsewhere that gave the row's labels, `score` and `probability`
     spans, spans/QUESTION highlights of the row's rater as a list in JSON; of a question of their own, or of that one
     start, end, quote     one highlight of the row's rater: its place in the text, its words, or both
     highlight             what the highlight is called
@@ -120,7 +120,7 @@ IDS = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")  # `Worker ID`, `docSegId`,
 _WORDS_FOR_RATERS = re.compile(r"(?:annotator|rater|worker|judge|coder|expert|turker|crowd|human)s?[ _.-]?", re.I)
 MANY_REPEATS = 12  # more rows about the same texts, and nobody who disagrees: not what they were asked
 MANY_ROWS = 5  # of one rater who is described alike on each of them
-# What highlights are called, beside marks in the text.
+# What highlights are called, apart from marks in the text.
 OF_MARKS = ("severity", "errorseverity", "category", "errortype")
 MOST_CELLS = 20_000  # that are looked at: of wide tables fewer rows
 
@@ -227,7 +227,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         elif not is_text[column] and not are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
-        # Each row is what a rater said: a number that nothing else is known of is theirs.
+        # Each row is one rater's answer: a number of unknown meaning is theirs.
         scores = [role for role, column in found.items() if role[:6] == "score/" and not SCORE_NAMES.search(column)]
         free += [found.pop(role) for role in scores[:1]]
         column = next((column for column in free if are_numbers(column, rows)), None)
@@ -387,7 +387,7 @@ def _about(row: Mapping[str, object], about: list[str]) -> tuple[str, ...]:
 
 
 def _is_of_several(of: str, text: str, rows: list) -> bool:
-    """Whether one value of a column stands beside different texts."""
+    """Whether one value of a column occurs with different texts."""
     return _count_several(of, text, rows)[0] > 0
 
 
@@ -436,7 +436,7 @@ def _take_more(found: dict[str, str], free: list[str], rows: list, take: Take) -
 
 
 def _marked_by_name(free: list[str], rows: list) -> dict[str, str]:
-    """A column of quoted words with its places beside it, `NAME`, `NAME_start` and `NAME_end`, and with their type."""
+    """A column of quoted words with columns of its places, `NAME`, `NAME_start` and `NAME_end`, and with their type."""
     for column in free:
         ends = {end: f"{column}_{end}" for end in ("start", "end")}
         if all(one in free and are_places(one, rows) for one in ends.values()):

@@ -26,7 +26,7 @@ from annotation.formats.tables.nested import (
     unfolded,
 )
 
-# Names of lists that hold what raters said, however many there are of them.
+# Names of lists that hold raters' answers, however many there are.
 OF_RATERS = re.compile(r"annotat|rater|rating|worker|judge|coder|expert|turker|crowd|vote", re.I)
 OF_LABELS = re.compile(r"label|rating|score|annot|judg|stance|verdict|factual|correct|support", re.I)
 TEXTS = frozenset([*NAMES["text"], "fact", "statement", "subclaim", "proposition"])

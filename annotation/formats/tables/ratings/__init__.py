@@ -24,7 +24,7 @@ from annotation.formats.tables.summary import sentences
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    """Content as it comes, then what raters and checkers said. FormatError for roles that do not fit the file."""
+    """Content as it comes, then raters' and checkers' answers. FormatError for roles that do not fit the file."""
     rows = RatingRows(options)
     yield from _content(sources, options, rows)
     yield from rows.said()

@@ -1,4 +1,4 @@
-"""What checkers elsewhere said in a table of ratings: scores, labels with their probabilities, and highlights."""
+"""Answers of checkers elsewhere in a table of ratings: scores, labels with their probabilities, and highlights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people said in a table of ratings: revisions by text and rater, places without a name, and final labels."""
+"""People's answers in a table of ratings: revisions by text and rater, places without a name, and final labels."""
 
 from __future__ import annotations
 

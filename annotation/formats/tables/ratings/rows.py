@@ -1,4 +1,4 @@
-"""The rows of a table of ratings: texts by key, and what was said of each."""
+"""The rows of a table of ratings: texts by key, and the answers about each."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from annotation.task_types.base import number_text
 
 
 class RatingRows:
-    """Texts by key, and what was said of each, gathered until the end: a text may stand on many rows."""
+    """Texts by key, and the answers about each, gathered until the end: a text may stand on many rows."""
 
     def __init__(self, options: Options):
         check_roles(options.mapping)

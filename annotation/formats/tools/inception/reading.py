@@ -31,7 +31,7 @@ SERIALIZED = ("annotation_ser", "curation_ser")
 CURATION, INITIAL = "CURATION_USER", "INITIAL_CAS"
 DOCUMENT_BYTES = 64 * MIB
 ANNOTATION, BASE = "uima.tcas.Annotation", "uima.cas.AnnotationBase"
-# What tokenizers and the tool itself write beside what people say.
+# What tokenizers and the tool itself write in addition to people's annotations.
 NO_LAYERS = (
     "uima.",
     "de.tudarmstadt.ukp.dkpro.core.api.segmentation.",
@@ -132,7 +132,7 @@ def _path(source: SourceFile) -> PurePosixPath:
 
 
 def _of_folder(files: list[SourceFile], options: Options, folder: str, *, nested: bool) -> Iterator[CasFile]:
-    """Of files that lie together: a type system beside documents as XMI is theirs."""
+    """Of files in one place: a type system next to documents as XMI is theirs."""
     paths = {one: _path(one) for one in files}
     types = next((one for one in files if paths[one].suffix.lower() == ".xml"), None)
     for one, path in paths.items():

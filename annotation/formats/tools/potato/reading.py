@@ -1,10 +1,10 @@
 """Potato's output folders, of version 1 and 2, as a zip or a folder.
 
 Version 1: `<user>/annotated_instances.jsonl`, a line per text with `displayed_text`, `label_annotations` and
-`span_annotations`. Version 2: `<user>/user_state.json` with what the user said by id; the texts stand in the data file
+`span_annotations`. Version 2: `<user>/user_state.json` with the user's answers by id; the texts are in the data file
 (`{"id", "text"}` lines), which is given along. Without it a text is called by its id.
 
-Radio buttons and check boxes look alike in both: a question takes several choices where somebody chose several.
+Radio buttons and check boxes look alike in both: a question takes several choices if somebody chose several.
 Potato's configuration (YAML), given along, tells them apart, and names labels that nobody chose; versions up to 2.7.1
 could store every radio button that was ever chosen, of which the last one counts then. Survey pages (`consent.html`)
 are no texts. Offsets are UTF-16 code units in versions before 2.9 and code points since.
@@ -117,7 +117,7 @@ def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], list[SourceFile
                 _read_config(one, config)
             elif name not in OTHERS and name.removesuffix(".gz").endswith(DATA):
                 data.append(one)
-    # Potato writes further files beside the answers; with a configuration it is known which ones hold the texts.
+    # Potato writes further files next to the answers; with a configuration it is known which ones hold the texts.
     named = [one for one in data if PurePosixPath(one.entry or one.label).name in config.files]
     return states, named or data, config
 

@@ -32,7 +32,7 @@ LOSES = (
 
 
 def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
-    """A zip of a folder that `potato start config.yaml` takes up: configuration, texts, and what everybody said."""
+    """A zip of a folder that `potato start config.yaml` takes up: configuration, texts, and all answers."""
     names, raters, others = names_of(questions, NAME), {}, {}
     with TemporaryDirectory() as name:
         spool, made = Path(name, "lines"), Path(name, "made")
@@ -91,7 +91,7 @@ def _spans(said: WrittenAnswers, questions: list[WrittenQuestion], names: Mappin
 
 
 def _write_state(who: str, lines: Path, target: Path) -> None:
-    """What one person said, read line by line for each part of the file."""
+    """One person's answers, read line by line for each part of the file."""
     target.parent.mkdir(parents=True)
     parts = (SAID[0], 1), (SAID[1], 2), (SAID[2], 3)
     phase = {"current_phase_and_page": ["annotation", "annotation"], SINCE_2_9: {}}
