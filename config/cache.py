@@ -22,7 +22,7 @@ WAIT_SECONDS = 1
 
 
 class JsonSerializer:
-    """What is cached is read back by other processes: as JSON, which runs nothing, whoever wrote it."""
+    """What is cached is read back by other processes: as JSON, which runs no code of its writer."""
 
     def dumps(self, value: Any) -> int | bytes:
         # Redis counts whole numbers itself.

@@ -58,8 +58,8 @@ def share_the_processor(processes: int | str | None) -> None:
 @signals.worker_process_init.connect
 @signals.beat_embedded_init.connect
 def end_with_the_worker(**kwargs) -> None:
-    """Where a worker is killed, the clock inside it would go on beside that of the next for good, and a pool process
-    until what it has in hand is done."""
+    """Where a worker is killed, the clock inside it would go on as well as that of the next for good, and a pool
+    process until what it has in hand is done."""
     worker = os.getppid()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""System checks: what only shows when the parts meet is told at start."""
+"""System checks: mistakes that no part can detect alone are reported at start."""
 
 from django.conf import settings
 from django.core.checks import Error, Warning, register
@@ -66,7 +66,7 @@ def production_is_closed(app_configs, **kwargs):
         problems.append(
             Error(
                 "ASSAY_TRUSTED_PROXIES must say how many proxies are in front of the web server",
-                hint="1 for one proxy that ends TLS: until it is said, everybody shares the proxy's address, and "
+                hint="1 for one proxy that ends TLS: without it, all users share the proxy's address, and "
                 "failed sign-ins of one person count against all. 0 where browsers reach the web server itself, so "
                 "that no header passes for a proxy's.",
                 id="assay.E012",

@@ -1,5 +1,5 @@
-"""Settings come from the environment, and a key and a data folder from the file that `make setup` leaves. Every mistake
-is collected and told at once, by the variable's name."""
+"""Settings come from the environment, and a key and a data folder from the file that `make setup` leaves. All mistakes
+are collected and reported together, by the variable's name."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Environment:
     def text(
         self, name: str, default: str | None = None, *, allowed: tuple[str, ...] = (), where_from: str = ""
     ) -> str:
-        """The variable's text. Without a default it must be set and not empty; `where_from` helps whoever lacks it."""
+        """The variable's text. Without a default it must be set and not empty; `where_from` says where to get it."""
 
         def parse(raw: str) -> str:
             if allowed and raw not in allowed:

@@ -1,4 +1,4 @@
-"""What is logged, by Django, Celery and the web servers, without the links that let somebody in."""
+"""What is logged, by Django, Celery and the web servers, without links that sign a person in."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ ACCOUNT_RATE_LIMITS = {
     "api": "600/m/key",  # of each token
 }
 # How many proxies in front append to X-Forwarded-For: limits per address count the browser's, not the proxy's. Where
-# nobody has said (-1), `check --deploy` asks.
+# it is not set (-1), `check --deploy` asks.
 TRUSTED_PROXIES = env.integer("ASSAY_TRUSTED_PROXIES", -1, minimum=0, maximum=10)
 ALLAUTH_TRUSTED_PROXY_COUNT = max(TRUSTED_PROXIES, 0)
 # gunicorn reads the same variable.
@@ -193,7 +193,7 @@ INVITATION_DAYS = env.integer("ASSAY_INVITATION_DAYS", 14, minimum=1, maximum=36
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Assay"
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-# Without a mail server nothing is sent or printed, since mails hold links that let somebody in: administrators find
+# Without a mail server nothing is sent or printed, since mails hold links that sign a person in: administrators find
 # these on a page.
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 if email_host := env.text("ASSAY_EMAIL_HOST", ""):
@@ -224,7 +224,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# Signed-in state lies in the database alone: a cache that was away while somebody signed out would let them in again.
+# Signed-in state lies in the database alone: a cache that was away when a person signed out would let them in again.
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "config.web.errors.csrf_failure"
@@ -280,7 +280,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
     "VERSION": __version__,
-    "DESCRIPTION": "Programs do through this what people do on pages, with the rights of whoever made their token.",
+    "DESCRIPTION": "Programs do through this what people do on pages, with the rights of their token's owner.",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [],
 }
@@ -310,7 +310,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # after Celery's 100, a worker ends within the hour that a broker is away
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-# How long a worker may be silent about a chunk before somebody else may take it.
+# How long a worker may be silent about a chunk before another may take it.
 CHUNK_LEASE_SECONDS = env.integer("ASSAY_CHUNK_LEASE_SECONDS", 60, minimum=2)
 # The longest wait before a chunk that met an error is tried again for the first time; it doubles from then on.
 CHUNK_RETRY_SECONDS = env.integer("ASSAY_CHUNK_RETRY_SECONDS", 6, minimum=0)
@@ -332,9 +332,9 @@ HUB_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_HUB_HOSTS"))
 PAGE_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_PAGE_HOSTS"))
 # Read again where they are asked, as endpoints are.
 SEARCH_PROVIDERS = env.parsed(providers.VARIABLE, {}, providers.parse_providers)
-# Read again where a checker is loaded, which knows no Django; here so that a slip is told at start.
+# Read again where a checker is loaded, which knows no Django; here so that a mistake is reported at start.
 LLM_ENDPOINTS = env.parsed(LLM_ENDPOINTS_VARIABLE, {}, parse_endpoints)
-# Checkers from outside; their modules are imported here, so that a slip in one is told at start.
+# Checkers from outside; their modules are imported here, so that a mistake in one is reported at start.
 CHECKERS = env.parsed(outside.VARIABLE, (), outside.parse_checkers)
 # What else than the models that Assay itself names a run may name, and the largest that a worker loads.
 MODELS = env.parsed(allowed_models.VARIABLE, allowed_models.Allowed(), allowed_models.parse_models)
@@ -342,10 +342,10 @@ MODEL_LIMIT_GB = env.integer(allowed_models.LIMIT_VARIABLE, 40, minimum=1)
 # What runs cost in money, where it is known; endpoints bring their own prices, in the same currency.
 HOUR_PRICES = env.parsed(HOUR_PRICES_VARIABLE, {}, parse_hour_prices)
 CURRENCY = env.parsed(CURRENCY_VARIABLE, "USD", parse_currency)
-# Bodies of documents that retrievers may search, beside a data set's own evidence: files by name.
+# Corpora that retrievers may search, in addition to a data set's own evidence: files by name.
 CORPORA = env.parsed(CORPORA_VARIABLE, {}, parse_corpora)
 
-# One handler for all, whose formatter hides links that let somebody in. Django's own handlers and those of servers are
+# One handler for all, whose formatter hides links that sign a person in. Django's own handlers and those of servers are
 # replaced: they would print addresses as they came, or mail them.
 LOGGING = {
     "version": 1,

@@ -1,6 +1,6 @@
-"""Whether a task type's description fits what the rest of the house has: each problem in a sentence.
+"""Checks that a task type's description fits the rest of the code: each problem in a sentence.
 
-A description meets the house by names: of texts, kinds, layouts, roles, checkers, templates. A name that nothing
+A description refers to the rest by names: of texts, kinds, layouts, roles, checkers, templates. A name that nothing
 answers to would only show at its first use, in front of an annotator.
 """
 
@@ -42,7 +42,7 @@ def problems_of(description: TaskType) -> list[str]:
 
 
 def problems_among(descriptions: Sequence[TaskType]) -> Iterator[str]:
-    """What is wrong with several descriptions beside each other."""
+    """What is wrong with several descriptions together."""
     for identifier in _repeated([one.identifier for one in descriptions]):
         yield f"two task types are called {identifier}"
     newest = {(one.slug, one.variant): one for one in sorted(descriptions, key=lambda one: one.version)}

@@ -30,8 +30,7 @@ class LabelSpace:
     that is no answer at all (empty, or "I don't know"; see `abstention`), whatever the claim.
 
     The rest is for checkers that read words, and may be left out: `question` is what people are asked, `meanings` are
-    pairs of a label and what people are told about it, `called` is what they call the text to find and the one to look
-    in.
+    pairs of a label and its description for people, `called` is what they call the text to find and the one to look in.
     """
 
     dimension: str
@@ -83,8 +82,8 @@ ENTAILMENT = LabelSpace("entailment", "entailment", (("entailment", 1.0), ("neut
 class CheckerInput:
     """One unit to judge. `fields` has what is to be found and where to look.
 
-    `claim` is one text (the hypothesis, an aspect, a question), or `claims` are alternatives: texts of which the one
-    that fares best counts (ground-truth answers, pieces of gold evidence). `evidence` is one text to look in, or
+    `claim` is one text (the hypothesis, an aspect, a question), or `claims` are alternatives: texts, the best of which
+    counts (ground-truth answers, pieces of gold evidence). `evidence` is one text to look in, or
     `passages` are several. `question` may stand beside them: what was asked, for checkers that read it.
 
     >>> CheckerInput("1", {"claims": ("1963", "in early 1963"), "evidence": "It froze in 1963."}).fields["evidence"]
@@ -206,7 +205,8 @@ class ParameterInfo:
 
 @dataclass(frozen=True, slots=True)
 class ScoreInfo:
-    """One number that a checker gives beside its labels. low and high are the ends of its range, None where open."""
+    """One number that a checker gives in addition to its labels. low and high are the ends of its range, None where
+    open."""
 
     name: str
     title: str
@@ -238,7 +238,7 @@ class CheckerInfo:
     licence: str = ""
     parameters: tuple[ParameterInfo, ...] = ()
     scores: tuple[ScoreInfo, ...] = ()
-    # labels, with scores beside them; or scores alone, whatever the question; or pieces of a text
+    # labels, with scores or without; or scores alone, whatever the question; or pieces of a text
     # (`extractors.contracts`), of the kinds that `roles` then names; or rankings of passages (`retrieval.contracts`);
     # or answers to questions (`generators.contracts`).
     gives: str = "labels"  # labels | scores | pieces | rankings | texts

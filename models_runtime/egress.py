@@ -30,7 +30,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressRefused(ValueError):
-    """The address cannot be asked, whatever is there; the message is for whoever typed it."""
+    """The URL must not be requested, whatever is there; the message is for the user who typed it."""
 
 
 class NoAnswer(Exception):
@@ -49,11 +49,11 @@ class Fetched:
     url: str  # where it was found in the end
     headers: Mapping[str, str]  # by names in small letters
     body: bytes  # at most as much as was asked for, and a byte more where there is more
-    is_whole: bool  # not where the host said that there is more than it sent
+    is_whole: bool  # not if the host announced more than it sent
 
 
 def parse_url(url: str, allowed: Collection[str] = (), chars: int = URL_CHARS) -> SplitResult:
-    """The parts of an address that may be asked, as far as can be said without resolving its host's name."""
+    """The parts of a URL that may be requested, as far as is known without resolving its host's name."""
     if len(url) > chars or not url.isascii() or not url.isprintable() or " " in url:
         raise AddressRefused(f"must be an address of at most {chars} characters, without spaces and accents")
     try:
@@ -187,7 +187,7 @@ def _refuse_private(address: Address, parts: SplitResult, allowed: Collection[st
     if is_public(address) or is_allowed(parts, allowed):
         return
     raise AddressRefused(
-        f"leads to {address}, which is not on the public Internet; whoever runs the site may allow {parts.hostname}"
+        f"leads to {address}, which is not on the public Internet; the site's administrator may allow {parts.hostname}"
     )
 
 

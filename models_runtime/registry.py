@@ -106,7 +106,7 @@ def allowed_in_words() -> str:
 def estimated_usage(
     slug: str, inputs: Sequence[Any], *asked: Any, parameters: Mapping[str, Any] | None = None
 ) -> Usage | None:
-    """About how many tokens `slug` would take to answer, told without asking: a checker of label spaces, an extractor
+    """About how many tokens `slug` would take to answer, without asking it: a checker of label spaces, an extractor
     of a kind of pieces (`asked`), or a generator. None where no server is asked, and where none is set up. Raises
     ParameterError."""
     entry = _entry(slug)

@@ -1,5 +1,5 @@
-"""gunicorn's log of errors and, where somebody asks for one, of requests: like all others without links that let
-somebody in (gunicorn.conf.py)."""
+"""gunicorn's log of errors and, if configured, of requests: like all others without links that sign a person in
+(gunicorn.conf.py)."""
 
 from gunicorn import glogging
 

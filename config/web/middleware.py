@@ -13,9 +13,9 @@ from annotation.jobs.lifecycle import SameJob, TooManyJobs
 
 
 def private_answers(get_response):
-    """Pages hold labels, links that let somebody in, and names: no proxy keeps them, no browser's cache does after
-    somebody signed out, and no search engine lists them. A view that says something else keeps its word; static files
-    never come here."""
+    """Pages hold labels, links that sign a person in, and names: no proxy keeps them, no browser's cache does after
+    signing out, and no search engine lists them. A view that says something else keeps its word; static files never
+    come here."""
 
     def answer(request):
         response = get_response(request)
@@ -37,7 +37,7 @@ class AppendedSlash(CommonMiddleware):
 
 
 class RefusedJobs:
-    """Services refuse to queue a job; whichever page asked for it, the person is told in the same way."""
+    """Services refuse to queue a job; all pages show the reason in the same way."""
 
     def __init__(self, get_response):
         self.get_response = get_response

@@ -2,7 +2,7 @@
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# Our own modules only: what packages ship beside their scripts imports files that are not there.
+# Our own modules only: what packages ship with their scripts imports files that are not there.
 MODULES = "js/*.js"
 IMPORT = (r'(?P<matched>(?P<what>import\s*\{[^}]*\}\s*from\s*)"(?P<url>\.{1,2}/[^"]+)";)', '%(what)s"%(url)s";')
 

@@ -3,7 +3,7 @@
 Inputs with the same text and question are one answer with its aspects. Its sentences are numbered, and one request
 says which aspects each sentence deals with (`llm.alignment`). An aspect is covered if a sentence deals with it, and the
 first such sentence is the rationale. There are no probabilities: the model names aspects, it does not rate them.
-Aspects are judged beside those that come in the same call; a judge that takes each alone is `llm`.
+Aspects are judged together with those that come in the same call; a judge that takes each alone is `llm`.
 """
 
 from __future__ import annotations

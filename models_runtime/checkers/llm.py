@@ -176,7 +176,7 @@ class _Work:
             self._take_quotes(space, answers[decisive].quotes, decisive if len(answers) > 1 else None)
 
     def _take_quotes(self, space: LabelSpace, quotes: Sequence[str], passage: int | None) -> None:
-        """Where the texts have what the answer quotes; what they do not have is told with the explanation."""
+        """Where the texts have what the answer quotes; quotes that they lack go to the explanation."""
         absent = []
         texts = list(zip(self.fields, self.passages, strict=True))
         texts = texts if passage is None else [texts[passage]]
@@ -331,7 +331,7 @@ class LlmChecker:
         letters, room = self.letters[space.dimension], self.parameters["reasoning_tokens"]
         options = {"max_tokens": room}
         if self.reasons == OBJECT:
-            # vLLM can be told how long a text may be, so that none is cut off; others refuse a form that says so.
+            # vLLM takes a limit of a text's length, so that none is cut off; others refuse a form that says so.
             bound = {"maxLength": room // 2} if exchange.is_vllm else {}
             quoted = {"maxLength": room // 20} if exchange.is_vllm else {}
             explanation = {"type": "string"} | bound
@@ -343,7 +343,7 @@ class LlmChecker:
         return LabelAnswer(LabelPrediction(found.label, None, {}, found.explanation), None, found.quotes)
 
     def estimated_usage(self, inputs: Sequence[CheckerInput]) -> Usage:
-        """About how many tokens the requests take, told without the server; an upper bound where a question hangs on
+        """About how many tokens the requests take, without asking the server; an upper bound where a question hangs on
         another's answer. What cannot be asked costs nothing."""
         prepared = [self._prepare(item) for item in inputs]
         found = Usage()

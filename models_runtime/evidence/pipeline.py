@@ -1,7 +1,7 @@
 """The pipeline as an entry of the registry: a retriever whose rankings are evidence, with what each step did.
 
 query -> search (documents of an index, or the web) -> page text -> filter pages -> chunk -> filter passages -> rerank
--> choose -> join. A page that cannot be read is dropped and told; a query whose search fails has an error of its own.
+-> choose -> join. A page that cannot be read is dropped and listed; a query whose search fails has an error of its own.
 """
 
 from __future__ import annotations
@@ -475,7 +475,7 @@ def _passage(one: JoinedEvidence) -> Passage:
 
 
 def _about(query: Query) -> str:
-    """What a model is told of a query."""
+    """What a model is shown of a query."""
     return "\n".join(filter(None, (query.about.get("claimant", ""), query.text)))
 
 

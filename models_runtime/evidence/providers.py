@@ -141,10 +141,9 @@ def names(finds: str = "pages") -> tuple[str, ...]:
 
 
 def search(provider: Provider, query: str, count: int) -> list[dict[str, Any]]:
-    """Results, best first: `url`, `title`, `publisher` and `date` as far as they are said.
-
-    InputError for an answer that cannot be read: this query has none then. ModelError where the key is refused, and
-    UnavailableError where the provider wants to be asked later: no query's fault.
+    """Results, best first: `url`, `title`, `publisher` and `date` as far as they are given. InputError for an answer
+    that cannot be read: this query has none then. ModelError where the key is refused, and UnavailableError where the
+    provider wants to be asked later: no query's fault.
     """
     kind = KINDS[provider.kind]
     if kind.needs_key and not provider.key:

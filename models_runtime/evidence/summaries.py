@@ -1,5 +1,5 @@
 """A fact-check's own summary, from its page: what its ClaimReview says, or what the page says of itself in short, or
-the beginning of its text. Which of these it was is told."""
+the beginning of its text. The result names which of these it was."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class LlmExtractor:
         return prompts.texts_before(named, f"The {what}, in the JSON form that is asked for:")
 
     def estimated_usage(self, sources: Sequence[ExtractionInput]) -> Usage:
-        """About how many tokens the requests take, told without the server. What cannot be asked costs nothing."""
+        """About how many tokens the requests take, without asking the server. What cannot be asked costs nothing."""
         found = Usage()
         for source in sources:
             try:

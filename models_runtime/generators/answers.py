@@ -1,7 +1,7 @@
 """Answers of a language model to questions: from what it knows, or from passages that it is given.
 
 A `form` says how the answer is asked for: in a few sentences; as the answer alone; or after reasons, with what follows
-the last "The answer is:" as the answer, as in Joren et al. (2025), "Sufficient Context", and the whole kept beside it.
+the last "The answer is:" as the answer, as in Joren et al. (2025), "Sufficient Context", and the whole is kept with it.
 How sure a model is may be kept with each answer, as `confidence` from 0 to 1: the geometric mean of its tokens'
 probabilities, or what it says when it is asked how probable its answer is right (P(Correct); Kadavath et al. 2022). An
 answer without it, since the server tells none or says no number, is an answer all the same.
@@ -194,7 +194,7 @@ def decided(text: str) -> str:
 
 
 def estimated_usage(inputs: Sequence[GenerationInput], parameters: Mapping[str, Any]) -> Usage:
-    """About how many tokens the answers take, told without a server (see `llm.estimating`)."""
+    """About how many tokens the answers take, without asking a server (see `llm.estimating`)."""
     sent = sum(tokens_of(messages_of(one, prompt_for(parameters, has_passages=bool(one.passages)))) for one in inputs)
     is_asked = parameters["confidence"] == ASKED
     return Usage(sent * (1 + is_asked), (TOKENS_WRITTEN[parameters["form"]] + 2 * is_asked) * len(inputs))

@@ -15,7 +15,7 @@ from ..contracts import PredictionError, Usage
 
 @dataclass(frozen=True, slots=True)
 class GenerationInput:
-    """A question, with what is shown beside it. `repetition` counts from 0 and moves the seed: each is drawn anew."""
+    """A question, with what is shown with it. `repetition` counts from 0 and moves the seed: each is drawn anew."""
 
     id: str
     text: str

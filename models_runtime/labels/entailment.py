@@ -8,8 +8,8 @@ entailment. The verdicts of a claim's segments, over all its passages, merge by 
   sufficient context), else contradiction if any segment's own verdict is that, else neutral.
 
 The segment that decided is the most probable one of those with the merged verdict; for neutral the least neutral one.
-Where a question knows no contradiction (two labels, or whether something is covered), entailment is told from the rest,
-and the segment with the greatest entailment probability decides where none entails.
+Where a question knows no contradiction (two labels, or whether something is covered), entailment is distinguished from
+the rest, and the segment with the greatest entailment probability decides where none entails.
 
 Labels from there, with pE, pN and pC of the deciding segment:
 

@@ -79,7 +79,7 @@ def label(space: LabelSpace, relevance: float, support: float) -> LabelPredictio
 
 
 def prediction(space: LabelSpace, weights: dict[str, float], best: str | None = None) -> LabelPrediction:
-    """Weights of labels made to sum to 1; a label without one gets 0. `best` settles ties, else the first does."""
+    """Weights of labels made to sum to 1; a label without one gets 0. `best` breaks ties, else the first wins."""
     total = sum(weights.values())
     probabilities = {value: weights.get(value, 0.0) / total for value in space.values}
     best = best or max(probabilities, key=probabilities.__getitem__)

@@ -35,7 +35,7 @@ NEGLIGIBLE = 1e-3
 @dataclass(frozen=True, slots=True)
 class LabelAnswer:
     """`mass` is the probability that the letters listed had together among all tokens; None, like the label's
-    probability, where the server told no probabilities that can be used. `quotes` of the texts, by an answer with
+    probability, if the server gave no usable probabilities. `quotes` of the texts, by an answer with
     reasons."""
 
     prediction: LabelPrediction
@@ -126,7 +126,7 @@ def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, 
     if listed and untold and lists_all and listed.is_whole:
         raise InputError(
             "incomplete",
-            f"the server told no probability for {len(untold)} of {len(letters)} letters, though each might be written",
+            f"the server gave no probability for {len(untold)} of {len(letters)} letters, though each might be written",
             permanent=False,
         )
     mass = sum(weights.values())
@@ -277,7 +277,7 @@ def _letter_in_json(content: str, letters: Mapping[str, str]) -> tuple[str, int]
 
 
 def _listed(logprobs: object, content: str, place: int) -> _Listed | None:
-    """What is told of the place where the answer stands; None where that is nothing."""
+    """The probabilities at the place of the answer; None where that is nothing."""
     tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(tokens, list) or not all(isinstance(token, dict) for token in tokens):
         return None

@@ -34,7 +34,7 @@ SETTINGS = ("endpoint", "timeout_seconds", "retries", "wait_seconds", "answers")
 
 @dataclass(slots=True)
 class Exchange:
-    """What is sent and said about one thing. It stays known when the thing fails."""
+    """Request and response about one input. It is kept when the input fails."""
 
     client: LlmClient
     is_vllm: bool

@@ -96,7 +96,7 @@ class LlmClient:
         ]
         self._slots = threading.BoundedSemaphore(endpoint.most_in_flight)
         self._lock = threading.Lock()
-        self._refusals = ("", 0)  # what was told last, and how often in a row
+        self._refusals = ("", 0)  # what was reported last, and how often in a row
         self._stopped = ""  # why nothing is asked any more until the next round
         self._named = f"the server {endpoint.name} at {urlsplit(endpoint.url).netloc}"
 

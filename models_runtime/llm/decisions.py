@@ -2,7 +2,7 @@
 
 The last decision counts, be it in a JSON object (`{"explanation": "…", "quotes": ["…"], "answer": "B"}`), after words
 such as "Final answer:", or alone on the last line. Thinking that a model marks as such decides nothing. A text that
-ends without a decision, or whose last one is none of the answers, is no answer (InputError), and its end is told.
+ends without a decision, or whose last one is none of the answers, is no answer (InputError), and its end is quoted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The servers that may be asked, from the environment: only who runs the site names addresses, never its users.
 
 `ASSAY_LLM_ENDPOINTS` holds JSON: `{"name": {"url": "http://gpu1:8000/v1", "model": "served name"}}`, and where needed
-the options that docs/settings.md lists. A `preset` says what servers of a kind take; what is set beside it counts
+the options that docs/settings.md lists. A `preset` says what servers of a kind take; what is set explicitly counts
 more. The standard library only: the settings read it too, and so does a notebook.
 """
 

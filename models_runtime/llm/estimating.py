@@ -1,4 +1,4 @@
-"""How many tokens requests would take, told without a server and without its tokenizer.
+"""An estimate of the tokens that requests would take, without a server and without its tokenizer.
 
 The requests are written down by what would send them, and a token is counted for every four bytes of UTF-8: close to
 what today's tokenizers make of English, and for other scripts the right order of magnitude.

@@ -32,7 +32,7 @@ SETTINGS = {"temperature": 0.7, "top_p": 1.0, "max_tokens": 512}
 
 
 def prompt_of(method: str, style: str = ANY, own: str = "") -> prompts.Prompt:
-    """The instructions of a method, for HyDE in a style, or somebody's own in their place."""
+    """The instructions of a method, for HyDE in a style, or a user's own in their place."""
     if own.strip():
         return prompts.own(own, "")
     return prompts.shipped(method if style == ANY else f"{method}/{style}")

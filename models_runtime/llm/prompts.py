@@ -1,9 +1,9 @@
 """Prompts: instructions from a file (or from the run's parameters) and texts, kept apart.
 
 A file of `models_runtime/prompts/` begins with a line `version: N` and a line `---`; the rest are the instructions.
-Where a label is chosen, they may hold `$task` (the question as people are asked it), `$letters` and `$options`, the
-last of which they must: each answer has a letter, so that it is one token for the model, and what people are told about
-it. Where the answer is JSON, they must hold `$format`, its form, and may hold `$most`, how much is wanted.
+Where a label is chosen, they may hold `$task` (the question as people are asked it), `$letters` and `$options`, which
+is required: each answer has a letter, so that it is one token for the model, and what people are told about it. Where
+the answer is JSON, they must hold `$format`, its form, and may hold `$most`, how much is wanted.
 
 Texts never go into the instructions. They follow in a message of their own, each between two lines with a mark that
 stands in none of them, and nothing in them is read as a placeholder. What chat templates use to tell who speaks
@@ -76,7 +76,7 @@ def reasoned(name: str) -> Prompt:
 
 
 def own(instructions: str, needed: str = "$options") -> Prompt:
-    """A prompt that somebody wrote for a run. ParameterError where it does not say what answers are possible (`needed`,
+    """A prompt that a user wrote for a run. ParameterError where it does not say what answers are possible (`needed`,
     one of PLACEHOLDERS), or holds a placeholder that is not one of ours. Nothing is needed of what asks for a text."""
     text = instructions.replace("\r\n", "\n").strip()
     if not needed:

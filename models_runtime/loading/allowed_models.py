@@ -1,4 +1,4 @@
-"""Which models a run may name, so that whoever starts one can make no worker read any folder or fetch anything.
+"""Which models a run may name, so that a user who starts one cannot make a worker read any folder or fetch anything.
 
 Assay restricts them at start to what its settings say (`registry.restrict_models`). Elsewhere, as in a notebook,
 nothing is restricted, since nobody there loads what another person named.
@@ -88,7 +88,7 @@ def problem_of(model: str) -> str:
 
 
 def described() -> str:
-    """What may be named, for whoever chooses; empty where that is anything."""
+    """What may be named, for the user; empty if that is anything."""
     return "" if _allowed is None or _allowed.is_any else str(_allowed)
 
 

@@ -36,7 +36,7 @@ def quicken(model: Any) -> bool:
     changed = [layer.attention.self for layer in layers]
     for own in changed:
         own.forward = functools.partial(_attend, own, _Positions(own, encoder))
-    if len(layers) > 1:  # a convolution beside the first layer needs all its places
+    if len(layers) > 1:  # a convolution next to the first layer needs all its places
         changed.append(layers[-1])
         layers[-1].forward = functools.partial(_last_layer, layers[-1])
     try:
@@ -52,7 +52,7 @@ def quicken(model: Any) -> bool:
 
 
 def _trial(model: Any) -> Any:
-    """Logits of two rows, of which one is padded and the other is long enough for distances that share a bucket."""
+    """Logits of two rows: one is padded, and the other is long enough for distances that share a bucket."""
     config, device = model.config, model.device
     length = min(max(config.position_buckets, 0) // 2 + 32, config.max_position_embeddings)
     ids = torch.randint(config.vocab_size, (2, length), generator=torch.Generator().manual_seed(0))

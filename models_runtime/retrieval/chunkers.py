@@ -10,7 +10,7 @@ nothing but white space has none. A single word is never cut, however long.
 | paragraphs | its lines; a line of more than 200 words in pieces of 200, the last one shorter | DRUID, appendix D.3 |
 | paragraphs-merged | the same, and as many consecutive lines together as have at most 200 words | |
 | words-200 | 200 words each, none twice | |
-| words-128-32 | 128 words each, of which 32 are the last ones of the passage before | ICAT, section 4.3 |
+| words-128-32 | 128 words each, the first 32 being the last ones of the passage before | ICAT, section 4.3 |
 | words | as many words and as much overlap as one asks for | |
 | sentences | as many whole sentences as have at most so many words; a longer one is a passage of its own | |
 """

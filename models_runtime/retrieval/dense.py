@@ -1,9 +1,9 @@
 """Nearest passages in a sentence-embedding space: cosine by FAISS.
 
 score(query, passage) = cosine of their embeddings. Below a size every passage is compared, so the ranking is exact;
-above it an approximate index finds candidates, and how many of the nearest it finds is measured and told (`vectors`).
-What FAISS finds is scored once more in double precision and ordered by that, so that neither the batch nor a vector's
-place in memory moves a rank. A passage longer than the model's window is embedded as far as the window goes;
+above it an approximate index finds candidates, and how many of the nearest it finds is measured and reported
+(`vectors`). What FAISS finds is scored once more in double precision and ordered by that, so that neither the batch nor
+a vector's place in memory moves a rank. A passage longer than the model's window is embedded as far as the window goes;
 `truncated` counts them.
 """
 

@@ -17,8 +17,8 @@ Scored = list[tuple[int, float]]  # places of passages with their scores, best f
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What a stage looks for. Several texts are one query, of which the first is the query's own and the others were
-    made up for it: a lexical stage reads them one after the other, a dense one takes the mean of their vectors.
+    """What a stage looks for. Several texts are one query: the first is the query's own, and the others were made up
+    for it: a lexical stage reads them one after the other, a dense one takes the mean of their vectors.
     `places` are those of the passages that may be found, ascending; None means all."""
 
     texts: tuple[str, ...]

@@ -3,7 +3,8 @@
 A store is a folder of one model's vectors: each text is embedded once, whichever corpus, retriever or process it comes
 up in, and what is new is appended. Files are memory-mapped, so processes share them and the system decides how much of
 them is in memory. An index is the rows of one corpus in its order: compared one by one, or, from a size on, searched
-through an inverted file or a graph of FAISS that lies beside the vectors. What these find is scored once more exactly.
+through an inverted file or a graph of FAISS that is stored next to the vectors. What these find is scored once more
+exactly.
 
     vectors.f32   unit vectors, one after the other
     keys.bin      16 bytes of each text's SHA-256
@@ -196,7 +197,7 @@ class VectorIndex:
     # --- approximate ----------------------------------------------------------------------------------------------
 
     def _load(self) -> Any:
-        """The index that lies beside the vectors, with what is new added; or a new one."""
+        """The index that is stored next to the vectors, with what is new added; or a new one."""
         import faiss
 
         path = self._path()

@@ -114,7 +114,7 @@ CHECKERS = {"embedding": (embedding, ("device",)), "nli": (nli, ("device", "mode
 
 
 class CheckerAligner:
-    """Asks a checker of the house about each supported claim and each aspect."""
+    """Asks one of Assay's checkers about each supported claim and each aspect."""
 
     def __init__(self, parameters: dict[str, Any]) -> None:
         checker, names = CHECKERS[parameters["alignment"]]
@@ -192,7 +192,7 @@ class IcatScorer:
 
 
 def _read(item: CheckerInput) -> tuple[str, tuple]:
-    """The aspect, and what an answer is told from others by: the fields of `AnswerAspects` before `work`."""
+    """The aspect, and what distinguishes an answer from others: the fields of `AnswerAspects` before `work`."""
     aspect = read_claim(item)
     claims, sources = _texts(item, "atomic_claims"), _texts(item, "sources")
     if not claims:

@@ -63,7 +63,7 @@ MASK_PARAMETER = ParameterInfo(
     "str",
     "object",
     choices=("subject", "object", "both"),
-    hint="Masked wherever it occurs word for word in the passages. A triplet of which nothing is masked gets no label.",
+    hint="Masked wherever it occurs word for word in the passages. A triplet in which nothing is masked gets no label.",
 )
 
 

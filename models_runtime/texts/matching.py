@@ -30,7 +30,7 @@ from .splitting import sentence_offsets
 
 # The study's threshold, which its authors chose by looking at sentences.
 THRESHOLD = 0.95
-# The study used en_core_web_lg. Packages of models are not on PyPI, so whoever wants the study's borders installs one.
+# The study used en_core_web_lg. Packages of models are not on PyPI, so those who want the study's borders install one.
 SENTENCIZER = "sentencizer"
 MODELS = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 

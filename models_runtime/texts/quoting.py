@@ -1,4 +1,4 @@
-"""Where a text has what somebody quotes of it."""
+"""Where a text has a quotation."""
 
 from __future__ import annotations
 

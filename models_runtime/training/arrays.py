@@ -3,7 +3,7 @@
 `arrays_of` takes scikit-learn's object apart; `Predictor` computes the same probabilities from the arrays (equal to
 scikit-learn's to 1e-6; features are rounded to single precision before either sees them, so storing loses nothing).
 
-| classifier | arrays, beside `centre`, `factor` (scaling) and `slope`, `offset` (sigmoid per label) |
+| classifier | arrays, in addition to `centre`, `factor` (scaling) and `slope`, `offset` (sigmoid per label) |
 |---|---|
 | logistic | `coefficients` (labels by d), `intercepts`; with two labels one row, for the second |
 | svm | `vectors` (m by d), `dual` (labels - 1 by m), `intercepts` (per pair of labels), `counts` (per label), `gamma` |

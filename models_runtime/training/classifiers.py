@@ -1,7 +1,7 @@
 """Small classifiers of scikit-learn behind one function, on standardised features, with calibrated probabilities.
 
 A feature is scaled to mean 0 and variance 1 over what is trained on; then every measure of shared words is multiplied
-by `LEXICAL_WEIGHT`, since twenty of them stand beside some 1,500 numbers of embeddings and would hardly be heard by a
+by `LEXICAL_WEIGHT`, since twenty of them compete with some 1,500 numbers of embeddings and would hardly count by a
 distance. Features are rounded to single precision, which is how they are stored.
 
 Probabilities come from Platt's sigmoid per label, fitted on scores of inputs that the classifier had not seen (inner
@@ -162,7 +162,7 @@ def _fit_member(data: Data, settings: Settings, span: tuple[int, int], folds: li
     scaled = scaling(features)
     calibrated = CalibratedClassifierCV(_estimator(settings, scaled), method="sigmoid", cv=folds, ensemble=False)
     with warnings.catch_warnings():
-        # That the network stopped at its limit is meant; that k-NN takes no weights is said above.
+        # That the network stopped at its limit is meant; that k-NN takes no weights is documented above.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="Since .* does not appear to accept sample_weight")
         calibrated.fit(scaled, labels, sample_weight=weights)

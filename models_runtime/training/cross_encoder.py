@@ -6,7 +6,8 @@ head with an output per label where it has none of that size. transformers' Trai
 `LEARNING_RATE`, which falls linearly to zero over `EPOCHS`, `BATCH` texts at a time, with the loss weighed inversely to
 a label's frequency where labels are balanced. Probabilities are the softmax of the outputs; nothing calibrates them.
 
-What is stored are the weights alone: settings and tokenizer are the base's, which is told by the hash of its files.
+What is stored are the weights alone: settings and tokenizer are the base's, which is identified by the hash of its
+files.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
 from .classifiers import Data, fit, grouped_folds
 from .settings import FOLDS, SHARES, Settings, TooLittle
 
-# A smaller one of what people said counts as this in the log loss.
+# A smaller probability of people's label counts as this in the log loss.
 LEAST_PROBABILITY = 1e-15
 
 
@@ -50,7 +50,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """`fold_of[i]` tested row i; `probabilities[i]` (in the order of `labels`) are what that fold's classifier said."""
+    """`fold_of[i]` tested row i; `probabilities[i]` (in the order of `labels`) are that fold's classifier's."""
 
     labels: tuple[str, ...]
     fold_of: np.ndarray
@@ -59,7 +59,7 @@ class Evaluation:
     scores: Scores
     baseline: Scores
     log_loss: float  # in nats
-    confusion: tuple[tuple[int, ...], ...]  # rows: what people said; columns: what was predicted
+    confusion: tuple[tuple[int, ...], ...]  # rows: people's labels; columns: predictions
     curve: tuple[CurvePoint, ...]
 
     def as_json(self) -> dict[str, Any]:

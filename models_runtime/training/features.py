@@ -135,7 +135,7 @@ class Features:
 
     @classmethod
     def of(cls, described: Mapping[str, Any], device: str) -> Features:
-        """As `describe` said of others."""
+        """As `describe` gives it for others."""
         hidden = None
         if described["representation"] == HIDDEN:
             hidden = HiddenStates(described["encoder"], described["layers"], described["pooling"])

@@ -46,7 +46,7 @@ Beat = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An input with what people said about it (dimension to label) and its group: the claim or question it is about."""
+    """An input with people's labels of it (dimension to label) and its group: the claim or question it is about."""
 
     input: CheckerInput
     group: str
@@ -91,7 +91,7 @@ def train(
     the sentence encoder of those with embeddings, and what is fine-tuned where both settings and representation say
     `cross-encoder`: this takes `folds` + 1 trainings of a network, so its learning curve is its end alone.
     `skip_rare` leaves out labels with too few examples, and dimensions with fewer than two labels then, instead of
-    refusing; what was left out is said in the metadata. TooLittle says what is missing. `beat(done, total, doing)` is
+    refusing; what was left out is in the metadata. TooLittle says what is missing. `beat(done, total, doing)` is
     called often and may raise to stop; nothing is stored then.
     """
     from . import classifiers

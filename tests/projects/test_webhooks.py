@@ -174,7 +174,7 @@ def test_programs_make_see_and_remove_them(project, program):
     assert program.read(f"{address}deliveries/", state="failed")["results"][0]["message"] == "no answer"
     assert program.send(f"deliveries/{ping['uuid']}/repeat/").json()["state"] == "waiting"
     for url, said in (
-        ("http://127.0.0.1:6379/", "whoever runs the site may allow 127.0.0.1"),
+        ("http://127.0.0.1:6379/", "the site's administrator may allow 127.0.0.1"),
         ("http://localhost/", "not on the public Internet"),
         ("gopher://example.org/", "must begin with https://"),
     ):

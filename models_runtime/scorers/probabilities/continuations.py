@@ -29,7 +29,7 @@ def continuation_tokens(tokenizer: Any, spellings: Mapping[str, Sequence[str]], 
 
     A spelling whose tokens would change the text before it is left out, and of two of one answer where one begins with
     the other, the longer, whose probability the shorter has already. ModelError where an answer is left without any, or
-    two answers cannot be told apart.
+    two answers cannot be distinguished.
     """
     before = _encode(tokenizer, ending)
     continuations: dict[str, list[Tokens]] = {}

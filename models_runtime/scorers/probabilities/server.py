@@ -5,8 +5,8 @@ in one of two ways, which give the same numbers:
 
 - `next-token`: after the prompt, and after the first tokens of each answer of several, each token that matters is asked
   for in a request of its own. The server keeps what prompts have in common, so that reads the prompt once.
-- `prompt`: each spelling of each answer is sent behind the prompt, and the probabilities of the prompt's tokens are
-  told. Any vLLM can do that, and reads everything anew for each spelling.
+- `prompt`: each spelling of each answer is sent behind the prompt, and the server returns the probabilities of the
+prompt's tokens. Any vLLM can do that, and reads everything anew for each spelling.
 
 `auto` is `next-token` where the server can be asked for tokens of our choice, which is tried once.
 """

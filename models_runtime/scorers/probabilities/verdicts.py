@@ -16,7 +16,7 @@ from .verdict_prompts import ANSWERS, VerdictPrompts
 Tokens = tuple[int, ...]
 MODES = ("without", "with")
 
-# Parameters and scores, whoever computes.
+# Parameters and scores, wherever they are computed.
 PARAMETERS = (
     ParameterInfo("shots", "Examples before the claim", "int", 3, 0, 3, hint="0 and 3 are DRUID's two settings."),
     ParameterInfo(
