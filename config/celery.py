@@ -29,7 +29,7 @@ app.conf.beat_schedule_filename = str(settings.DATA_DIR / "celerybeat-schedule")
 TRANSPORT_ALIASES["redis"] = TRANSPORT_ALIASES["rediss"] = "config.redis_broker:RedisTransport"
 if settings.CELERY_BROKER_URL.startswith("filesystem"):
     TRANSPORT_ALIASES["filesystem"] = "config.embedded_broker:Transport"
-    for option in ("data_folder_in", "control_folder"):
+    for option in ("data_folder_in", "control_folder") if settings.NEEDS_DATA else ():
         Path(settings.CELERY_BROKER_TRANSPORT_OPTIONS[option]).mkdir(parents=True, exist_ok=True)
 
 

@@ -5,55 +5,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
+from assay.places import values_of_file
+
 T = TypeVar("T")
 
 PREFIX = "ASSAY_"
-KEY, FOLDER = "ASSAY_SECRET_KEY", "ASSAY_DATA_DIR"
 # What gunicorn takes for an application that cannot start, and does not try again and again.
 CANNOT_START = 3
-
-
-def values_of_file(file: Path, real: Mapping[str, str]) -> dict[str, str]:
-    """What the environment file adds to the real variables: nothing where the key is one of them. ValueError where it
-    holds anything but a key and a data folder, since much else is read from the real variables alone."""
-    if KEY in real:
-        return {}
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{file} cannot be read: {error}") from None
-    values = {}
-    for number, line in enumerate(map(str.strip, lines), 1):
-        name, is_given, value = line.partition("=")
-        if not line or line.startswith("#"):
-            continue
-        if not is_given or name not in (KEY, FOLDER):
-            raise ValueError(f"{file}, line {number}: only {KEY}=… and {FOLDER}=… may stand there")
-        values[name] = value.strip("\"'")
-    if values.get(FOLDER):
-        values[FOLDER] = str(file.parent / Path(values[FOLDER]).expanduser())
-    return {name: value for name, value in values.items() if name not in real}
-
-
-def needs_key(arguments: Sequence[str]) -> bool:
-    """Whether a command line signs anything: help and what reads files alone do not."""
-    program, *given = arguments or [""]
-    if "--help" in given:
-        return False
-    if Path(program).name != "manage.py":
-        return True
-    command = given[0] if given else "help"
-    is_help = command in ("help", "version", "--version", "-h") or "-h" in given
-    is_of_files = (command == "report" and "--from-files" in given) or (command == "release" and "--check" in given)
-    return not (is_help or is_of_files)
 
 
 class Environment:

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import dj_database_url
 
 from annotation import __version__
+from assay import places
 from config.corpora import VARIABLE as CORPORA_VARIABLE
 from config.corpora import parse_corpora
-from config.environment import Environment, needs_key
+from config.environment import Environment
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
 from models_runtime import outside
@@ -24,16 +25,18 @@ from plugins import template_folders
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = Environment(file=BASE_DIR / "assay.env")
+env = Environment(file=places.key_file())
 
 # The demo has shipped accounts with one-click sign-in, so it answers on loopback names only.
 DEMO = env.boolean("ASSAY_DEMO", False)
 DEBUG = env.boolean("ASSAY_DEBUG", False)
 # Django refuses to sign anything with an empty one.
+# Whether there is anything to sign or to store: help and reports on files leave no folder behind.
+NEEDS_DATA = places.needs_key(sys.argv)
 SECRET_KEY = env.text(
-    "ASSAY_SECRET_KEY", None if needs_key(sys.argv) else "", where_from="`make setup` leaves one in assay.env"
+    places.KEY, None if NEEDS_DATA else "", where_from="`make setup` and `assay serve` write one to assay.env"
 )
-DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
+DATA_DIR = env.path(places.FOLDER, places.default_data_folder())
 # Checkers read the variable itself, since they know no Django.
 LEXICONS_DIR = env.path("ASSAY_LEXICONS_DIR", BASE_DIR / "models_runtime" / "lexicons")
 ALLOWED_HOSTS = env.items("ASSAY_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
@@ -94,7 +97,7 @@ ASGI_APPLICATION = "config.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates", *template_folders()],
+        "DIRS": [places.SHARED / "templates", *template_folders()],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -242,8 +245,9 @@ if HTTPS:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 STATIC_URL = "static/"
-STATIC_ROOT = env.path("ASSAY_STATIC_ROOT", BASE_DIR / "staticfiles")
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = env.path("ASSAY_STATIC_ROOT", DATA_DIR / "static" if places.IS_INSTALLED else BASE_DIR / "staticfiles")
+STATICFILES_DIRS = [places.SHARED / "static"]
+FIXTURES_DIR = places.SHARED / "fixtures"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -365,7 +369,8 @@ LOGGING = {
 }
 
 try:
-    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    if NEEDS_DATA:
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
 except OSError as error:
     env.problem(f"ASSAY_DATA_DIR cannot be a folder: {error}")
 env.finish_or_end()

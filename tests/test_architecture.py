@@ -11,7 +11,7 @@ from analysis.rules.kinds import KINDS
 from annotation.task_types import every_task_type
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("config", "analysis", "annotation", "models_runtime", "plugins")
+PACKAGES = ("assay", "config", "analysis", "annotation", "models_runtime", "plugins")
 MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py") if "migrations" not in path.parts)
 PAGES = sorted([*(ROOT / "templates").rglob("*.html"), *(ROOT / "static/js").rglob("*.js")])
 
@@ -55,7 +55,10 @@ BELOW_FIGURES = (
 
 # Part of the project (longest prefix wins) -> the parts of the project that it may import, itself apart.
 ALLOWED = {
+    "assay": ("annotation", "assay.places", "config.database"),
+    "assay.places": (),
     "config": (
+        "assay.places",
         "analysis.preloading",
         "analysis.sources",
         "annotation",
@@ -97,6 +100,10 @@ WITHOUT_DJANGO = (
     "annotation.formats",
     "annotation.incoming",
     "annotation.task_types",
+    "assay.command",
+    "assay.places",
+    "assay.serving",
+    "assay.supervision",
     "models_runtime",
     "plugins",
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config.environment import needs_key, values_of_file
+from assay.places import needs_key, values_of_file
 from tests.journeys.demo import environment
 from tests.suggesting.workers import worker_environment
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-FIXTURES = Path(settings.BASE_DIR) / "fixtures" / "demo"
+FIXTURES = Path(settings.FIXTURES_DIR) / "demo"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 """gunicorn's log of errors and, if configured, of requests: like all others without links that sign a person in
-(gunicorn.conf.py)."""
+(gunicorn_options.py)."""
 
 from gunicorn import glogging
 

@@ -53,9 +53,7 @@ def made_before(factory, name: str) -> Path:
             making = shared / "demo-in-the-making"
             shutil.rmtree(making, ignore_errors=True)
             making.mkdir()
-            manage(making, "demo")
-            manage(making, "collectstatic", "--noinput", ASSAY_STATIC_ROOT=str(making / "static"))
-            (making / ".static-collected").touch()
+            manage(making, "prepare", "--demo", ASSAY_STATIC_ROOT=str(making / "static"))
             making.rename(ready)
     shutil.copytree(ready, folder)
     return folder

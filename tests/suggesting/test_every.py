@@ -14,6 +14,7 @@ from annotation.machines.runs import running_every, suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import CheckerRun, Job, TrainedModel
 from annotation.task_types import task_type
+from assay.serving import WORKERS
 from config.celery import app
 from models_runtime import registry
 from models_runtime.llm.endpoints import VARIABLE
@@ -200,7 +201,7 @@ def test_the_examples_of_the_docs_serve_every_queue_there_is():
 
 
 def test_the_demo_has_a_worker_for_what_people_wait_for():
-    workers = [line for line in (ROOT / "Procfile").read_text("utf-8").splitlines() if "celery" in line]
+    workers = [" ".join(command) for command in WORKERS]
     served = [set(re.search(r"-Q ([\w,]+)", line)[1].split(",")) for line in workers]
     assert {"default"} in served and sum("default" in queues for queues in served) == 1
     assert set().union(*served) == {queue.name for queue in app.conf.task_queues}

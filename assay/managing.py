@@ -1,0 +1,77 @@
+"""Django's commands, as `manage.py NAME` and as commands of `assay`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+SETTINGS = "config.settings"
+# What every command of Django has, and nobody looks for in the help of one of Assay's.
+HIDDEN = {
+    "--version",
+    "--verbosity",
+    "--settings",
+    "--pythonpath",
+    "--traceback",
+    "--no-color",
+    "--force-color",
+    "--skip-checks",
+}
+
+
+def manage(arguments: Sequence[str] | None = None) -> None:
+    """`manage.py ARGUMENTS`. Ends the process with the command's status where that is not 0."""
+    if arguments is not None:
+        sys.argv = ["manage.py", *arguments]
+    with _plain_errors():
+        from django.core.management import execute_from_command_line
+
+        execute_from_command_line(sys.argv)
+
+
+def run_command(name: str, arguments: Sequence[str], shown_as: str) -> None:
+    """The management command `name`, in the help of which it is called `assay SHOWN_AS`."""
+    sys.argv = ["manage.py", name, *arguments]  # by which the settings see whether it needs a key
+    with _plain_errors():
+        import django
+        from django.core.management import get_commands, load_command_class
+
+        django.setup()
+        command = load_command_class(get_commands()[name], name)
+        command.create_parser = partial(_own_options, command.create_parser)
+        command.run_from_argv(["assay", shown_as, *arguments])
+
+
+def _own_options(create: Callable[..., ArgumentParser], *names: str, **how: Any) -> ArgumentParser:
+    """The command's parser, whose help leaves out what every command of Django has."""
+    parser = create(*names, **how)
+    for action in parser._actions:
+        if HIDDEN.intersection(action.option_strings):
+            action.help = SUPPRESS
+    return parser
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """A sentence where the database, not the program, is the matter; nothing where the reader has seen enough."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)
+    from django.db import DatabaseError
+
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # as of `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except DatabaseError as error:
+        from config.database import why_it_cannot_be_used
+
+        if not (reason := why_it_cannot_be_used()):
+            raise
+        raise SystemExit(reason) from error
