@@ -36,6 +36,7 @@ _cache_lock = threading.Lock()
 
 
 def list_infos() -> tuple[CheckerInfo, ...]:
+    """What there is of checkers, scorers, extractors, generators and retrievers, with what each needs."""
     return tuple(entry.INFO for entry in _entries().values())
 
 

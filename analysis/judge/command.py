@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from analysis.judge.choosing import choose
+from analysis.judge.judging import choose_columns, verdicts
 from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
-from analysis.judge.table import Columns, TableProblem, coded
-from analysis.judge.verdict import FLOOR, JudgedColumn, reference_of, share_changed
+from analysis.judge.table import TableProblem
+from analysis.judge.verdict import FLOOR
 from analysis.judge.written import (
     Answered,
     as_json,
@@ -35,17 +35,13 @@ from analysis.judge.written import (
     sentence,
     tables,
 )
-from annotation.formats.cells import level_note, level_of
 from annotation.formats.records import FormatError
 
 LEVELS = ("nominal", "ordinal", "interval")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] == ["judge"]:  # the console script's only command so far
-        given = given[1:]
-    options = _parser().parse_args(given)
+    options = _parser().parse_args(arguments)
     with ExitStack() as files:
         try:
             options.file = _one_file(options, files)
@@ -140,47 +136,18 @@ def _share(text: str) -> float:
 
 
 def _answer(options: argparse.Namespace) -> list[Answered]:
-    order = [label.strip() for label in options.labels.split(",")] if options.labels else []
-    if "" in order or len(set(order)) < len(order):
-        raise TableProblem("--labels: a label is empty or repeated")
-    named = [*options.judge, *options.human, *options.repeat, *options.swapped]
-    if twice := sorted({name for name in named if named.count(name) > 1}):
-        raise TableProblem(f"The column {twice[0]!r} is named twice")
-    chosen = choose(options.file, options.judge, options.human, [*options.repeat, *options.swapped], options.cluster)
+    named = options.judge, options.human, options.repeat, options.swapped
+    chosen = choose_columns(options.file, *named, options.cluster)
     if chosen.line:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
         raise TableProblem("--save needs a row per text, with a column for each judge and person")
     options.judge, options.human = chosen.judges, chosen.people
-    named = [*options.judge, *options.human, *options.repeat, *options.swapped]
-    has_peers = len(options.human) > 1
-    if (options.floor if has_peers else options.margin) is not None:
-        raise TableProblem(
-            "--floor is for one --human; with several the judge is held against people's own agreement: use --margin"
-            if has_peers
-            else "--margin needs two --human columns or more; with one use --floor"
-        )
-    columns = coded(options.file, chosen.cells, named, options.cluster, order)
-    reference, n_ties = reference_of(columns, options.human)
-    level = options.level or level_of(columns.labels)
-    note = "" if options.level else level_note(columns.labels, level)
-    bound = options.margin if has_peers else options.floor
-    judgements = [JudgedColumn(columns, judge, reference, bound, level, options.human) for judge in options.judge]
-    return [
-        Answered(
-            judgement,
-            tuple(options.human),
-            n_ties,
-            note,
-            _changes(columns, judgement, options.repeat if not place else ()),
-            _changes(columns, judgement, options.swapped if not place else ()),
-        )
-        for place, judgement in enumerate(judgements)
-    ]
-
-
-def _changes(columns: Columns, judgement: JudgedColumn, others: Sequence[str]) -> dict:
-    return {other: share_changed(columns, judgement.judge, other) for other in others}
+    order = [label.strip() for label in options.labels.split(",")] if options.labels else []
+    bounds = options.floor, options.margin
+    return verdicts(
+        options.file, chosen, options.repeat, options.swapped, options.cluster, order, options.level, *bounds
+    )
 
 
 def _write(every: Sequence[Answered]) -> None:

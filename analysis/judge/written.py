@@ -23,6 +23,9 @@ class Answered:
     repeats: dict[str, Rate]
     swaps: dict[str, Rate]
 
+    def __str__(self) -> str:
+        return sentence(self)
+
 
 @dataclass(frozen=True)
 class TextTable:

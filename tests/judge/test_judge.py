@@ -22,6 +22,7 @@ from analysis.judge.command import main
 from analysis.judge.table import TableProblem, read_columns
 from analysis.judge.verdict import JudgedColumn, Rate, decide, rate_of, reference_of
 from analysis.stats import alternative_annotator_test, prediction_powered_mean
+from assay.command import main as assay
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = ("no", "unsure", "yes")
@@ -164,8 +165,8 @@ def test_people_who_gave_one_label_only_say_nothing_of_chance(tmp_path, capsys):
 
 def test_the_gate_opens_for_a_good_judge_only(tmp_path, capsys):
     file = written(tmp_path / "a.csv", rows_of(900, right=0.97))
-    assert said(capsys, "judge", file, "--judge", "judge", "--human", "p0", "--gate")[0] == 0
-    assert said(capsys, "judge", file, "--judge", "rival", "--human", "p0", "--gate")[0] == 1
+    for judge, status in (("judge", 0), ("rival", 1)):
+        assert assay(["judge", str(file), "--judge", judge, "--human", "p0", "--gate"]) == status
     assert said(capsys, file, "--judge", "judge", "--human", "p0", "--gate", "--floor", "0.995")[0] == 1
 
 
@@ -314,6 +315,6 @@ def test_the_distribution_installs_the_command_alone_and_the_server_as_an_extra(
     found = apply_configuration(Distribution(), str(ROOT / "pyproject.toml"))
     [script] = found.entry_points["console_scripts"]
     name, _, place = script.partition("=")
-    assert name.strip() == "assay" and pkgutil.resolve_name(place.strip()) is main
+    assert name.strip() == "assay" and pkgutil.resolve_name(place.strip()) is assay
     assert not any("django" in one.lower() for one in found.install_requires)
     assert any(one.startswith("Django==") for one in found.extras_require["server"])
