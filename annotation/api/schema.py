@@ -72,8 +72,7 @@ class RouteSchema(AutoSchema):
 
     def get_request_serializer(self):
         if self.method == "POST" and hasattr(self.view, "media_types"):
-            form = {"multipart/form-data": self.view.form} if hasattr(self.view, "form") else {}
-            return dict.fromkeys(self.view.media_types, OpenApiTypes.BINARY) | form
+            return dict.fromkeys(self.view.media_types, OpenApiTypes.BINARY) | {"multipart/form-data": self.view.form}
         return self.view.request_shape if self.method == "POST" else None
 
     def get_response_serializers(self) -> dict:

@@ -153,18 +153,24 @@ def _holds_texts(found: object, depth: int) -> bool:
 
 
 class UploadRoute(Route):
-    """`asks` are the parameters of the address or, where the route accepts a form, its fields."""
+    """`asks` are the parameters of the address or, in a form, the fields beside the file, which have no limit of length
+    there."""
 
     response_shape, status = shapes.JobDetailShape, 202
     asks: ClassVar[type[s.Serializer]]
-    media_types: ClassVar[tuple[str, ...]] = (LINES,)
+    form: ClassVar[type[s.Serializer]]
+    media_types: ClassVar[tuple[str, ...]] = (LINES, FORM)
     keeps_answers = False  # the body is read in pieces
     fields: Mapping[str, str] = MappingProxyType({})  # of the form that was sent
     file: UploadedFile | None = None
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.form = type(f"{cls.__name__.removesuffix('Route')}Form", (cls.asks,), {"file": s.FileField()})
+
     def asked(self, request) -> dict:
         said = request.query_params.dict()
-        if FORM in self.media_types and media_type_of(request) == FORM:
+        if media_type_of(request) == FORM:
             self.fields, self.file = form_in(request)
             if twice := sorted(name for name, value in self.fields.items() if said.get(name, value) != value):
                 raise Problem(400, f"{twice[0]!r} differs between the address and the form; send it once")
@@ -302,17 +308,11 @@ class AskedOfImport(AskedOfContent):
         return said
 
 
-class ImportForm(AskedOfImport):
-    """The parameters beside the file, which have no limit of length there."""
-
-    file = s.FileField()
-
-
 class ImportsRoute(UploadRoute):
     """Import a file into a data set and, where a project is named, its labels and scores into that. The file is the
     body, or the field `file` of a form whose other fields are the parameters."""
 
-    asks, media_types, form = AskedOfImport, (*MEDIA_TYPES, FORM), ImportForm
+    asks, media_types = AskedOfImport, (*MEDIA_TYPES, FORM)
 
     def post(self, request, slug):
         dataset = access.dataset_for(request.user, slug, edit=True)

@@ -103,6 +103,18 @@ def test_the_same_is_once_and_something_else_is_told_apart(project, program):
     assert sorted(CheckerRun.objects.values_list("parameters__temperature", flat=True), key=str) == [1, None, None]
 
 
+@pytest.mark.parametrize(
+    ("route", "rows"), [("suggestions", stances()), ("scores", [{"unit": unit, "value": 0.5} for unit in UNITS])]
+)
+def test_a_checkers_long_parameters_come_in_a_form(project, program, route, rows):
+    parameters = {"prompt": "Judge the text. " * 500}
+    file = SimpleUploadedFile("rows.jsonl", lines(rows))
+    fields = {"checker": "gpt", "parameters": json.dumps(parameters), "file": file}
+    job = done(program.post(f"/api/v1/projects/frost/{route}/", fields))
+    assert (job.state, job.result["rows"]) == ("done", 7), job.message
+    assert CheckerRun.objects.get().parameters == parameters
+
+
 def test_a_run_grows(project, program):
     path = "projects/frost/suggestions/?checker=live&existing=add"
     run = done(post(program, path, lines(stances(units=UNITS[:3])))).result["run"]
@@ -419,7 +431,6 @@ def test_an_import_takes_its_parameters_from_a_form_however_long(project, progra
     assert problem_of(send(more={"treat": "[]"}), 422)["errors"][0]["field"] == "treat"
     assert "one file" in problem_of(send(more={"file": "no file"}), 400)["detail"]
     assert "one file" in problem_of(send(more={"other": SimpleUploadedFile("b.csv", b"x")}), 400)["detail"]
-    problem_of(program.post("/api/v1/projects/frost/suggestions/?checker=x", fields), 415)
     assert Upload.objects.count() == stored and not Project.objects.filter(slug="other").exists()
 
 
