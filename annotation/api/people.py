@@ -75,7 +75,7 @@ class InvitationsRoute(Listing):
         if not consume(request, app="allauth.account", action="invite", user=request.user, limit_get=True):
             raise Problem(429, "You have reached the limit of invitations per hour")
         made = _with_link(request, invitations.invite(request.user, project=project, **form.cleaned_data))
-        mailed = request.build_absolute_uri(invitations.path_of(made, with_key=True))
+        mailed = request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))
         made.is_sent = invitations.send(made, mailed)
         return self.respond(made)
 
@@ -95,6 +95,5 @@ class RevokeInvitationRoute(Route):
 
 
 def _with_link(request, found: Invitation) -> Invitation:
-    path = invitations.path_of(found, with_key=request.user.is_superuser)
-    found.link = request.build_absolute_uri(path)
+    found.link = request.build_absolute_uri(invitations.path_for(request.user, found))
     return found

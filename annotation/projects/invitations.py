@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 # What an invitation without a project can carry.
 CREATOR = "creator"
+# How a link that creates an account goes to the invited person.
+MAIL, HAND = "mail", "hand"
 
 
 class InvitationError(Exception):
@@ -53,10 +55,10 @@ def invite(by: User, email: str, *, project: Project | None = None, roles: Itera
     )
 
 
-def key_of(invitation: Invitation) -> str:
-    """The secret in the mail to the invited address and in the links that administrators get, required to create the
-    account: the inviter does not own the address."""
-    return salted_hmac("invitation by mail", invitation.token).hexdigest()
+def key_of(invitation: Invitation, way: str) -> str:
+    """The secret in the mail to the invited address, or another one in the links that administrators pass on by hand;
+    required to create the account, since the inviter does not own the address."""
+    return salted_hmac(f"invitation by {way}", invitation.token).hexdigest()
 
 
 def needs_key(invitation: Invitation) -> bool:
@@ -64,10 +66,15 @@ def needs_key(invitation: Invitation) -> bool:
     return not are_links_passed_on() and account_for(invitation) is None
 
 
-def path_of(invitation: Invitation, *, with_key: bool = False) -> str:
-    """The link's path; with the key for the mail, and for administrators, who may choose to pass it on."""
+def path_of(invitation: Invitation, *, way: str = "") -> str:
+    """The link's path; with a key where it goes by mail, or to an administrator, who may choose to pass it on."""
     path = reverse("invitation", args=[invitation.token])
-    return f"{path}?key={key_of(invitation)}" if with_key and not are_links_passed_on() else path
+    return f"{path}?key={key_of(invitation, way)}" if way and not are_links_passed_on() else path
+
+
+def path_for(user: User, invitation: Invitation) -> str:
+    """The link's path as the user may pass it on: only an administrator's creates the account."""
+    return path_of(invitation, way=HAND if user.is_superuser else "")
 
 
 def send(invitation: Invitation, link: str) -> bool:
@@ -99,8 +106,9 @@ def are_links_passed_on() -> bool:
     return settings.LINKS_BY_HAND and not has_mail_server()
 
 
-def has_key(invitation: Invitation, key: str) -> bool:
-    return constant_time_compare(key, key_of(invitation))
+def way_of(invitation: Invitation, key: str) -> str:
+    """How the link with this key went to its reader; "" for a wrong key."""
+    return next((way for way in (MAIL, HAND) if constant_time_compare(key, key_of(invitation, way))), "")
 
 
 def withdraw(invitation: Invitation) -> None:
@@ -135,9 +143,9 @@ def accept(invitation: Invitation, user: User) -> None:
         _use(_locked(invitation), user)
 
 
-def accept_as_new(invitation: Invitation, *, name: str, password: str) -> User:
-    """Make the account that the invitation is for. Of several simultaneous clicks one makes it, and the others get a
-    message."""
+def accept_as_new(invitation: Invitation, way: str, *, name: str, password: str) -> User:
+    """Make the account that the invitation is for; its address is proven where the link went by mail. Of several clicks
+    at once one makes it, and the others get an error."""
     there_is = "An account with this address already exists; sign in to accept"
     email = invitation.email.lower()
     try:
@@ -146,7 +154,7 @@ def accept_as_new(invitation: Invitation, *, name: str, password: str) -> User:
             if account_for(invitation) is not None:
                 raise InvitationError(there_is)
             user = User.objects.create_user(username=email, email=email, password=password, name=name)
-            EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
+            EmailAddress.objects.create(user=user, email=email, primary=True, verified=way == MAIL)
             _use(invitation, user)
     except IntegrityError:  # another invitation of the same address was accepted at the same moment
         raise InvitationError(there_is) from None

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.utils import timezone
 
@@ -29,7 +30,7 @@ def invite(project, email="nora@example.org", roles=("annotator",)) -> Invitatio
 
 def link(invitation) -> str:
     """As the mail has it."""
-    return invitations.path_of(invitation, with_key=True)
+    return invitations.path_of(invitation, way="mail")
 
 
 def test_a_researcher_sends_a_link_and_whoever_opens_it_joins(client, project):
@@ -51,6 +52,7 @@ def test_a_researcher_sends_a_link_and_whoever_opens_it_joins(client, project):
     user = User.objects.get(email="nora@example.org")
     assert user.check_password(NEW["password"]) and not user.is_staff
     assert set(user.memberships.values_list("role", flat=True)) == {"annotator", "adjudicator"}
+    assert EmailAddress.objects.get(user=user).verified
     assert user.raters.get().project == project
 
 
@@ -163,6 +165,8 @@ def test_who_invites_an_address_does_not_make_its_account(project):
     admin = client_of(factories.make_user("boss", is_superuser=True))
     [chosen] = re.findall(r'href="http://testserver(/invitations/[^"]+)"', admin.get("/invitations/").content.decode())
     assert client_of(None).post(chosen, NEW).status_code == 302
+    # The link was passed on by hand, which does not show that its reader reads mail to the address.
+    assert not EmailAddress.objects.get(user__email="nora@example.org").verified
 
 
 def test_without_a_mail_server_links_are_passed_on_by_hand(project, settings):
@@ -173,6 +177,7 @@ def test_without_a_mail_server_links_are_passed_on_by_hand(project, settings):
         b"Anyone who opens the link" in client_of(project.created_by).get(f"/projects/{project.slug}/members/").content
     )
     assert client_of(None).post(link(made), NEW).status_code == 302
+    assert not EmailAddress.objects.get(user__email="nora@example.org").verified
 
 
 def test_without_a_mail_server_administrators_choose_who_gets_an_account(project, settings):
@@ -182,7 +187,9 @@ def test_without_a_mail_server_administrators_choose_who_gets_an_account(project
         address, {"email": "nora@example.org", "roles": ["annotator"]}, follow=True
     ).content.decode()
     made = Invitation.objects.get()
-    assert "ask an administrator to pass on the link" in added and invitations.key_of(made) not in added
+    assert (
+        "ask an administrator to pass on the link" in added and f"key={invitations.key_of(made, 'hand')}" not in added
+    )
     refused = client_of(None).post(f"/invitations/{made.token}/", NEW)
     assert refused.status_code == 403 and b"Ask an administrator for the link" in refused.content
     assert not User.objects.filter(email="nora@example.org").exists()

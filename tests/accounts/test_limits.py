@@ -41,7 +41,7 @@ def test_a_class_joins_at_once():
     project = factories.make_project(dataset)
     for number in range(CLASS):
         made = invitations.invite(project.created_by, f"p{number}@example.org", project=project, roles=["annotator"])
-        pupil, address = Client(), invitations.path_of(made, with_key=True)
+        pupil, address = Client(), invitations.path_of(made, way="mail")
         assert pupil.get(address).status_code == 200
         assert pupil.post(address, {"name": f"Pupil {number}", "password": "a long enough secret"}).status_code == 302
     assert Membership.objects.filter(project=project, role="annotator").count() == CLASS
@@ -98,7 +98,7 @@ def test_guessing_invitations_is_stopped_and_a_valid_one_still_opens():
     client = Client()
     found = [client.get(f"/invitations/{'x' * 30}{number}/").status_code for number in range(52)]
     assert found == [404] * 50 + [429] * 2
-    assert client.get(invitations.path_of(made, with_key=True)).status_code == 200
+    assert client.get(invitations.path_of(made, way="mail")).status_code == 200
 
 
 def test_addresses_are_told_apart_once_the_proxy_is_known(settings):

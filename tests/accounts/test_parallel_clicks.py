@@ -44,7 +44,7 @@ def clicked(addresses: list[str], clients: list[Client], data: dict) -> list:
 
 def invite(project) -> str:
     made = invitations.invite(project.created_by, ADDRESS, project=project, roles=["annotator", "adjudicator"])
-    return invitations.path_of(made, with_key=True)
+    return invitations.path_of(made, way="mail")
 
 
 def test_parallel_clicks_make_one_account_and_tell_the_others(project):

@@ -88,7 +88,8 @@ def invitation(request, token):
         return _join(request, row, context)
     if invitations.account_for(row) is not None:
         return redirect_to_login(request.get_full_path())
-    if invitations.needs_key(row) and not invitations.has_key(row, request.GET.get("key", "")):
+    way = invitations.way_of(row, request.GET.get("key", ""))
+    if invitations.needs_key(row) and not way:
         if invitations.has_mail_server():
             context["problem"] = f"Open the link in the mail to {row.email} to create the account"
         else:
@@ -97,7 +98,7 @@ def invitation(request, token):
     form = NewAccountForm(request.POST or None, email=row.email)
     if request.method == "POST" and form.is_valid():
         try:
-            user = invitations.accept_as_new(row, **form.cleaned_data)
+            user = invitations.accept_as_new(row, way, **form.cleaned_data)
         except invitations.InvitationError as error:
             return render(request, "annotation/accounts/invitation.html", context | {"problem": error}, status=410)
         login(request, user, backend=BACKEND)
@@ -181,12 +182,12 @@ def withdraw_invitation(request, token):
 
 def link_of(request, made: Invitation) -> str:
     """For administrators with what lets the link's holder create the account."""
-    return request.build_absolute_uri(invitations.path_of(made, with_key=request.user.is_superuser))
+    return request.build_absolute_uri(invitations.path_for(request.user, made))
 
 
 def announce(request, made: Invitation) -> None:
     """Send the link and say so, or say that it has to be passed on by hand."""
-    if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, with_key=True))):
+    if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))):
         messages.success(request, f"The invitation was sent to {made.email}")
     elif invitations.needs_key(made) and not request.user.is_superuser:
         messages.warning(request, f"No email could be sent to {made.email}; ask an administrator to pass on the link")
