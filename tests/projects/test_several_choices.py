@@ -9,7 +9,7 @@ from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import jaccard_distance
 
 from analysis.figures.items import Filter
-from analysis.reports.agreement.agreement import compute
+from analysis.reports.agreement.agreement import coefficients
 from analysis.reports.metrics import REPORTS, get_report
 from analysis.sources.blind import looked_at
 from analysis.sources.database import DatabaseSource
@@ -190,7 +190,7 @@ def test_agreement_is_of_sets_and_of_each_label():
 
 @pytest.mark.django_db
 def test_too_many_different_sets_have_no_alpha(monkeypatch):
-    monkeypatch.setattr(compute, "MOST_ANSWERS", 6)
+    monkeypatch.setattr(coefficients, "MOST_ANSWERS", 6)
     found = get_report("agreement").compute(DatabaseSource(labelled()), quick=True)
     figures = {one["name"]: one for one in of_dimension(found, "topics")["figures"]}
     assert figures["alpha_masi"]["undefined"] == "there are more than 6 different sets of labels"

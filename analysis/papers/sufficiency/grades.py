@@ -23,8 +23,7 @@ from analysis.papers.sufficiency.result import (
 )
 from analysis.reports.detections import cross, kappa_figure
 from analysis.reports.estimates import share_figure, to_figure
-from analysis.reports.labels.derived import with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import with_derived, with_derived_labels
 from analysis.reports.labels.reference import checker_codes, references
 from analysis.sources.base import Source
 from analysis.sources.outline import Run

@@ -1,4 +1,4 @@
-"""Coarser labels that follow from a dimension's own (`Dimension.derived`), as further dimensions in every report.
+"""Coarser labels that follow from a dimension's own (`Dimension.derived`), as dimensions of their own in every report.
 
 A derived dimension is named `grade.outcome` and titled "Outcome, derived from Grade", so nobody takes its figures for
 those of the labels that were given. Every label is mapped before anything is counted: a majority of perfect, acceptable
@@ -8,8 +8,14 @@ and incorrect is a tie of grades, and correct by two to one.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from annotation.task_types import Derived, Dimension, Metric, TaskType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.sources.base import Source
 
 DERIVED_NOTE = "These labels are derived, one by one, from the labels that were given, before anything is counted."
 
@@ -57,3 +63,25 @@ def derived_from(kind: TaskType) -> dict[str, str]:
         for dimension in kind.dimensions
         for derived in dimension.derived
     }
+
+
+def with_derived_labels(kind: TaskType, labels: pd.DataFrame) -> pd.DataFrame:
+    """A frame with columns dimension and label, and a further row for each derived label of each of its rows."""
+    import pandas as pd
+
+    frames = [labels]
+    for dimension in kind.dimensions:
+        for derived in dimension.derived:
+            mine = labels[labels["dimension"] == dimension.slug]
+            slug = derived_slug(dimension.slug, derived.slug)
+            if len(mine):
+                frames.append(mine.assign(dimension=slug, label=mine["label"].map(dict(derived.of))))
+    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else labels
+
+
+def read_labels(source: Source, *, every_revision: bool = False) -> tuple[TaskType, pd.DataFrame, pd.DataFrame]:
+    """What most reports begin with: the task type with derived questions, the source's units (`Source.unit_frame`), and
+    their labels (`Source.label_frame`), derived ones included."""
+    kind = with_derived(source.type)
+    units = source.unit_frame(kind.unit_kind)
+    return kind, units, with_derived_labels(kind, source.label_frame(units, every_revision=every_revision))

@@ -11,8 +11,7 @@ import pandas as pd
 from analysis.figures.results import DecisionsLeftOut
 from analysis.reports.common import DAWID_SKENE, FINAL, WITH_MODEL
 from analysis.reports.estimates import coded_labels
-from analysis.reports.labels.derived import derived_slug
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import derived_slug, with_derived_labels
 from analysis.reports.words.numbers import either, n_of
 from analysis.sources.base import Source
 from analysis.sources.final import FinalDecisions, final_decisions

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +11,7 @@ from msgspec import UNSET
 from analysis.figures.items import Items
 from analysis.reports.agreement.agreement.against import DECIDED, against_decisions, with_decided
 from analysis.reports.agreement.agreement.checked import recomputed
+from analysis.reports.agreement.agreement.coefficients import coefficients, figures_of
 from analysis.reports.agreement.agreement.inverse_probability import chances_of_units, selected
 from analysis.reports.agreement.agreement.parts import (
     against_chance,
@@ -25,7 +23,6 @@ from analysis.reports.agreement.agreement.parts import (
     not_tested,
     pairs,
     per_label,
-    with_closed_form,
 )
 from analysis.reports.agreement.agreement.result import (
     COMPARED,
@@ -41,8 +38,13 @@ from analysis.reports.agreement.agreement.result import (
 from analysis.reports.agreement.raters import groups_among, raters_of_group
 from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import coded_labels
-from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import (
+    derived_from,
+    fields_of_question,
+    measured_by,
+    read_labels,
+    with_derived_labels,
+)
 from analysis.reports.labels.judgements import add_judgements, add_source, new_items
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show, unanswered
@@ -50,24 +52,10 @@ from analysis.sources.outline import MEMBER, SLOT
 from analysis.sources.several import of_answers, of_numbers, parts_of, slug_of, with_answers
 from analysis.sources.splits import split_heading, split_in
 from analysis.stats import (
-    Estimate,
     Labels,
-    brennan_prediger,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    percent_agreement,
-    pooled_percent_agreement,
-    set_alpha,
 )
 from annotation.models import Project
 from annotation.task_types import Dimension, Metric, TaskType
-
-# Alpha compares every number, or set of labels, with every other.
-MOST_ANSWERS = 2000
-# Coefficients that are computed in any case; the others are more statistics.
-FIRST = ("percent_agreement", "krippendorff_alpha_", "alpha_masi", "fleiss_kappa")
-Measures = dict[str, tuple[str, Callable[[Labels], Estimate]]]  # by name: a title, and what computes it
 
 
 def compute(
@@ -82,13 +70,10 @@ def compute(
     """The agreement report. `raters` is a key of GROUPS, or names a group of a file (`raters_of_group`).
     `reference` names a set of decisions that people's labels are compared with besides. `all`: with more statistics,
     which take longest. `overall`: all coefficients of each question, without figures of its parts."""
-    kind = with_derived(source.type)
-    units = source.unit_frame(kind.unit_kind)
+    kind, units, labels = read_labels(source)
     everybody = source.rater_frame()
     chosen = raters_of_group(everybody, raters)
-    labels = source.label_frame(units)
-    labels = with_derived_labels(kind, labels[labels["rater"].isin(chosen["rater"])])
-    labels = with_answers(source.asked, labels)
+    labels = with_answers(source.asked, labels[labels["rater"].isin(chosen["rater"])].reset_index(drop=True))
     if reference:
         labels = with_decided(labels, with_derived_labels(kind, source.decision_frame(reference)))
     kind, sets = _with_sets(kind, source.asked, labels)
@@ -200,13 +185,12 @@ def _question(
     side = _sides(coded)
     items.add(dimension.slug, dimension.title, side, SIDES)
     against = against_decisions(dimension, mine, units, names, quick=quick) if DECIDED in mine else None
-    # Exchangeable slots are nobody, so they form no pairs.
-    people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
+    figures = figures_of(coded, dimension, sets, quick=quick, all=all)
     if dimension.takes_number:
-        figures = number_figures(coded, level, quick=quick, all=all)
         again = [] if quick else recomputed(coded, figures)
         return _alone(dimension, {}, mine, side, figures, against=against, recomputed=again)
-    figures = _figures(coded, dimension, sets, quick=quick, all=all)
+    # Exchangeable slots are nobody, so they form no pairs.
+    people = _coded(mine[mine["rater_kind"] != SLOT], units, dimension.values)
     of_pairs, n_pairs_not_listed = ([], 0) if sets else pairs(people, level, names, quick=quick, all=all)
     return QuestionAgreement(
         **fields_of_question(dimension, origins),
@@ -234,37 +218,6 @@ def _question(
     )
 
 
-def _figures(
-    coded: Labels, dimension: Dimension, sets: list[tuple[str, ...]] | None, *, quick: bool, all: bool
-) -> list[Coefficient]:
-    if dimension.takes_number:
-        return number_figures(coded, dimension.level, quick=quick, all=all)
-    if sets is not None:
-        return set_figures(coded, sets, quick=quick, all=all)
-    return coefficients(coded, dimension.level, quick=quick, all=all)
-
-
-def coefficients(coded: Labels, level: str, *, quick: bool, all: bool) -> list[Coefficient]:
-    measures: Measures = {
-        "percent_agreement": ("Percent agreement (mean over items)", percent_agreement),
-        "pooled_percent_agreement": ("Percent agreement (pooled over pairs)", pooled_percent_agreement),
-        "krippendorff_alpha_nominal": ("Krippendorff's alpha, nominal", krippendorff_alpha),
-        "krippendorff_alpha_ordinal": ("Krippendorff's alpha, ordinal", partial(krippendorff_alpha, level="ordinal")),
-        f"krippendorff_alpha_{level}": (f"Krippendorff's alpha, {level}", partial(krippendorff_alpha, level=level)),
-        "fleiss_kappa": ("Fleiss' kappa", fleiss_kappa),
-        "gwet_ac1": ("Gwet's AC1", gwet_ac),
-        "gwet_ac2_ordinal": ("Gwet's AC2, ordinal weights", partial(gwet_ac, weights="ordinal")),
-        "brennan_prediger": ("Brennan-Prediger", brennan_prediger),
-        "brennan_prediger_ordinal": (
-            "Brennan-Prediger, ordinal weights",
-            partial(brennan_prediger, weights="ordinal"),
-        ),
-    }
-    if level == "nominal":
-        measures = {name: one for name, one in measures.items() if not name.endswith("_ordinal")}
-    return _named(coded, measures, quick=quick, all=all)
-
-
 def _overall(
     dimension: Dimension, units: pd.DataFrame, labels: pd.DataFrame, items: Items, origins: dict[str, str], sets
 ) -> QuestionAgreement:
@@ -272,7 +225,7 @@ def _overall(
     coded = _coded(mine, units, dimension.values)
     side = _sides(coded)
     items.add(dimension.slug, dimension.title, side, SIDES)
-    figures = _figures(coded, dimension, sets, quick=False, all=True)
+    figures = figures_of(coded, dimension, sets, quick=False, all=True)
     return _alone(dimension, origins, mine, side, figures, takes_several=sets is not None)
 
 
@@ -299,51 +252,6 @@ def _alone(
         chance=not_tested(dimension.level),
         **more,
     )
-
-
-def number_figures(coded: Labels, level: str, *, quick: bool, all: bool) -> list[Coefficient]:
-    measures: Measures = {
-        f"krippendorff_alpha_{name}": (
-            f"Krippendorff's alpha, {name}",
-            _unless_many("numbers", partial(krippendorff_alpha, level=name)),
-        )
-        for name in (("interval", "ratio") if level == "ratio" else ("interval",))
-    }
-    measures["percent_agreement"] = ("Equal numbers (percent agreement, mean over items)", percent_agreement)
-    return _named(coded, measures, quick=quick, all=all)
-
-
-def set_figures(coded: Labels, sets: list[tuple[str, ...]], *, quick: bool, all: bool) -> list[Coefficient]:
-    """Of answers that are sets, which may agree in part."""
-    alphas = {
-        "alpha_masi": ("MASI distance of sets", partial(set_alpha, sets=sets, distance="masi")),
-        "alpha_jaccard": ("Jaccard distance of sets", partial(set_alpha, sets=sets, distance="jaccard")),
-        "krippendorff_alpha_nominal": ("equal sets", krippendorff_alpha),
-    }
-    measures: Measures = {
-        name: (f"Krippendorff's alpha, {title}", _unless_many("sets of labels", alpha))
-        for name, (title, alpha) in alphas.items()
-    }
-    measures["percent_agreement"] = ("Equal sets (percent agreement, mean over items)", percent_agreement)
-    return _named(coded, measures, quick=quick, all=all)
-
-
-def _unless_many(what: str, alpha: Callable[[Labels], Estimate]) -> Callable[[Labels], Estimate]:
-    def measure(coded: Labels) -> Estimate:
-        if len(coded.categories) <= MOST_ANSWERS:
-            return alpha(coded)
-        why = f"there are more than {MOST_ANSWERS:,} different {what}"
-        return replace(percent_agreement(coded), estimate=math.nan, undefined=why)
-
-    return measure
-
-
-def _named(coded: Labels, measures: Measures, *, quick: bool, all: bool) -> list[Coefficient]:
-    return [
-        Coefficient.extending(with_closed_form(measure(coded), quick=quick, all=all), name=name, title=title)
-        for name, (title, measure) in measures.items()
-        if all or name.startswith(FIRST)
-    ]
 
 
 def _sides(coded: Labels) -> np.ndarray:

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.results import PENDING, number
+from analysis.reports.agreement.agreement.coefficients import with_closed_form
 from analysis.reports.agreement.agreement.result import (
     AgreementOfPart,
     BetweenArms,
     BetweenVersions,
     Chance,
-    ClosedForm,
     Difference,
     LabelAgreement,
     Members,
@@ -23,12 +23,10 @@ from analysis.reports.agreement.agreement.result import (
     OfSource,
     OfVersion,
     RaterPair,
-    WithClosedForm,
 )
 from analysis.reports.estimates import to_figure, unknown_figure
 from analysis.sources.outline import MEMBER
 from analysis.stats import (
-    Estimate,
     Labels,
     agreement_difference,
     agreement_permutation_test,
@@ -50,12 +48,6 @@ MAX_SOURCES = 50
 # Labels permuted in one test, so that a large project does not wait for the last digit of p.
 PERMUTED_LABELS = 20_000_000
 PERMUTATIONS = (99, 999)
-
-
-def with_closed_form(estimate: Estimate, *, quick: bool, all: bool) -> WithClosedForm:
-    """A figure; with `all` also its interval in closed form for independent units, in addition to the bootstrap."""
-    closed = {"analytic": ClosedForm.taking(estimate.analytic_interval())} if all else {}
-    return WithClosedForm.extending(to_figure(estimate, quick=quick), **closed)
 
 
 def per_label(coded: Labels, dimension: Dimension, *, quick: bool, all: bool) -> list[LabelAgreement]:

@@ -22,8 +22,7 @@ from analysis.reports.checkers.alternative_annotator.report import (
 )
 from analysis.reports.common import NUMERIC
 from analysis.reports.estimates import RESAMPLES, coded_labels, plain_figure, to_figure
-from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, read_labels, with_derived_labels
 from analysis.reports.labels.judgements import ROW, add_judgements, new_items
 from analysis.reports.labels.raters import NO_PEOPLE, people_of
 from analysis.reports.labels.reference import as_answered, checker_codes
@@ -54,9 +53,7 @@ def compute(
         raise ValueError(f"epsilon lies between 0 and 1, not {epsilon}")
     if min_units < 2:
         raise ValueError(f"min_units is at least 2, not {min_units}")
-    kind = with_derived(source.type)
-    units = source.unit_frame(kind.unit_kind)
-    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    kind, units, labels = read_labels(source, every_revision=True)
     everything = latest(labels)
     kind = as_answered(kind, everything)
     dimensions = dimensions_to_show(kind, everything)

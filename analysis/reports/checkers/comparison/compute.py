@@ -29,8 +29,13 @@ from analysis.reports.checkers.comparison.significance import adjust, significan
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
 from analysis.reports.common import DAWID_SKENE, FINAL, REFERENCES, WITH_MODEL
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
-from analysis.reports.labels.derived import derived_from, fields_of_question, measured_by, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import (
+    derived_from,
+    fields_of_question,
+    measured_by,
+    read_labels,
+    with_derived_labels,
+)
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import Reference, as_answered, checker_codes, decisions_left_out, references
 from analysis.reports.labels.scales import rated_by, values_of_people
@@ -99,10 +104,8 @@ def compute(
     score = _score(checker_run, score)
     other_score = _other_score(checker_run, score, against, other_score)
 
-    kind = with_derived(source.type)
+    kind, units, labels = read_labels(source, every_revision=True)
     origins = derived_from(kind)
-    units = source.unit_frame(kind.unit_kind)
-    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything, clean = latest(labels), untouched(source, labels, checker_run)
     answered = everything
     if reference in source.decision_methods():

@@ -14,7 +14,7 @@ from analysis.reports.checkers.comparison.result import Labeller, Labellers, Pos
 from analysis.reports.checkers.comparison.significance import significance
 from analysis.reports.common import DAWID_SKENE, OF_PEOPLE
 from analysis.reports.estimates import cluster_codes, to_figure
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import with_derived_labels
 from analysis.reports.labels.raters import people_of
 from analysis.reports.labels.reference import Reference, checker_codes, codes_of, dawid_skene_of, references
 from analysis.sources.base import Source

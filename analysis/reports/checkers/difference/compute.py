@@ -18,8 +18,7 @@ from analysis.reports.checkers.difference.report import (
     ShiftBar,
 )
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure
-from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived, with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import codes_of
 from analysis.sources.base import Source

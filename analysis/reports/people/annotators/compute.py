@@ -11,8 +11,7 @@ from analysis.figures.items import Items
 from analysis.figures.results import PENDING, Ends, Figure, NamedLabel, number
 from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import coded_labels, to_figure
-from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, read_labels, with_derived_labels
 from analysis.reports.labels.judgements import ROW, add_judgements, new_items
 from analysis.reports.labels.raters import CHECKER, NO_PEOPLE, NamedRater, people_of
 from analysis.reports.people.annotators import drift, speed
@@ -62,10 +61,8 @@ def compute(
     With checkers, only labels of people count that none of these checkers touched; with `touched`, people's latest
     labels.
     """
-    kind = with_derived(source.type)
-    frame = source.unit_frame(kind.unit_kind)
+    kind, frame, labels = read_labels(source, every_revision=True)
     runs = source.newest_labelling_runs() if checkers == "with" else []
-    labels = with_derived_labels(kind, source.label_frame(frame, every_revision=True))
     everything = latest(labels) if quick else source.with_moments(latest(labels))
     counted = untouched_by_all(source, labels, runs) if runs and not touched else everything
     slots = counted["rater_kind"] == SLOT

@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.figures.items import COUNTS, Items
 from analysis.figures.results import PENDING, EffectFigure
 from analysis.reports.effects import no_effect, to_effect, without_interval
-from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, read_labels, with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.people.prefill_trial.report import (
@@ -70,9 +69,7 @@ def compute(
     TITLES. Wrong values raise ValueError.
     """
     chosen = _run(source, run)
-    kind = with_derived(source.type)
-    units = source.unit_frame(kind.unit_kind)
-    everything = with_derived_labels(kind, source.label_frame(units, every_revision=True))
+    kind, units, everything = read_labels(source, every_revision=True)
     slots = everything["rater_kind"] == SLOT
     labels = everything[~slots].reset_index(drop=True)
     suggested = with_derived_labels(kind, source.suggestion_frame(chosen)[["unit", "dimension", "label"]])

@@ -7,8 +7,7 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.reports.estimates import cluster_codes
-from analysis.reports.labels.derived import derived_from, fields_of_question, with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import derived_from, fields_of_question, read_labels, with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.labels.reference import as_answered, checker_codes, decisions_left_out, references
 from analysis.reports.labels.votes import Votes
@@ -36,10 +35,8 @@ def compute(
     checker_run = source.run(run)
     if checker_run.gives == "scores":
         raise ValueError(f"{checker_run.checker} gives scores and no labels, so it cannot say how common a label is")
-    kind = with_derived(source.type)
+    kind, units, labels = read_labels(source, every_revision=True)
     origins = derived_from(kind)
-    units = source.unit_frame(kind.unit_kind)
-    labels = with_derived_labels(kind, source.label_frame(units, every_revision=True))
     everything = latest(labels)
     kind = as_answered(kind, everything)
     counted = everything if touched else untouched(source, labels, checker_run)

@@ -13,8 +13,7 @@ from analysis.figures.items import Items
 from analysis.figures.results import Figure, NamedLabel, ReferenceCounts
 from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import to_figure, unknown_figure
-from analysis.reports.labels.derived import with_derived
-from analysis.reports.labels.derived_labels import with_derived_labels
+from analysis.reports.labels.derived import read_labels
 from analysis.reports.labels.judgements import add_judgements, add_names
 from analysis.reports.labels.reference import references
 from analysis.reports.rates.rates.report import DerivedPart, Model, Rates, RatesOfModels, Setting
@@ -34,9 +33,7 @@ def compute(source: Source, *, reference: str = "majority", quick: bool = False)
 
     Raises ValueError for a project whose items are not responses, and for an unknown reference.
     """
-    kind = with_derived(source.type)
-    units = source.unit_frame(kind.unit_kind)
-    labels = with_derived_labels(kind, source.label_frame(units))
+    kind, units, labels = read_labels(source)
     decided = references(kind, source, reference, units, labels)
     measured = _measured(kind)
     first = measured[0]
