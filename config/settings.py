@@ -12,6 +12,8 @@ from assay import places
 from config.corpora import VARIABLE as CORPORA_VARIABLE
 from config.corpora import parse_corpora
 from config.environment import Environment
+from config.health.access import LOOPBACK, parse_networks
+from config.health.access import VARIABLE as HEALTH_FROM_VARIABLE
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
 from models_runtime import outside
@@ -74,6 +76,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.health.middleware.observed",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.web.door.DoorMiddleware",
@@ -188,6 +191,7 @@ ACCOUNT_RATE_LIMITS = {
 # it is not set (-1), `check --deploy` asks.
 TRUSTED_PROXIES = env.integer("ASSAY_TRUSTED_PROXIES", -1, minimum=0, maximum=10)
 ALLAUTH_TRUSTED_PROXY_COUNT = max(TRUSTED_PROXIES, 0)
+HEALTH_FROM = env.parsed(HEALTH_FROM_VARIABLE, LOOPBACK, parse_networks)
 # gunicorn reads the same variable.
 WEB_PROCESSES = env.integer("WEB_CONCURRENCY", 1, minimum=1)
 # Without a mail server, links of researchers create accounts, for addresses that nobody has shown to be theirs.

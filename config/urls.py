@@ -7,6 +7,7 @@ handler404 = "config.web.errors.not_found"
 handler500 = "config.web.errors.server_error"
 
 urlpatterns = [
+    path("", include("config.health.views")),
     path("", include("config.web.accounts_urls")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotation.api.urls")),
