@@ -50,11 +50,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Headline:
-    """A figure in large print, with its question and the name of the measure."""
+    """A figure in large print, with its question and the name of the measure. `word` says in a few words what it
+    means, for lists."""
 
     question: str
     measure: str
     figure: Figure
+    word: str = ""
 
     @property
     def value(self) -> str:

@@ -15,15 +15,19 @@ from analysis.figures.tables import Table as Declaration
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
 from analysis.pages.frame import render_report, report_of
+from analysis.pages.stored import figures_served
 from analysis.reports.common import ALL_STATISTICS
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
+from analysis.reports.stored import is_stale, newest_report
 from analysis.reports.words.decisions import decisions_alone
 from analysis.sources.outline import Outline
 from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
-from annotation.access import RESEARCHER, project_with_labels_for, roles_of
+from annotation.access import RESEARCHER, may_still_be_blind, project_with_labels_for, roles_of
+from annotation.models import Project
+from annotation.work.label_access import PAGE
 
 MORE = ALL_STATISTICS.name
 Field = tuple[Option, object, dict[str, str], bool]
@@ -31,19 +35,48 @@ Field = tuple[Option, object, dict[str, str], bool]
 IN_A_ROW = 3
 
 
+# The package of reports -> the question that they answer. Reports of installed packages come last.
+QUESTIONS = {
+    "analysis.reports.agreement.": "Do people agree?",
+    "analysis.reports.checkers.": "How good are checkers?",
+    "analysis.reports.rates.": "Which labels are there?",
+    "analysis.reports.people.": "How do people label?",
+    "analysis.reports.planning.": "How many labels are needed?",
+    "analysis.papers.": "Analyses of published studies",
+    "": "From installed packages",
+}
+
+
 @login_required
 @require_safe
 def project_reports(request, slug):
-    """What can be asked here, and what cannot, with the reason."""
+    """Stored figures, what else can be asked here by question, and what cannot, with the reason."""
     project = project_with_labels_for(request.user, slug)
     kinds = [(report, report.fits(project.type)) for report in REPORTS.values()]
+    fitting, groups = [report for report, reason in kinds if not reason], {}
+    for report in fitting:
+        question = next(title for package, title in QUESTIONS.items() if report.module.startswith(package))
+        groups.setdefault(question, []).append((report, report.intro.partition(". ")[0].rstrip(".")))
     context = {
         "project": project,
         "tab": "project_reports",
-        "fitting": [report for report, reason in kinds if not reason],
+        "first": [_first_figures(request, project, report) for report in fitting if report.own_page == report.tab],
+        "groups": [(title, groups[title]) for title in QUESTIONS.values() if title in groups],
         "others": [(report, reason) for report, reason in kinds if reason],
     }
     return render(request, "analysis/reports.html", context)
+
+
+def _first_figures(request, project: Project, report: Report) -> dict:
+    """The figures in large print of a report, as last computed; nothing is computed here. Members who label and have
+    seen no labels of others open a report on purpose or not at all."""
+    told = {"report": report, "url": reverse(report.page, args=report.address(project.slug))}
+    stored = None if may_still_be_blind(request.user, project) else newest_report(project, report.name)
+    if stored is None:
+        return told
+    figures_served(request, stored, PAGE)
+    answer = report.page_of(stored.result).answer
+    return told | {"stored": stored, "is_stale": is_stale(stored), "answer": answer}
 
 
 @login_required

@@ -54,6 +54,14 @@ def stored_report(project: Project, name: str, parameters: dict, user, scope: di
     return report
 
 
+def newest_report(project: Project, name: str) -> StoredReport | None:
+    """The newest computed result on all labels, with any options; its `result` is read when it is asked for."""
+    results = StoredReport.objects.filter(project=project, name=name, scope={}, computed_at__isnull=False)
+    # Every choice of options has a result: what they found is read of one alone.
+    results = results.defer("behind", "pictures", "result").select_related("job", "project")
+    return next((one for one in results.order_by("-computed_at") if not is_outdated(one)), None)
+
+
 def has_room_for_reports(user: User) -> bool:
     """Whether one more computation may be queued for this person: who opens many pages at once gets them one after the
     other, since each page asks again until it has its figures."""

@@ -7,10 +7,9 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from analysis.models import StoredReport
 from analysis.reports.metrics import REPORTS
 from analysis.reports.report import Report
-from analysis.reports.stored import is_outdated, is_refreshing, is_resting, is_stale, refresh
+from analysis.reports.stored import is_refreshing, is_resting, is_stale, newest_report, refresh
 from annotation.access import may_still_be_blind
 from annotation.models import Project, User
 
@@ -28,7 +27,7 @@ def report_lines(context, project: Project) -> SafeString:
 
 def _line(report: Report, project: Project, user: User) -> tuple[str, str, str]:
     """Address, link and words. A result that labels have overtaken is made anew by a worker."""
-    stored = None if may_still_be_blind(user, project) else _newest(report, project)
+    stored = None if may_still_be_blind(user, project) else newest_report(project, report.name)
     address = reverse(report.page, args=report.address(project.slug))
     if stored is None:
         return address, *report.on_overview(None)
@@ -36,10 +35,3 @@ def _line(report: Report, project: Project, user: User) -> tuple[str, str, str]:
         refresh(stored, user)
     asked = {name: value for name, value in stored.parameters.items() if value not in ("", None, False)}
     return f"{address}?{urlencode(asked)}", *report.on_overview(report.read(stored.result))
-
-
-def _newest(report: Report, project: Project) -> StoredReport | None:
-    results = StoredReport.objects.filter(project=project, name=report.name, scope={}, computed_at__isnull=False)
-    # Every choice of options has a result: what they found is read of one alone.
-    results = results.defer("behind", "pictures", "result").select_related("job", "project")
-    return next((one for one in results.order_by("-computed_at") if not is_outdated(one)), None)

@@ -188,6 +188,8 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
         "page": [
             *(item, f"{item}?filter=undecided", f"{here}/items/?filter=disagreed", f"{here}/training/", model),
             f"{here}/adjudication/guidelines/",
+            # Members who label get its figures only once they have seen labels.
+            *([f"{here}/reports/"] if who == "admin" else []),
             f"/releases/{frozen.uuid}/",
             *(f"{here}/rules/", f"{here}/rules/plain/", f"/rules/{world.rule_job.uuid}/"),
             f"{here}/behind/agreement/?report={report.parameters_hash}&figure=",

@@ -122,8 +122,7 @@ def _strength(one: Recommended) -> str:
     alpha = one.alpha
     if not alpha.is_defined:
         return ""
-    low, high = (alpha.estimate, alpha.estimate) if alpha.low is None else (alpha.low, alpha.high)
-    included = [f"{bound:.3f}".removeprefix("0") for bound in (TENTATIVE, RELIABLE) if low < bound <= high]
+    low, included = _bounds(alpha)
     if included:
         of_alpha = "Its interval" if one.is_alpha else f"Krippendorff's alpha is {alpha.written()}; its interval"
         return (
@@ -136,6 +135,25 @@ def _strength(one: Recommended) -> str:
     if low >= TENTATIVE:
         return f"{it} lies between .667 and .800 and allows tentative conclusions only (Krippendorff 2004)."
     return f"{it} is below .667, under which Krippendorff (2004) would not draw even tentative conclusions."
+
+
+def _bounds(alpha: Figure) -> tuple[float, list[str]]:
+    """The lower end of alpha's interval, and Krippendorff's bounds inside the interval."""
+    low, high = (alpha.estimate, alpha.estimate) if alpha.low is None else (alpha.low, alpha.high)
+    return low, [f"{bound:.3f}".removeprefix("0") for bound in (TENTATIVE, RELIABLE) if low < bound <= high]
+
+
+def _word(one: Recommended) -> str:
+    """`_strength` in a few words."""
+    if not one.alpha.is_defined or is_pending(one.figure):
+        return ""
+    low, included = _bounds(one.alpha)
+    of_alpha = "" if one.is_alpha else f"alpha {one.alpha.estimate:.3f}: "
+    if included:
+        return f"{of_alpha}open, the interval includes {listed(included)}"
+    return of_alpha + (
+        "reliable, .800 or more" if low >= RELIABLE else "tentative, .667 to .800" if low >= TENTATIVE else "below .667"
+    )
 
 
 RULES = (
@@ -216,7 +234,9 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         sentences=tuple(said) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,
         picture=picture,
-        headlines=tuple(Headline(one.question.title, one.title, one.figure) for one in asked if one.figure.is_defined),
+        headlines=tuple(
+            Headline(one.question.title, one.title, one.figure, _word(one)) for one in asked if one.figure.is_defined
+        ),
         next=first_sentence(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
     )
 

@@ -326,7 +326,15 @@ def _headlines(result: Comparison, each: list[About]) -> Iterator[Headline]:
         figure = about.of.accuracy if result.gives_labels else about.spearman
         if figure and figure.is_defined:
             measure = "accuracy" if result.gives_labels else f"Spearman's correlation, {result.score}"
-            yield Headline(about.of.title, f"{measure} of {about.name}", figure)
+            yield Headline(about.of.title, f"{measure} of {about.name}", figure, _word(about))
+
+
+def _word(about: About) -> str:
+    """Whether the accuracy is above the majority baseline, in a few words."""
+    if about.of.baseline is None or not about.result.gives_labels:
+        return ""
+    place = {True: "above", False: "below", None: "not shown to be above"}[about.is_above]
+    return f"{place} the majority baseline, {about.majority[1]:.3f}"
 
 
 def _nothing(result: Comparison) -> str:
