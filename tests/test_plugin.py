@@ -17,6 +17,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.reports.metrics import REPORTS
+from analysis.reports.stored import stored_report
 from analysis.reports.words.methods import paragraph
 from annotation.formats import FORMATS
 from annotation.jobs import lifecycle
@@ -183,6 +184,25 @@ def test_all_of_it_works_by_command_and_its_release_names_it(installed, tmp_path
     assert "with Assay" in paragraph(REPORTS["tones"], result) and "assay-tone 1.0" in paragraph(
         REPORTS["tones"], result
     )
+
+
+@pytest.mark.django_db
+def test_another_version_of_the_package_computes_its_reports_again(project, tmp_path):
+    before = stored_report(project, "tones", {}, project.created_by)
+    agreement = stored_report(project, "agreement", {}, project.created_by)
+    run_latest()
+    lifecycle.run_here(Job.objects.get(pk=before.job_id))
+    assert stored_report(project, "tones", {}, project.created_by).pk == before.pk
+    [metadata] = tmp_path.glob("site/assay_tone-*/METADATA")
+    metadata.write_text(metadata.read_text().replace("Version: 1.0", "Version: 1.1"))
+    forget()
+    after = stored_report(project, "tones", {}, project.created_by)
+    assert after.pk != before.pk and not after.job.is_finished
+    before.refresh_from_db()
+    assert "with Assay 0.0.9 and assay-tone 1.0" in paragraph(
+        REPORTS["tones"], before.result | {"made_from": before.result["made_from"] | {"assay": "0.0.9"}}
+    )
+    assert agreement.pk != stored_report(project, "agreement", {}, project.created_by).pk  # the task type's labels
 
 
 @pytest.mark.django_db

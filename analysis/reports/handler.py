@@ -78,12 +78,12 @@ class ReportHandler:
 
 
 def _forget_outdated(report: StoredReport) -> None:
-    """Remove what other versions of Assay stored of this project's report.
+    """Remove what other versions of Assay and of packages stored of this project's report.
 
     `report` itself stays: while Assay is being upgraded, a worker may be older than the pages that ask it.
     """
     stored = StoredReport.objects.filter(project=report.project, name=report.name).exclude(pk=report.pk)
-    rows = stored.only("parameters", "scope", "parameters_hash")
+    rows = stored.select_related("project").only("name", "parameters", "scope", "parameters_hash", "project__task_type")
     stored.filter(pk__in=[row.pk for row in rows if is_outdated(row)]).delete()
 
 

@@ -22,6 +22,7 @@ from analysis.reports.words.decisions import DECISIONS_ALONE, decisions_alone
 from analysis.reports.words.numbers import left_out
 from analysis.reports.words.sentences import note_on_labels_seen
 from analysis.sources.outline import MAJORITY, Outline
+from annotation import __version__
 from annotation.models import Project
 from annotation.task_types import Dimension, TaskType
 from plugins import packages_of
@@ -132,7 +133,8 @@ class Report:
             report=self.name,
             project=source.slug,
             task_type=source.task_type,
-            made_from=source.described()
+            made_from={"assay": __version__}
+            | source.described()
             | self._packages(source, options)
             | self._left_out(source)
             | self._decisions_alone(source, options)

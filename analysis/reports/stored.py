@@ -17,22 +17,23 @@ from annotation import __version__
 from annotation.jobs.lifecycle import create_job, has_room
 from annotation.models import Job, Project, User
 from annotation.work.queries.work import label_version
+from plugins import packages_of
 
 # A report that took longer than this is not computed again before it has rested for so many times as long.
 FREE_SECONDS = 2.0
 REST_PER_SECOND = 5
 
 
-def parameters_hash(parameters: dict, scope: dict | None = None) -> str:
-    # Pages meet no result that other code computed, and the paragraph for a paper names the version that did.
-    made_by = [SHAPE, __version__]
+def parameters_hash(project: Project, name: str, parameters: dict, scope: dict | None = None) -> str:
+    # Pages meet no result that other code computed.
+    made_by = [SHAPE, __version__, *packages_of({"assay.reports": name, "assay.task_types": project.task_type})]
     asked = [made_by, parameters, scope] if scope else [made_by, parameters]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
 def is_outdated(report: StoredReport) -> bool:
-    """Whether another version of Assay computed it, so that no page asks for it any more."""
-    return report.parameters_hash != parameters_hash(report.parameters, report.scope)
+    """Whether another version of Assay or of a package computed it, so that no page asks for it any more."""
+    return report.parameters_hash != parameters_hash(report.project, report.name, report.parameters, report.scope)
 
 
 def stored_report(project: Project, name: str, parameters: dict, user, scope: dict | None = None) -> StoredReport:
@@ -45,7 +46,7 @@ def stored_report(project: Project, name: str, parameters: dict, user, scope: di
     report, _ = reports.get_or_create(
         project=project,
         name=name,
-        parameters_hash=parameters_hash(parameters, scope),
+        parameters_hash=parameters_hash(project, name, parameters, scope),
         defaults={"parameters": parameters, "scope": scope or {}},
     )
     report.was_stale = is_stale(report)

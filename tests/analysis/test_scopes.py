@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from analysis.figures.results import PENDING
 from analysis.models import StoredReport
-from analysis.reports import stored
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.selected import SelectedSource
@@ -192,7 +191,7 @@ def test_single_tables_are_files_too(project):
     report = StoredReport.objects.get()
     address = reverse("project_report_tables", args=[project.slug, "agreement"])
     tables = get_report("agreement").tables(report.result)
-    query = {"report": stored.parameters_hash(report.parameters), "format": "latex"}
+    query = {"report": report.parameters_hash, "format": "latex"}
     found = client.get(address, query | {"table": "relevance-agreement"}).content.decode()
     assert found.count(r"\begin{tabular}") == 1 and "Krippendorff" in found
     assert client.get(address, query).content.decode().count(r"\begin{tabular}") == len(tables)

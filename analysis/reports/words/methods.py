@@ -51,7 +51,7 @@ def _of_others(report: Report, result: dict) -> str:
 
 def _made_from(result: dict, computed_at: datetime | None) -> str:
     made = result.get("made_from", {})
-    software = listed([f"Assay {__version__}", *made.get("packages", [])])
+    software = listed([f"Assay {made.get('assay', __version__)}", *made.get("packages", [])])
     split = split_in(made)
     conditions = [
         CONDITIONS[name].format(value, by=name_split(split))
