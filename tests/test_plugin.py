@@ -16,16 +16,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
 
+from analysis.releases.freezing import write_release
 from analysis.reports.metrics import REPORTS
 from analysis.reports.stored import stored_report
 from analysis.reports.words.methods import paragraph
+from annotation import __version__
 from annotation.formats import FORMATS
 from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Job, Project
 from annotation.task_types import task_type
 from models_runtime import registry
 from plugins import TABLES, template_folders
-from tests.factories import join, make_dataset, make_user
+from tests.factories import join, make_dataset, make_project, make_user
 from tests.importing.files import command
 from tests.work.browser import Annotator
 from tests.world import client_of
@@ -203,6 +205,14 @@ def test_another_version_of_the_package_computes_its_reports_again(project, tmp_
         REPORTS["tones"], before.result | {"made_from": before.result["made_from"] | {"assay": "0.0.9"}}
     )
     assert agreement.pk != stored_report(project, "agreement", {}, project.created_by).pk  # the task type's labels
+
+
+@pytest.mark.django_db
+def test_a_release_of_several_projects_names_the_packages_of_all(project, tmp_path):
+    anchor = make_project(project.dataset, "claim-verdict/three-way/1", slug="anchor")
+    manifest = write_release(anchor, tmp_path / "release", others=[project])
+    assert manifest["release"]["packages"] == ["assay-tone 1.0"]
+    assert manifest["release"]["software"] == f"Assay {__version__}, assay-tone 1.0"
 
 
 @pytest.mark.django_db

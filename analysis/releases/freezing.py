@@ -17,7 +17,7 @@ from analysis.releases.cards.several import ReleasePart
 from analysis.releases.cards.writing import write_beside, write_manifest
 from analysis.releases.chosen import ChosenSource
 from analysis.releases.kept import file_stem, keep_file
-from analysis.releases.several import folder_of, write_whole
+from analysis.releases.several import folder_of, software_of, write_whole
 from analysis.releases.writing import release_memory, write_frames
 from analysis.sources.database import DatabaseSource
 from analysis.sources.releases.files import (
@@ -141,7 +141,6 @@ def changes_of(project: Project, number: int, version: str, note: str, moment: d
 def finished_manifest(project: Project, folder: Path, exported: dict, number: int, note: str, moment: datetime) -> dict:
     (folder / TERMS).write_bytes(terms_of(exported))
     files = {name: digest_of(folder / name) for name in names_of(folder)}
-    packages = packages_behind(project)
     labels = [name for name in (ANNOTATIONS, f"{layout_of(project).stem}.jsonl") if name in files]
     return exported | {
         "files": files,
@@ -151,8 +150,7 @@ def finished_manifest(project: Project, folder: Path, exported: dict, number: in
             "note": note,
             "title": project.title,
             "moment": moment.isoformat().replace("+00:00", "Z"),
-            "software": ", ".join([f"Assay {__version__}", *packages]),
-            **({"packages": packages} if packages else {}),
+            **software_of(f"Assay {__version__}", packages_behind(project)),
             "overlap": project.planned_overlap,
             "multiple_share": project.multiple_share,
             "prefill": project.prefill,

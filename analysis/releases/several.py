@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from analysis.releases.cards.several import ReleasePart, write_around
@@ -14,6 +15,12 @@ def folder_of(place: int, slug: str) -> str:
     return f"{place}-{slug}"
 
 
+def software_of(assay: str, packages: Iterable[str]) -> dict:
+    """What a manifest says of the software: Assay's version, and the packages that the labels depend on."""
+    packages = sorted(packages)
+    return {"software": ", ".join([assay, *packages])} | ({"packages": packages} if packages else {})
+
+
 def write_whole(folder: Path, parts: list[ReleasePart], title: str, without_comments_of: str = "") -> dict:
     """The manifest and what else stands around the parts, which are written; returns the manifest."""
     first = parts[0].manifest
@@ -23,7 +30,9 @@ def write_whole(folder: Path, parts: list[ReleasePart], title: str, without_comm
     for part in parts:
         counts.update(part.manifest["counts"])
     card = first["settings"].get("card", {})
-    kept = ("version", "number", "note", "moment", "software", "release_version", "overlap", "prefill")
+    kept = ("version", "number", "note", "moment", "release_version", "overlap", "prefill")
+    packages = {name for part in parts for name in part.manifest["release"].get("packages", ())}
+    assay, *_ = first["release"]["software"].split(", ")
     manifest = {
         "assay_export": 1,
         "project": first["project"],
@@ -41,6 +50,7 @@ def write_whole(folder: Path, parts: list[ReleasePart], title: str, without_comm
         "files": files,
         "changes": first.get("changes", []),
         "release": {name: first["release"][name] for name in kept if name in first["release"]}
+        | software_of(assay, packages)
         | {"title": title, "sha256": combined(files, files), "labels_sha256": combined(files, of_labels)},
     }
     if without_comments_of not in ("", manifest["release"]["sha256"]):
