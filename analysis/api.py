@@ -300,13 +300,13 @@ class ReportDetailRoute(Route):
             raise Problem(409, reason)
         try:
             values = {option.name: asked.value(option, source) for option in kind.options}
-            values = kind.settles(source, values)
+            values = kind.resolve_options(source, values)
         except ValueError as error:
             raise Problem(409, str(error)) from None
         if asked.problems:
             errors = [{"field": field, "message": "; ".join(asked.problems)} for field in sorted(asked.wrong)]
             raise Problem(400, "; ".join(asked.problems), errors=errors)
-        for other in kind.beside(values):
+        for other in kind.sibling_slugs(values):
             project_with_labels_for(request.user, other)
         return project, values, asked.scope
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from benchmarks.lines import ROOT, tracked
 
-FOLDERS = ("templates", "static/js", "docs", "*.md", "analysis", "annotation", "models_runtime", "plugins", "config")
+DOCUMENTS = ("docs", "README.md", "CONTRIBUTING.md")
+FOLDERS = ("templates", "static/js", *DOCUMENTS, "analysis", "annotation", "models_runtime", "plugins", "config")
 ENDINGS = (".py", ".html", ".txt", ".js", ".md")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SHOWN_ATTRIBUTES = re.compile(r"""\b(?:title|placeholder|aria-label|alt|data-[a-z-]+)=("[^"]+"|'[^']+')""")
@@ -86,9 +87,9 @@ def strings_of(path: Path) -> Found:
 
 
 def files_in(folders: list[str]) -> list[Path]:
-    """Tracked files that have sentences, without migrations and the history in CHANGELOG.md."""
+    """Tracked files that have sentences, without migrations."""
     paths = sorted(path for path in tracked(*folders) if path.suffix in ENDINGS)
-    return [path for path in paths if "migrations" not in path.parts and path.name != "CHANGELOG.md"]
+    return [path for path in paths if "migrations" not in path.parts]
 
 
 def main() -> None:

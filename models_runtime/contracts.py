@@ -82,9 +82,9 @@ ENTAILMENT = LabelSpace("entailment", "entailment", (("entailment", 1.0), ("neut
 class CheckerInput:
     """One unit to judge. `fields` has what is to be found and where to look.
 
-    `claim` is one text (the hypothesis, an aspect, a question), or `claims` are alternatives: texts, the best of which
+    `claim` is one text (the hypothesis, an aspect, a question), or `claims` are alternatives: texts; the best one
     counts (ground-truth answers, pieces of gold evidence). `evidence` is one text to look in, or
-    `passages` are several. `question` may stand beside them: what was asked, for checkers that read it.
+    `passages` are several. `question` may come with them: what was asked, for checkers that read it.
 
     >>> CheckerInput("1", {"claims": ("1963", "in early 1963"), "evidence": "It froze in 1963."}).fields["evidence"]
     'It froze in 1963.'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Packages into .venv. `install.sh runtime` takes what Assay needs, `install.sh dev` what tests, linters and benchmarks
-# need beside it. TORCH chooses torch's build: left out, what fits this machine; cpu, cu128 and the like; or none.
+# need as well. TORCH chooses torch's build: left out, what fits this machine; cpu, cu128 and the like; or none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 env=.venv

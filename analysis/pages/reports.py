@@ -96,7 +96,7 @@ def project_report(request, slug, name):
         return render_report(asked, None, context | {"missing": reason, "may_start_run": may_start})
     try:
         values = {option.name: asked.value(option, source) for option in report.options}
-        values = _settled(report, source, values, asked)
+        values = _resolved(report, source, values, asked)
     except ValueError as error:
         return render_report(
             asked, None, context | {"missing": str(error), "may_start_run": may_start and report.takes_run}
@@ -143,14 +143,14 @@ def _link_to_decisions(report: Report, stored: StoredReport, source: Outline, as
     return f"{address}?{urlencode(chosen)}", f"Compare a checker with the {alone.called}"
 
 
-def _settled(report: Report, source: Outline, values: dict, asked: Asked) -> dict:
+def _resolved(report: Report, source: Outline, values: dict, asked: Asked) -> dict:
     try:
-        return report.settles(source, values)
+        return report.resolve_options(source, values)
     except WrongChoice as error:
         [title] = [option.title for option in report.options if option.name == error.names[0]]
         asked.refuse(str(error), *error.names, title=title)
         wrong = {option.name: option.value(source, None) for option in report.options if option.name in error.names}
-        return report.settles(source, values | wrong)
+        return report.resolve_options(source, values | wrong)
 
 
 def _field(option: Option, value: object, offered: dict[str, str]) -> Field:
@@ -165,7 +165,7 @@ def _by_group(fields: list[Field]) -> list[tuple[str, list[Field]]]:
 
 def _changes(report: Report, source: Outline, values: dict, fields: list[Field]) -> list[str]:
     """What was chosen in place of the defaults, for the line that stands for the folded panel."""
-    defaults = report.settles(source, report.values(source, {}))
+    defaults = report.resolve_options(source, report.values(source, {}))
     changed = [field for field in fields if values[field[0].name] != defaults[field[0].name]]
     return [
         option.title if option.kind == "flag" else f"{option.title}: {offered.get(value, value)}"

@@ -16,7 +16,7 @@ def stored_report_for(user, project, name: str, parameters_hash: str, **only) ->
     if name not in REPORTS:
         raise Http404("No such report")
     report = get_object_or_404(StoredReport, project=project, name=name, parameters_hash=parameters_hash, **only)
-    for slug in REPORTS[name].beside(report.parameters):
+    for slug in REPORTS[name].sibling_slugs(report.parameters):
         project_with_labels_for(user, slug)
     return report
 
@@ -27,5 +27,5 @@ def figures_served(request: HttpRequest, report: StoredReport, channel: str, *, 
     kind = REPORTS[report.name]
     if not (kind.reads_people or with_answers):
         return
-    for project in (report.project, *Project.objects.filter(slug__in=kind.beside(report.parameters))):
+    for project in (report.project, *Project.objects.filter(slug__in=kind.sibling_slugs(report.parameters))):
         labels_served(request, project, channel)

@@ -101,4 +101,4 @@ A_RUN_OR_NONE = Option(
 ALL_STATISTICS = Option(
     "all", "More statistics", kind="flag", default=False, help="all statistics, as under More statistics", on_form=False
 )
-BY = Option("by", "Split by", choices=SPLIT_BY, default="people", help="whose labels define the groups", group=LABELS)
+BY = Option("by", "Split by", choices=SPLIT_BY, default="people", help="the labels that form the groups", group=LABELS)

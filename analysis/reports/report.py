@@ -48,7 +48,7 @@ class Report:
     needs_raters : the labels by raters that its figures need, where decisions cannot take their place
     quick : whether the numbers are computed, and shown, before intervals and tests are
     tab : the tab of the project that the page belongs to
-    settles : values that the page can show together, of those that an address asks; those that cannot be had raise
+    resolve_options : makes the values in a URL a set that the page can show together; impossible ones raise
         WrongChoice
     offers : what the page lets choose, value -> title, of options that hang on others; options without any are not
         shown
@@ -74,7 +74,7 @@ class Report:
     quick: bool = False
     takes_numbers: bool = False  # questions that are answered by a number
     tab: str = "project_reports"
-    settles: Callable[[Outline, dict], dict] = lambda source, values: values
+    resolve_options: Callable[[Outline, dict], dict] = lambda source, values: values
     offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
     on_overview: Callable[[Any], tuple[str, str]] | None = None
     more: str = ""
@@ -109,7 +109,7 @@ class Report:
         """The value of every option, of what an address or a command gave for some."""
         return {option.name: option.value(source, given.get(option.name)) for option in self.options}
 
-    def beside(self, values: dict) -> list[str]:
+    def sibling_slugs(self, values: dict) -> list[str]:
         """Slugs of the other projects whose labels the report reads where it has these options."""
         named = (values.get(option.name) for option in self.options if option.kind == "project")
         return sorted({slug for value in named if value for slug in str(value).split(AND)})

@@ -295,7 +295,7 @@ KINDS: dict[str, RuleKind] = {
                     "question",
                     "Question",
                     ALL,
-                    "whose decisions are lifted",
+                    "the question with the decisions to lift",
                     lambda kind: {one.slug: one.title for one in kind.asked_dimensions if is_single(one)},
                 ),
                 Parameter(

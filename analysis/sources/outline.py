@@ -135,7 +135,7 @@ class Outline(ABC):
 
     def sibling(self, slug: str) -> Outline:
         """Another project on the same data set, by its slug. ValueError where there is none."""
-        raise ValueError(f"{self.slug} has no other projects: there is no project {slug!r} beside it")
+        raise ValueError(f"{self.slug} has no other projects: no project {slug!r} uses its data set")
 
     def siblings(self) -> dict[str, str]:
         """Projects on the same data set: slug -> title."""

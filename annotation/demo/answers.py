@@ -2,7 +2,7 @@
 
 `fixtures/demo/labels/` has a file per project with an answer for each of its units, by the unit's key: labels by
 dimension, quotes by text where the answer can be marked, and, for units about which careful people differ, a `doubt`:
-the other answer. The claims' answers are made from the labels that DRUID's layout carries beside the texts.
+the other answer. The claims' answers are made from the labels that DRUID's layout carries with the texts.
 """
 
 from __future__ import annotations

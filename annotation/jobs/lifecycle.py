@@ -3,7 +3,7 @@
 A worker claims one chunk at a time, writes its results in one transaction with the chunk's own state, and so neither
 loses nor repeats anything when it is killed: the lease runs out and another worker takes the chunk. A broker that
 forgets messages costs a few seconds, until the sweep wakes workers again. A chunk that met an error is not tried again
-before its `not_before`; the sweep sends somebody to it then. A job whose server is away gives its workers back, however
+before its `not_before`; the sweep wakes a worker then. A job whose server is away gives its workers back, however
 often that happens, until it has waited for too long.
 """
 

@@ -169,7 +169,7 @@ class RuleRun(models.Model):
 class Decision(models.Model):
     """What stands for the unit, with the method that made it: a label, that no answer is right, or that the unit is
     dropped. Rows are only added: a new decision or a withdrawal adds the next one. Each rule has rows of its own,
-    beside those of people and of other rules."""
+    in addition to those of people and of other rules."""
 
     class Method(models.TextChoices):
         ADJUDICATED = "adjudicated"

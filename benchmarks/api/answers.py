@@ -1,4 +1,4 @@
-"""Single answers through a token beside those of the labelling page, against the production server.
+"""Single answers through a token, compared with those of the labelling page, against the production server.
 
     python -m benchmarks.api.answers [--items 5490] [--seconds 15] [--postgresql URL] [--no-sqlite] [--quick]
 

@@ -32,7 +32,7 @@ def requests(client, project, items: list) -> dict[str, Callable]:
 
     def following(queue: str):
         def ask(number):
-            """As somebody who leaves every item for later."""
+            """As an adjudicator who leaves every item for later."""
             known = passed.setdefault(queue, [])
             reply = post(f"next/?{queue}", {"passed": known})
             if (found := reply.json()).get("payload"):

@@ -59,7 +59,7 @@ def main() -> None:
             "import": ("import_dataset", str(table), "--format", "ratings", "--dataset", "bench")
             + ("--project", "bench", "--mapping", str(mapping)),
             "agreement": ("report", "bench", "agreement", "--format", "json"),
-            "metric beside people": ("report", "bench", "comparison", "--format", "json"),
+            "metric compared with people": ("report", "bench", "comparison", "--format", "json"),
         }
         for title, command in steps.items():
             taken = measured(env, *command)

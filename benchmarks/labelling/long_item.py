@@ -1,4 +1,4 @@
-"""Long items in Chromium: what typing, selecting and submitting cost the main thread, beside a short item.
+"""Long items in Chromium: what typing, selecting and submitting cost the main thread, compared with a short item.
 
     python -m benchmarks.labelling.long_item [--quick]
 

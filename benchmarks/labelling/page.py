@@ -105,7 +105,7 @@ def fill(user, items: int) -> None:
 def served(fill: Callable, items: int) -> Iterator[tuple[str, str]]:
     """The production server over a database that `fill(user, items)` made: its address and the session's cookie."""
     with tempfile.TemporaryDirectory(prefix="assay-page-") as folder:
-        os.environ |= environment(Path(folder))  # of the builder, the server, and what the caller starts beside them
+        os.environ |= environment(Path(folder))  # of the builder, the server, and what the caller starts as well
         cookie = Path(folder) / "session"
         builder = multiprocessing.get_context("spawn").Process(target=prepare, args=(fill, items, cookie))
         builder.start()

@@ -3,7 +3,7 @@
     python -m benchmarks.labelling.submit [--sizes 500,5490,48517] [--annotators 1,8] [--seconds 20]
         [--database URL] [--quick]
 
-Builds its own database (on PostgreSQL one beside those of the server named, in SQLite a file in a temporary folder),
+Builds its own database (on PostgreSQL a new one on the server named, in SQLite a file in a temporary folder),
 starts gunicorn on loopback, and drives it from processes on the same machine: each answer carries both labels and a
 span, asks for the item after next, and is followed by the note that the next item is shown. No think time. `veteran` is
 one annotator who has done 5,000 items whose other assignments are still open. `web CPU` is what the server's processes
@@ -346,7 +346,7 @@ def measure(size: int, options) -> list[tuple[str, dict]]:
             known = json.loads(facts.read_text())
             print(f"{size:,} items made in {known['items_seconds']} s", file=sys.stderr)
             with web_server(env, options.workers, options.threads) as (port, pid):
-                people = iter(known["cookies"])  # whoever answered in an earlier run may have answered everything
+                people = iter(known["cookies"])  # those who answered in an earlier run may have answered everything
                 for count in options.annotators:
                     lines.append((f"{count}", drive(port, pid, list(islice(people, count)), options.seconds)))
                 if known["veteran"]:

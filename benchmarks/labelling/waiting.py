@@ -197,9 +197,7 @@ def main() -> None:
         return measure(options.measure, answers)
     import psycopg
 
-    print(
-        f"{answers} items with two answers each, one in {SHARE_DIFFERING} of which differ; ms; aim: {AIM:.0%} at most"
-    )
+    print(f"{answers} items with two answers each, different on one in {SHARE_DIFFERING}; ms; aim: {AIM:.0%} at most")
     print(
         f"{'':<11} {'units':>5}  {'':<17} {'processor without, with, more':<28} {'counting':<17} {'by the clock':<26}"
     )

@@ -2,7 +2,7 @@
 
     python -m benchmarks.labelling.web_memory [--quick] [--items N] [--seconds N]
 
-The production server over a database of its own, with a worker beside it whose runs load a model. Every page below the
+The production server over a database of its own, with a worker whose runs load a model. Every page below the
 project that a link leads to is loaded again and again. What counts is the resident memory of the greatest gunicorn
 process, shared libraries included.
 """

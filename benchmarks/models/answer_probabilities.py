@@ -2,7 +2,7 @@
 
     python -m benchmarks.models.answer_probabilities [--quick] [--shape small|tiny] [--claims N] [--shots 0|3]
 
-Both answer the same: P(True), P(False) and P(None) without and with evidence, of DRUID+'s lengths. Whoever calls
+Both answer the same: P(True), P(False) and P(None) without and with evidence, of DRUID+'s lengths. A caller of
 generate asks each distinct prompt once, for one token, and reads its probabilities (`output_logits`). The answers are
 single tokens, as they are to tokenizers in use. Weights are random, so only speed means anything.
 """

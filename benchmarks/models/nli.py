@@ -4,8 +4,8 @@
 
 Weights are random and of DeBERTa-v3's shape, so only speed means anything. Texts have the lengths of DRUID+ in
 characters. Both judge the same pairs in one segment each, from text to probabilities, and both may choose their
-batches: the best of several sizes counts, after a warm-up. Processor time is compared beside wall time, since it says
-the same on a machine that has other things to do.
+batches: the best of several sizes counts, after a warm-up. Processor time is compared as well as wall time, since it
+says the same on a machine that has other things to do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Bytes that a stored report takes in the database, beside what it took when the units behind each figure were a list.
+"""Bytes that a stored report takes in the database, compared with what it took when the units behind each figure were a
+list.
 
     python -m benchmarks.results.stored_bytes [--pairs 50000] [--quick]
 

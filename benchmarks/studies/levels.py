@@ -115,7 +115,7 @@ def clustered_correlations(rng: np.random.Generator) -> dict[str, float]:
 
 
 def few_clusters(rng: np.random.Generator) -> dict[str, float]:
-    """Two scores that follow the labels equally well, of which one errs alike on the units of a cluster: swapping them
+    """Two scores that follow the labels equally well; one errs alike on the units of a cluster: swapping them
     supposes that they are exchangeable, or many clusters."""
     data, seed = planted.erring(rng, 20, b_by_cluster=False), int(rng.integers(2**31))
     found = {}

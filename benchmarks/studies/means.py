@@ -23,7 +23,7 @@ class Grouped:
 
 def grouped(rng: np.random.Generator, n_claims: int) -> Grouped:
     """One to eight pieces of evidence per claim. A skewed characteristic, the use of context between -1 and 1, both
-    alike within a claim, and a conflict in an eighth of the pieces; two stances, of which the rarer has a quarter; a
+    alike within a claim, and a conflict in an eighth of the pieces; two stances, the rarer with a quarter; a
     tenth is missing."""
     claim = np.repeat(np.arange(n_claims), rng.integers(1, 9, n_claims))
     n = len(claim)
@@ -113,7 +113,7 @@ def by_question(data: planted.Extracted) -> Figures:
 
 
 def known_answers(rng: np.random.Generator, n_checks: int) -> tuple[int, int]:
-    """Right answers of somebody who is right in 90 % of the attention checks, and how many there were."""
+    """Right answers of a person who is right in 90 % of the attention checks, and how many there were."""
     return int(rng.binomial(n_checks, KNOWN)), n_checks
 
 

@@ -127,7 +127,7 @@ def erring(rng: np.random.Generator, n_clusters: int, b_by_cluster: bool = True)
 
 @dataclass(frozen=True)
 class Sampled:
-    """Units that people labelled with the machine's value beside, and units with the machine's value only."""
+    """Units with people's labels and the machine's value, and units with the machine's value only."""
 
     human: np.ndarray
     machine: np.ndarray

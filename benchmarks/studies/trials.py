@@ -33,9 +33,10 @@ class Prefilled:
 def prefilled(
     rng: np.random.Generator, n_annotators: int, follow: tuple[float, float] = (0.5, 0.2), quicker: float = QUICKER
 ) -> Prefilled:
-    """Six labels per item, half of them after seeing a suggestion. Whoever sees one takes it over with a chance of 0.5
-    where it is right and 0.2 where it is wrong, and finds the truth of a yes-no question four times in five else; both
-    chances differ between people, the latter between items too. Seeing makes a quarter quicker, some more than others.
+    """Six labels per item, half of them after seeing a suggestion. An annotator who sees one takes it over with a
+    chance of 0.5 where it is right and 0.2 where it is wrong, and finds the truth of a yes-no question four times in
+    five else; both chances differ between people, the latter between items too. Seeing makes a quarter quicker, some
+    more than others.
     """
     n_items = ITEMS[n_annotators]
     who = np.argpartition(rng.random((n_items, n_annotators)), PER_ITEM - 1, axis=1)[:, :PER_ITEM]

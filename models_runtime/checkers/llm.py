@@ -8,7 +8,7 @@ before that, the least of an input's questions. Where the server tells no probab
 
 A question that hangs on another's answer is asked only when that was given. Several passages go into one request, or
 (`passages: each`) into one each, merged as elsewhere: entailed if any passage entails, else contradicted if any
-contradicts, else as the one of which the model is surest; for relevance and coverage any one suffices, and for
+contradicts, else as the one that the model is surest of; for relevance and coverage any one suffices, and for
 correctness the best counts. Several claims are alternatives in one request. Texts are never cut: those that the model
 cannot take at once fail. So does every answer that is refused, cut off or not one of the letters.
 

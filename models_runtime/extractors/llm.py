@@ -198,7 +198,7 @@ class LlmExtractor:
         return (*([FROM] if self.form.has_from else []), *PARTS[self.kind])
 
     def _schema(self, is_vllm: bool) -> dict[str, Any]:
-        """vLLM can be told how long a text may be; others refuse a schema that says so."""
+        """vLLM takes a limit of a text's length; others refuse a schema with one."""
         lengths = {FROM: FROM_LENGTH} | dict.fromkeys(PARTS[self.kind], self.form.length)
         bound = {name: {"minLength": 1, "maxLength": lengths[name]} if is_vllm else {} for name in lengths}
         piece = object_schema({name: {"type": "string"} | bound[name] for name in self._fields()})

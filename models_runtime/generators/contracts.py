@@ -19,7 +19,7 @@ class GenerationInput:
 
     id: str
     text: str
-    date: str = ""  # as of which it is asked
+    date: str = ""  # the day on which it is asked
     passages: tuple[str, ...] = ()
     repetition: int = 0
 

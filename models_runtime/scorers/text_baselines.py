@@ -46,7 +46,7 @@ INFO = CheckerInfo(
             hint="An encoder: a name on the Hugging Face Hub, or the absolute path of a folder on the "
             "workers' machine. Left empty, BERTScore is undefined.",
         ),
-        ParameterInfo("layer", "Layer of BERTScore", "int", 0, 0, 1000, hint="Whose embeddings; 0 is the last one."),
+        ParameterInfo("layer", "Layer of BERTScore", "int", 0, 0, 1000, hint="0 is the last one."),
         ParameterInfo("stem", "ROUGE by stems", "bool", False),
         DEVICE,
     ),

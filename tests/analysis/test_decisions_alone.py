@@ -50,7 +50,7 @@ def decided() -> Project:
 def answered(project: Project, name: str, given: dict) -> tuple[dict, str]:
     """The result as the command computes it, and the first sentence of its page."""
     report, outline = get_report(name), ProjectOutline(project)
-    values = report.settles(outline, report.values(outline, given))
+    values = report.resolve_options(outline, report.values(outline, given))
     result = report.compute(project, **values)
     return result, report.page_of(result).answer.sentences[0]
 

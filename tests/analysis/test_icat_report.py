@@ -550,7 +550,7 @@ def test_another_set_of_aspects_stands_beside_this_one(project, labels):
     third = make_project(project.dataset, TASK, slug="third")
     source = DatabaseSource(project)
     asked = report.values(source, {"other_aspects": "third+others+third"})
-    assert asked["other_aspects"] == "others+third" and report.beside(asked) == ["others", "third"]
+    assert asked["other_aspects"] == "others+third" and report.sibling_slugs(asked) == ["others", "third"]
     option = next(one for one in report.options if one.name == "other_aspects")
     assert option.offered(source)["others+third"] == "all 2 of them"
     with pytest.raises(ValueError, match="is one of others, third, others.third, not 'others.nowhere'"):

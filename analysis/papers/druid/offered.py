@@ -117,7 +117,7 @@ def offered_features(source: Outline) -> dict[str, str]:
 
 
 def projects_beside(source: Outline) -> dict[str, str]:
-    """Whose evidence can be compared: projects on the same data set, or the releases that a command was given."""
+    """Projects with evidence to compare with: those on the same data set, or the releases that a command was given."""
     titles = {slug: title for slug, title in source.siblings().items() if not refuses(source.sibling(slug).type)}
     every = {EVERY: "All that are given"} if source.described()["kind"] == "release" and len(titles) > 1 else {}
     return {"": "nothing"} | every | titles

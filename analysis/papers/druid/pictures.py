@@ -208,7 +208,7 @@ def correlations_picture(result: Druid, place: int) -> Matrix | None:
     return Matrix(
         name=f"correlations-{place}",
         title=f"Spearman correlation of characteristics with context usage, {correlations.model}",
-        caption=f"{_of_data(result)}, of which {correlations.model} has context usage where it is defined. Tests "
+        caption=f"{_of_data(result)}; context usage of {correlations.model} where it is defined. Tests "
         f"{TEST_WORDS[result.test]}; significant at {result.alpha:g} before and after "
         f"{CORRECTION_WORDS[result.correction]} for {n_of(correlations.n_tests['spearman'], 'tests')}. Empty: "
         "undefined.",

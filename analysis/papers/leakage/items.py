@@ -20,7 +20,7 @@ CELLS = {
 
 
 def add_generations(items: Items, documents: JudgedDocuments, run: str) -> None:
-    """Whose generation, document and claim a unit is of, and by side whether the generation is matched."""
+    """The generation, document and claim of a unit, and by side whether the generation is matched."""
     units = documents.units
     for name, columns in (("claim", ["claim"]), ("document", ["document"]), ("generation", GENERATION)):
         codes = units.groupby(columns, sort=True).ngroup().to_numpy()

@@ -1,4 +1,4 @@
-"""Whose labels reports on agreement look at."""
+"""The raters of reports on agreement."""
 
 from __future__ import annotations
 

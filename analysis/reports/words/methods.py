@@ -36,7 +36,7 @@ def paragraph(report: Report, result: dict, computed_at: datetime | None = None)
 
 def _of_others(report: Report, result: dict) -> str:
     """What counts of other projects that the report reads, where only a part of this one does."""
-    others, selection = report.beside(result), result.get("made_from", {}).get("selection", {})
+    others, selection = report.sibling_slugs(result), result.get("made_from", {}).get("selection", {})
     parts = []
     if "source" in selection or "label" in selection:
         parts.append("only what comes from the same claims or questions counts (all of other data sets)")
@@ -58,7 +58,7 @@ def _made_from(result: dict, computed_at: datetime | None) -> str:
         for name, value in made.get("selection", {}).items()
         if name in CONDITIONS
     ]
-    only = f", of which only {'; '.join(conditions)} count" if conditions else ""
+    only = f"; only {'; '.join(conditions)} count" if conditions else ""
     if split and "source" not in made["selection"]:
         only += f", with the {name_split(split)} in the place of the source"
     if made.get("kind") == "release":

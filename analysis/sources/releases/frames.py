@@ -386,7 +386,7 @@ class ReleaseSource(Source):
     def sibling(self, slug: str) -> Source:
         if slug not in self.beside:
             known = ", ".join(self.beside) or "none"
-            raise ValueError(f"no release of {slug!r} is given beside that of {self.slug} (--beside); given: {known}")
+            raise ValueError(f"no release of {slug!r} is given with that of {self.slug} (--beside); given: {known}")
         return self.beside[slug]
 
     def siblings(self) -> dict[str, str]:

@@ -281,7 +281,7 @@ class Project:
         return self.assay.post(f"{self.address}guidelines/", {"markdown": markdown})["version"]
 
     def invite(self, email: str, *roles: str) -> str:
-        """Invite somebody, as an annotator where no role is named. The link, which is mailed, too, where it can be."""
+        """Invite a person, as an annotator if no role is named. The link, which is mailed, too, where it can be."""
         asked = {"email": email, "roles": list(roles) or ["annotator"]}
         return self.assay.post(f"{self.address}invitations/", asked)["link"]
 

@@ -30,7 +30,7 @@ class AssayError(Exception):
 
 @dataclass(frozen=True)
 class Form:
-    """What is sent beside a file, in a form."""
+    """What is sent with a file, in a form."""
 
     fields: dict[str, str]
     file_name: str

@@ -76,7 +76,7 @@ def compute(
 
 
 def _compared(dimension: Dimension, continua: Continua) -> pd.DataFrame:
-    """Whose answers about which units take part, as rows of the table of judgements."""
+    """The answers and units that take part, as rows of the table of judgements."""
     rows = {
         "unit": [continua.texts[text][0] for text in continua.text.tolist()],
         "rater": [continua.raters[rater] for rater in continua.rater.tolist()],

@@ -213,7 +213,7 @@ def methods(result: PromptCalibration) -> str:
     )
 
 
-def settle(source: Outline, values: dict) -> dict:
+def resolve_options(source: Outline, values: dict) -> dict:
     """Without a run of a version ValueError."""
     if not any(CALIBRATION in run.provenance for run in source.runs()):
         raise ValueError(NO_RUN)
@@ -247,5 +247,5 @@ REPORT = Report(
     declares=page,
     paragraph=methods,
     needs_run=True,
-    settles=settle,
+    resolve_options=resolve_options,
 )

@@ -176,7 +176,7 @@ def _share_something(run: Run, other: Run) -> bool:
     return "scores" not in (run.gives, other.gives) or bool(run.scores and other.scores)
 
 
-def settle(source: Outline, values: dict) -> dict:
+def resolve_options(source: Outline, values: dict) -> dict:
     """Without what stands at its own other side: choosing a run, or a score, that was the other one leaves no other. A
     score that the run does not have raises WrongChoice."""
     run = source.run(values["run"])
@@ -264,7 +264,7 @@ REPORT = Report(
     paragraph=methods,
     quick=True,
     takes_numbers=True,
-    settles=settle,
+    resolve_options=resolve_options,
     offers=offers,
     more="Every other checker on the same units, each checker against each person and the Dawid-Skene model, "
     "probabilities with their curves and thresholds, and correlations within sources and models.",

@@ -397,7 +397,7 @@ def _results(result: RunDifference) -> str:
 # ---- options ----
 
 
-def settle(source: Outline, values: dict) -> dict:
+def resolve_options(source: Outline, values: dict) -> dict:
     """Another run at the other side, where none is chosen or the same one twice: the newest that is left, of those that
     give the same kind of answer where there are any. Without a second run ValueError."""
     left = {run.uuid: run.gives for run in source.runs() if run.uuid != values["run"]}
@@ -431,5 +431,5 @@ REPORT = Report(
     kind=RunDifference,
     declares=page,
     paragraph=methods,
-    settles=settle,
+    resolve_options=resolve_options,
 )

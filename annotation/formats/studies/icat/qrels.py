@@ -1,4 +1,4 @@
-"""ICAT's qrels and corpus: which documents become passages of which query, and for which aspects they are relevant."""
+"""ICAT's qrels and corpus: which documents become passages of a query, and for which aspects they are relevant."""
 
 from __future__ import annotations
 

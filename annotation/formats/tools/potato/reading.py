@@ -4,9 +4,9 @@ Version 1: `<user>/annotated_instances.jsonl`, a line per text with `displayed_t
 `span_annotations`. Version 2: `<user>/user_state.json` with the user's answers by id; the texts are in the data file
 (`{"id", "text"}` lines), which is given along. Without it a text is called by its id.
 
-Radio buttons and check boxes look alike in both: a question takes several choices if somebody chose several.
+Radio buttons and check boxes look alike in both: a question takes several choices if anyone chose several.
 Potato's configuration (YAML), given along, tells them apart, and names labels that nobody chose; versions up to 2.7.1
-could store every radio button that was ever chosen, of which the last one counts then. Survey pages (`consent.html`)
+could store every radio button that was ever chosen; the last one counts then. Survey pages (`consent.html`)
 are no texts. Offsets are UTF-16 code units in versions before 2.9 and code points since.
 """
 
