@@ -1,12 +1,13 @@
 """Reads about a project's items: the list with its filters, and one item with all answers."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.functional import cached_property
 
+from annotation.decisions.moments import DECISION_ORDER
 from annotation.decisions.revised import revised_answers
 from annotation.models import (
     Annotation,
@@ -80,10 +81,10 @@ class ItemPages(Paginator):
     """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone, and flagged
     items by their flags, which are few compared with items."""
 
-    MAX_LISTED = 10_000
+    MAX_LISTED, PER_PAGE = 10_000, 40
 
     def __init__(self, project: Project, items: QuerySet[Item], filter: str, search: str):
-        super().__init__(items, 50)
+        super().__init__(items, self.PER_PAGE)
         self.rows = items
         if filter in LABEL_FILTERS and not search:
             self.rows = Case.objects.filter(project=project, **LABEL_FILTERS[filter][1])
@@ -107,18 +108,22 @@ class ItemPages(Paginator):
 class ItemRow:
     item: Item
     title: str = ""  # its claim, question, hypothesis or whatever the item is made from
+    text: str = ""  # what is judged about it, such as the evidence; empty where nothing more is shown
     open: int = 0
     leased: int = 0
     done: int = 0
     skipped: int = 0
     judgements: int = 0  # people who answered, late ones and imported ones included
     why_stuck: WhyStuck | None = None
+    labels: list[str] = field(default_factory=list)  # of each question, the labels with their numbers
+    decisions: list[str] = field(default_factory=list)
+    differing: int = 0
 
 
-def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
-    """The items with their titles and numbers: three queries, and two more where some are stuck."""
+def item_rows(project: Project, items: list[Item], *, with_labels: bool = False) -> list[ItemRow]:
+    """The items with their texts and numbers: three queries, two more where some are stuck, and three for labels."""
     words = unit_words.words_of(project.type.anchor_kind, [item.anchor_id for item in items])
-    rows = {item.pk: ItemRow(item, words[item.anchor_id][0]) for item in items}
+    rows = {item.pk: ItemRow(item, *words[item.anchor_id]) for item in items}
     states = Assignment.objects.filter(item__in=rows).order_by().values_list("item_id", "state").annotate(Count("pk"))
     for item_id, state, number in states:
         if state != Assignment.State.CANCELLED:
@@ -128,7 +133,38 @@ def item_rows(project: Project, items: list[Item]) -> list[ItemRow]:
         rows[item_id].judgements = number
     for item_id, why in why_stuck(items).items():
         rows[item_id].why_stuck = why
+    if with_labels:
+        _add_labels(project, rows)
     return list(rows.values())
+
+
+def _add_labels(project: Project, rows: dict[int, ItemRow]) -> None:
+    said, decided = defaultdict(Counter), defaultdict(dict)
+    judgements = Judgement.objects.filter(revision__annotation__item__in=rows, revision__is_latest=True)
+    for item_id, dimension, label in judgements.values_list("revision__annotation__item_id", "dimension", "label"):
+        said[item_id, dimension][label] += 1
+    in_force = Decision.objects.in_force().filter(project=project, unit__item_units__item__in=rows)
+    columns = ("unit__item_units__item_id", "dimension", "unit_id", "method", "label", "outcome")
+    # The decision of a unit that comes first in the order of decisions stays.
+    for item_id, dimension, unit_id, _, label, outcome in sorted(
+        in_force.values_list(*columns), key=lambda row: DECISION_ORDER.index(row[3]), reverse=True
+    ):
+        decided[item_id, dimension][unit_id] = label or Decision.Outcome(outcome).label
+    for item_id, number in Case.objects.filter(item__in=rows).values_list("item_id", "differing"):
+        rows[item_id].differing = number
+    for dimension in project.type.dimensions:
+        for item_id, row in rows.items():
+            if labels := said.get((item_id, dimension.slug)):
+                row.labels.append(_counted(dimension, labels))
+            if labels := decided.get((item_id, dimension.slug)):
+                row.decisions.append(_counted(dimension, Counter(labels.values())))
+
+
+def _counted(dimension: Dimension, labels: Counter[str]) -> str:
+    """The most frequent labels with their numbers: "Supports 2, Refutes"."""
+    ordered = sorted(labels.items(), key=lambda pair: (-pair[1], pair[0]))
+    shown = [f"{dimension.title_of(label)[:60]}{f' {n}' if n > 1 else ''}" for label, n in ordered[:3]]
+    return ", ".join([*shown, "…"] if len(labels) > 3 else shown)
 
 
 NOT_ASKED = "not asked"

@@ -14,6 +14,7 @@ from annotation import incoming
 from annotation.access import (
     ADJUDICATOR,
     RESEARCHER,
+    may_still_be_blind,
     project_for,
     project_with_labels_for,
     roles_of,
@@ -59,6 +60,10 @@ def project_items(request, slug):
     filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
     chosen, search, found = _chosen_items(request, project, request.GET)
     page = queries.ItemPages(project, found, chosen, search).get_page(request.GET.get("page"))
+    # Members who label read labels in the list once they have opened some on purpose.
+    with_labels = labels and not may_still_be_blind(request.user, project)
+    if with_labels:
+        labels_served(request, project)
     context = {
         "project": project,
         "filters": [(name, title) for name, (title, _) in filters.items()],
@@ -66,7 +71,8 @@ def project_items(request, slug):
         "search": search,
         "query": urlencode({"filter": chosen, "search": search}),
         "page": page,
-        "rows": queries.item_rows(project, list(page.object_list)),
+        "rows": queries.item_rows(project, list(page.object_list), with_labels=with_labels),
+        "with_labels": with_labels,
         "sees_labels": labels,
         "sees_keys": sees_keys(request.user, project),
         "ways": [(name, title) for name, (title, _) in stuck.WAYS.items()],

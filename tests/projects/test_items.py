@@ -5,13 +5,14 @@ import uuid
 import pytest
 
 from annotation.access import assignment_for
-from annotation.decisions import queries
-from annotation.models import Decision, Item, Membership
+from annotation.decisions import adjudicating, queries
+from annotation.models import Decision, Item, LabelAccess, Membership
 from annotation.work import annotating, assigning
 from tests import factories
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
+LABEL_WORDS = ("Supports", "Refutes", ">differ<")
 
 
 def say(project, annotator, stance: str) -> None:
@@ -58,6 +59,21 @@ def test_the_list_finds_disagreement_and_forgets_it_once_decided(project):
     assert list(queries.find_items(project, filter="disagreed")) == [first]
 
 
+def test_the_list_shows_labels_disagreement_and_decision(project):
+    first, second = project.items.order_by("position")
+    judge, client = member(project, "adjudicator"), client_of(member(project, "researcher"))
+    adjudicating.decide(project, judge, first.anchor, "stance", "insufficient-supports", "")
+    one, other = client.get(f"/projects/{project.slug}/items/").context["rows"]
+    assert one.labels == ["Relevant 2", "Refutes, Supports"] and one.differing == 1
+    assert one.decisions == ["Leans in favour"]
+    assert other.labels == ["Relevant 2", "Refutes 2"] and not other.differing and not other.decisions
+    # Who labelled here and has seen no labels of others opens them on purpose.
+    annotator = member(project, "annotator")
+    factories.join(project, annotator, Membership.Role.ADJUDICATOR)
+    page = client_of(annotator).get(f"/projects/{project.slug}/items/").content.decode()
+    assert not any(word in page for word in LABEL_WORDS) and not LabelAccess.objects.filter(user=annotator).exists()
+
+
 def test_a_decision_can_be_changed_and_withdrawn(project):
     item = project.items.order_by("position").first()
     client = client_of(member(project, "adjudicator"))
@@ -93,7 +109,8 @@ def test_who_still_labels_sees_no_labels_and_not_where_people_disagree(project):
     item = project.items.order_by("position").first()
     assigning.ask_for_one_more(item, "", researcher)
     client = client_of(researcher)
-    assert client.get(f"/projects/{project.slug}/items/").status_code == 200
+    page = client.get(f"/projects/{project.slug}/items/")
+    assert page.status_code == 200 and not any(word in page.content.decode() for word in LABEL_WORDS)
     assert client.get(f"/projects/{project.slug}/items/?filter=disagreed").status_code == 403
     assert client.get(f"/projects/{project.slug}/items/{item.uuid}/").status_code == 403
 
