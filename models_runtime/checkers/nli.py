@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,11 @@ from ..labels.labelling import answer, check_spaces, kept_spans, leading, withou
 from ..loading.batching import Batcher, BatchOutcome, choose_budget
 from ..loading.models import load_model, release_memory
 from ..loading.parameters import DEVICE, TOKEN_BUDGET
+from ..loading.tokens import Tokens, count_tokens, encode, padded, to_device
 from ..packages import SPACY, TORCH, TRANSFORMERS
 from ..provenance import dimensions_of, provenance, versions
-from ..texts.segments import segments
+from ..texts.segments import segments, whole_texts
+from ..texts.splitting import content_bounds
 
 # A window that leaves a premise less than this is too small for the hypothesis.
 LEAST_PREMISE_TOKENS = 16
@@ -169,8 +171,20 @@ class _Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class _Question:
+    """What an input asks: per role group ('statement', 'relevance', ...) the hypotheses, and where to look."""
+
+    hypotheses: dict[str, list[str]]
+    passages: list[tuple[str, str]]
+
+    @property
+    def distinct(self) -> list[str]:
+        return list(dict.fromkeys(text for group in self.hypotheses.values() for text in group))
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepared:
-    """Per role group ('statement', 'relevance', ...) and claim: the hypothesis and the segments to read it against."""
+    """Per role group and claim: the hypothesis and the segments to read it against."""
 
     asked: dict[str, list[tuple[str, list[_Segment]]]]
 
@@ -181,6 +195,16 @@ class _Prepared:
             for hypothesis, entailment in alternatives
             for segment in entailment
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Inputs as the model reads them: what each asks, or its prediction where nothing is to be asked, and the distinct
+    pairs of all with their tokens."""
+
+    entries: list[_Prepared | Prediction]
+    places: dict[Pair, int]
+    rows: list[Tokens]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,31 +256,103 @@ class NLIChecker:
             dimensions=dimensions_of(self.spaces),
         )
 
-    def predict(self, inputs: Sequence[CheckerInput]) -> list[Prediction]:
-        read = [self._prepare(item) for item in inputs]
-        pairs = list(dict.fromkeys(pair for entry in read if isinstance(entry, _Prepared) for pair in entry.pairs()))
-        encoded = self._encode(pairs)
-        lengths = [len(one["input_ids"]) for one in encoded]
+    def predict(self, inputs: Sequence[CheckerInput], ready: _Ready | None = None) -> list[Prediction]:
+        """`ready` is what `prepare` made of the same inputs."""
+        ready = ready or self.prepare(inputs)
+        lengths = [len(row) for row in ready.rows]
         begun = time.perf_counter()
-        outcome = self.batcher.run(encoded, lengths, self._judge) if pairs else BatchOutcome([], {})
+        outcome = self._judged(ready.rows, lengths)
         seconds_per_token = (time.perf_counter() - begun) / max(1, sum(lengths))
-        places = {pair: place for place, pair in enumerate(pairs)}
         return [
-            self._answer(item, entry, places, outcome, lengths, seconds_per_token)
-            for item, entry in zip(inputs, read, strict=True)
+            self._answer(item, entry, ready.places, outcome, lengths, seconds_per_token)
+            for item, entry in zip(inputs, ready.entries, strict=True)
         ]
 
-    def _prepare(self, item: CheckerInput) -> _Prepared | Prediction:
+    def prepare(self, inputs: Sequence[CheckerInput]) -> _Ready:
+        """All that is done before the model is asked; may run in a thread while the model answers other inputs."""
+        read = [self._question(item) for item in inputs]
+        questions = [one for one in read if isinstance(one, _Question)]
+        hypotheses = list(dict.fromkeys(text for one in questions for text in one.distinct))
+        used = dict(zip(hypotheses, count_tokens(self.loaded.tokenizer, hypotheses), strict=True))
+        sizes = {text: self._segment_size(used[text]) for text in hypotheses}
+        looked_in = {  # a text and a hypothesis that it is read with
+            (text, hypothesis): sizes[hypothesis]
+            for one in questions
+            for hypothesis in one.distinct
+            for _, text in one.passages
+            if sizes[hypothesis] >= LEAST_PREMISE_TOKENS
+        }
+        bounds = {text: content_bounds(text) for text, _ in looked_in}
+        hypothesis_of = {text[slice(*found)]: one for (text, one) in looked_in if (found := bounds[text])}
+        rows: dict[Pair, Tokens] = {}
+
+        def count(texts: list[str]) -> list[int]:
+            # As the first part of a pair, since most texts fit, and are tokenized once then.
+            pairs = [(text, hypothesis_of[text]) for text in texts]
+            rows.update(self._encoded(pairs))
+            return [len(rows[pair]) - self.special_tokens - used[pair[1]] for pair in pairs]
+
+        whole = whole_texts({(text, size) for (text, _), size in looked_in.items()}, bounds, count)
+
+        def cut(text: str, hypothesis: str) -> list[tuple[int, int]]:
+            size = sizes[hypothesis]
+            return [whole[text, size]] if (text, size) in whole else self._cut(text, size)
+
+        entries = [
+            self._prepared(item, one, used, sizes, cut) if isinstance(one, _Question) else one
+            for item, one in zip(inputs, read, strict=True)
+        ]
+        pairs = dict.fromkeys(pair for one in entries if isinstance(one, _Prepared) for pair in one.pairs())
+        rows |= self._encoded([pair for pair in pairs if pair not in rows])
+        return _Ready(entries, {pair: place for place, pair in enumerate(pairs)}, [rows[pair] for pair in pairs])
+
+    def _encoded(self, pairs: list[Pair]) -> dict[Pair, Tokens]:
+        return dict(zip(pairs, encode(self.loaded.tokenizer, pairs), strict=True))
+
+    def _question(self, item: CheckerInput) -> _Question | Prediction:
         """What is to be judged, or the prediction where nothing is."""
         try:
             if prediction := without_answer(self.spaces, item, [score.name for score in self.info.scores]):
                 return prediction
             claims, passages = read_claims(item), read_passages(item)
             question = check_text("question", item.fields.get("question", ""))
+            hypotheses = {
+                group: list(dict.fromkeys(self._hypothesis(group, claim, question) for claim in claims))
+                for group in dict.fromkeys(self.groups.values())
+            }
+            return _Question(hypotheses, passages)
+        except Exception as error:
+            return failed(item, error)
+
+    def _prepared(
+        self,
+        item: CheckerInput,
+        question: _Question,
+        used: Mapping[str, int],
+        sizes: Mapping[str, int],
+        cut: Callable[[str, str], list[tuple[int, int]]],
+    ) -> _Prepared | Prediction:
+        try:
             asked = {}
-            for group in dict.fromkeys(self.groups.values()):
-                hypotheses = dict.fromkeys(self._hypothesis(group, claim, question) for claim in claims)
-                asked[group] = [(hypothesis, self._segments(hypothesis, passages)) for hypothesis in hypotheses]
+            for group, hypotheses in question.hypotheses.items():
+                for hypothesis in hypotheses:
+                    if sizes[hypothesis] < LEAST_PREMISE_TOKENS:
+                        raise InputError(
+                            "claim-too-long",
+                            f"the claim has {used[hypothesis]} tokens, and the model reads {self.loaded.window} of "
+                            "claim and text together",
+                        )
+                asked[group] = [
+                    (
+                        hypothesis,
+                        [
+                            _Segment(field, start, end, text[start:end])
+                            for field, text in question.passages
+                            for start, end in cut(text, hypothesis)
+                        ],
+                    )
+                    for hypothesis in hypotheses
+                ]
             return _Prepared(asked)
         except Exception as error:
             return failed(item, error)
@@ -276,52 +372,41 @@ class NLIChecker:
         before, _, after = template.partition("{claim}")
         return before.replace("{question}", question) + claim + after.replace("{question}", question)
 
-    def _count(self, texts: list[str]) -> list[int]:
-        ids = self.loaded.tokenizer(texts, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-        return [len(one) for one in ids]
-
-    def _segments(self, hypothesis: str, passages: list[tuple[str, str]]) -> list[_Segment]:
-        size = self.parameters["max_segment_tokens"]
-        if self.loaded.window is not None:
-            (used,) = self._count([hypothesis])
-            room = self.loaded.window - self.special_tokens - used
-            if room < LEAST_PREMISE_TOKENS:
-                raise InputError(
-                    "claim-too-long",
-                    f"the claim has {used} tokens, and the model reads {self.loaded.window} of claim and text together",
-                )
-            size = min(size, room)
-        return [
-            _Segment(field, start, end, text[start:end])
-            for field, text in passages
-            for start, end in self._cut(text, size)
-        ]
+    def _segment_size(self, used: int) -> int:
+        """The most tokens of a segment that is read with a hypothesis of `used` tokens."""
+        most = self.parameters["max_segment_tokens"]
+        return most if self.loaded.window is None else min(most, self.loaded.window - self.special_tokens - used)
 
     def _cut_text(self, text: str, size: int) -> list[tuple[int, int]]:
-        return segments(text, size, self._count)
+        return segments(text, size, functools.partial(count_tokens, self.loaded.tokenizer))
 
-    def _encode(self, pairs: list[Pair]) -> list[dict[str, list[int]]]:
-        if not pairs:
-            return []
-        premises, hypotheses = map(list, zip(*pairs, strict=True))
-        encoded = self.loaded.tokenizer(premises, hypotheses, truncation=False, padding=False, verbose=False)
-        return [{name: encoded[name][place] for name in encoded} for place in range(len(pairs))]
-
-    def _judge(self, encoded: list[dict[str, list[int]]]) -> list[NLIOutput]:
+    def _judged(self, rows: list[Tokens], lengths: list[int]) -> BatchOutcome:
+        """NLIOutput of each row. What the batches give stays on the device until all have been started, so that it
+        never waits for one to be read."""
         import torch
 
-        # On the right whatever the tokenizer says: padding on the left would shift the positions that models count.
-        pad = self.loaded.tokenizer.pad
-        batch = pad(encoded, padding=True, padding_side="right", return_tensors="pt").to(self.loaded.device)
+        outcome = self.batcher.run(rows, lengths, self._probabilities)
+        there = [place for place, value in enumerate(outcome.values) if value is not None]
+        if not there:
+            return outcome
+        read = torch.stack([outcome.values[place] for place in there]).cpu().tolist()
+        values, failures, order = list(outcome.values), dict(outcome.failures), self.order
+        for place, row in zip(there, read, strict=True):
+            if not all(map(math.isfinite, row)):
+                # An overflow in half precision; no comparison would notice it.
+                values[place], failures[place] = None, ArithmeticError("the model's answer is not finite")
+            elif order.is_three_way:
+                values[place] = NLIOutput(row[order.entailment], row[order.neutral], row[order.contradiction])
+            else:
+                values[place] = NLIOutput(row[order.entailment])
+        return BatchOutcome(values, failures)
+
+    def _probabilities(self, rows: list[Tokens]) -> list[Any]:
+        import torch
+
+        batch = to_device(padded(self.loaded.tokenizer, rows), self.loaded.device)
         with torch.inference_mode():
-            rows = self.loaded.model(**batch).logits.float().softmax(-1).cpu().tolist()
-        if not all(math.isfinite(value) for row in rows for value in row):
-            # An overflow in half precision; no comparison would notice it.
-            raise ArithmeticError("the model's answer is not finite")
-        order = self.order
-        if not order.is_three_way:
-            return [NLIOutput(row[order.entailment]) for row in rows]
-        return [NLIOutput(row[order.entailment], row[order.neutral], row[order.contradiction]) for row in rows]
+            return list(self.loaded.model(**batch).logits.float().softmax(-1))
 
     def _answer(
         self,

@@ -36,7 +36,6 @@ class Batcher:
     """
 
     token_budget: int
-    max_items: int = 256
     release: Callable[[], object] = field(default=gc.collect)  # frees memory before the next attempt
 
     def run(
@@ -68,7 +67,7 @@ class Batcher:
         position = 0
         while position < len(order):
             longest = max(1, lengths[order[position]])
-            count = max(1, min(self.max_items, self.token_budget // longest))
+            count = max(1, self.token_budget // longest)
             batch = order[position : position + count]
             error = attempt(batch)
             if error and is_out_of_memory(error):

@@ -13,6 +13,7 @@ from ..building import check_packages
 from ..contracts import ModelError, PredictionError
 from ..loading.batching import Batcher, choose_budget
 from ..loading.models import load_model, release_memory
+from ..loading.tokens import Tokens, encode, padded, to_device
 from ..packages import TORCH, TRANSFORMERS
 from ..provenance import versions
 from .stages import DIGITS
@@ -32,12 +33,8 @@ class Reranker:
         """The score of every (query, passage), or why there is none."""
         if not pairs:
             return []
-        tokenizer = self.loaded.tokenizer
-        queries, passages = map(list, zip(*pairs, strict=True))
-        cut = {"truncation": True, "max_length": self.loaded.window} if self.loaded.window else {}
-        tokens = tokenizer(queries, passages, padding=False, verbose=False, **cut)
-        encoded = [{name: tokens[name][place] for name in tokens} for place in range(len(pairs))]
-        outcome = self.batcher.run(encoded, [len(one["input_ids"]) for one in encoded], self._judge)
+        rows = encode(self.loaded.tokenizer, list(pairs), self.loaded.window)
+        outcome = self.batcher.run(rows, list(map(len, rows)), self._judge)
         return [
             PredictionError("model-failed", f"{type(error).__name__}: {error}", permanent=False)
             if (error := outcome.failures.get(place))
@@ -45,11 +42,10 @@ class Reranker:
             for place, value in enumerate(outcome.values)
         ]
 
-    def _judge(self, encoded: list[dict[str, list[int]]]) -> list[float]:
+    def _judge(self, rows: list[Tokens]) -> list[float]:
         import torch
 
-        pad = self.loaded.tokenizer.pad
-        batch = pad(encoded, padding=True, padding_side="right", return_tensors="pt").to(self.loaded.device)
+        batch = to_device(padded(self.loaded.tokenizer, rows), self.loaded.device)
         with torch.inference_mode():
             values = self.loaded.model(**batch).logits.float()[:, 0].cpu().tolist()
         if not all(map(math.isfinite, values)):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
-from .splitting import sentence_offsets
+from .splitting import content_bounds, sentence_offsets
 
 # The number of tokens of each of several texts, as the model's own tokenizer counts them (without special tokens).
 Count = Callable[[list[str]], list[int]]
 
 _WORD = re.compile(r"\S+")
+_CHARACTERS = 8  # of a token, at most: a text of more than this for each is not counted whole
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
@@ -30,10 +31,25 @@ def segments(text: str, size: int, count: Count) -> list[tuple[int, int]]:
     """
     if size < 1:
         raise ValueError(f"a segment of {size} tokens holds nothing")
-    sentences = sentence_offsets(text)
-    if sentences and sentences[-1][1] - sentences[0][0] <= 8 * size and _fits(text, sentences, size, count):
-        return [(sentences[0][0], sentences[-1][1])]
-    return _packed(text, sentences, size, count, _cut_sentence)
+    if fits := whole_texts([(text, size)], {text: content_bounds(text)}, count):
+        return [fits[text, size]]
+    return _packed(text, sentence_offsets(text), size, count, _cut_sentence)
+
+
+def whole_texts(
+    wanted: Collection[tuple[str, int]], bounds: Mapping[str, tuple[int, int] | None], count: Count
+) -> dict[tuple[str, int], tuple[int, int]]:
+    """Of pairs (text, size), those of which `segments` would make one piece of the whole text, with its (start, end),
+    which is that of the text in `bounds` (`splitting.content_bounds`).
+
+    All texts are counted in one call, and none is searched for sentences.
+    """
+    likely = [
+        (text, size) for text, size in wanted if (found := bounds[text]) and found[1] - found[0] <= _CHARACTERS * size
+    ]
+    texts = list(dict.fromkeys(text for text, _ in likely))
+    counts = dict(zip(texts, count([text[slice(*bounds[text])] for text in texts]) if texts else (), strict=True))
+    return {(text, size): bounds[text] for text, size in likely if counts[text] <= size}
 
 
 def _fits(text: str, parts: list[tuple[int, int]], size: int, count: Count) -> bool:

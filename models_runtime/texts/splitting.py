@@ -120,6 +120,19 @@ def sentence_offsets(text: str) -> list[tuple[int, int]]:
     return offsets or _trimmed(text, 0, len(text))  # a text of snippet marks only is a sentence of its own
 
 
+def content_bounds(text: str) -> tuple[int, int] | None:
+    """Where the first sentence of `sentence_offsets` begins and the last one ends, without looking for sentences; None
+    where there is none."""
+    start = 0
+    parts = []
+    for border in _BORDER.finditer(text):
+        parts += _trimmed(text, start, border.start())
+        start = border.end()
+    parts += _trimmed(text, start, len(text))
+    parts = parts or _trimmed(text, 0, len(text))
+    return (parts[0][0], parts[-1][1]) if parts else None
+
+
 def windows(lengths: Sequence[int], size: int) -> list[range]:
     """Consecutive sentences (places in `lengths`, which counts their words) in windows of at most `size` words.
 

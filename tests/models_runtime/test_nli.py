@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from models_runtime import ENTAILMENT, RELEVANCE, STANCE, CheckerInput, LabelSpace, load
 from models_runtime.contracts import ModelError, ParameterError
 from models_runtime.loading.models import load_model
+from models_runtime.loading.tokens import encode
 
 from .samples import SIX, TRIPLETS, UNREADABLE, pair, triplet
 from .test_fuzz import FIELDS, LONG
@@ -249,17 +250,15 @@ def test_a_hypothesis_leaves_its_premise_less_of_the_window(folder):
 
 def test_a_batch_that_fails_is_tried_one_by_one_and_memory_halves_the_budget(folder, monkeypatch):
     checker = load("nli", ENTAILMENT, {"model": str(folder), "token_budget": 600})
-    real = checker._judge
-    poison = checker._encode([("It is spring.", "Ice melts")])[0]
+    real = checker._probabilities
+    (poison,) = encode(checker.loaded.tokenizer, [("It is spring.", "Ice melts")])
 
-    def failing(encoded):
-        if len(encoded) > 2:
+    def failing(rows):
+        if len(rows) > 2:
             raise MemoryError
-        if any(one["input_ids"] == poison["input_ids"] for one in encoded):
-            raise ArithmeticError("the model's answer is not finite")
-        return real(encoded)
+        return [found * math.nan if row == poison else found for row, found in zip(rows, real(rows), strict=True)]
 
-    monkeypatch.setattr(checker, "_judge", failing)
+    monkeypatch.setattr(checker, "_probabilities", failing)
     found = checker.predict(ITEMS)
     assert [one.error and one.error.reason for one in found] == [None, None, "model-failed", None, None]
     assert not found[2].error.permanent and "not finite" in found[2].error.message
@@ -270,8 +269,8 @@ def test_a_batch_that_fails_is_tried_one_by_one_and_memory_halves_the_budget(fol
 def test_equal_pairs_go_through_the_model_once(folder, monkeypatch):
     checker = load("nli", ENTAILMENT, {"model": str(folder), "token_budget": 700})
     seen = []
-    real = checker._judge
-    monkeypatch.setattr(checker, "_judge", lambda encoded: seen.extend(encoded) or real(encoded))
+    real = checker._probabilities
+    monkeypatch.setattr(checker, "_probabilities", lambda rows: seen.extend(rows) or real(rows))
     found = checker.predict([triplet("Ice", "It proves.", "It denies.", "It proves."), pair("Ice", "It denies.")])
     assert len(seen) == 2
     assert found[0].usage.prompt_tokens > found[1].usage.prompt_tokens > 0

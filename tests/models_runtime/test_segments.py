@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from models_runtime.texts import segments as module
 from models_runtime.texts.segments import segments
+from models_runtime.texts.splitting import content_bounds, sentence_offsets
 
 
 def words(texts):
@@ -92,6 +93,8 @@ def without_marks(text: str) -> str:
 @example(text="[...]", size=1)
 @example(text="a [...] b", size=3)
 def test_pieces_fit_follow_each_other_and_hold_every_word(text, size):
+    sentences = sentence_offsets(text)
+    assert content_bounds(text) == ((sentences[0][0], sentences[-1][1]) if sentences else None)
     found = segments(text, size, characters)
     places = [place for piece in found for place in piece]
     assert places == sorted(places) and all(end - start <= size and start < end for start, end in found)
