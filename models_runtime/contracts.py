@@ -177,7 +177,8 @@ class Prediction:
 
 class Checker(Protocol):
     """One that works on several inputs at the same time may say with an attribute `slice_at_least` how many it wants in
-    one call."""
+    one call. One with an attribute `works_ahead` that is true has a method `prepare(inputs)`, whose result `predict`
+    takes as `ready`: it is called in a thread while `predict` answers other inputs in another one."""
 
     def describe(self) -> dict[str, Any]:
         """Provenance, JSON-serialisable: checker, version, model, revision (hash of the weights), parameters,

@@ -242,6 +242,7 @@ class NLIChecker:
         )
         budget = choose_budget(parameters["token_budget"], self.loaded.device, TOKENS_ON_CPU)
         self.batcher = Batcher(budget, release=release_memory)
+        self.works_ahead = self.loaded.device != "cpu"  # a CPU has nothing to wait for
         # Inputs come in the order of their units: the triplets of one answer look into the same passages.
         self._cut = functools.lru_cache(maxsize=512)(self._cut_text)
 

@@ -7,12 +7,16 @@ without such a core (one in Python) is asked in the library's way.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
+
+# A core refuses new settings while another thread uses it.
+_CORES = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,15 @@ def _encoded(tokenizer: Any, texts: Sequence, *, special: bool = True, window: i
         cut = {"truncation": True, "max_length": window} if window else {"truncation": False}
         found = tokenizer(*columns, add_special_tokens=special, verbose=False, return_token_type_ids=True, **cut)
         return [Tokens(*row) for row in zip(found["input_ids"], found["token_type_ids"], strict=True)]
-    # The core keeps what it was last asked for.
-    core.no_padding()
-    if window:
-        core.enable_truncation(window, direction=tokenizer.truncation_side)
-    else:
-        core.no_truncation()
-    return [Tokens(one.ids, one.type_ids) for one in core.encode_batch_fast(list(texts), add_special_tokens=special)]
+    with _CORES:
+        # The core keeps what it was last asked for.
+        core.no_padding()
+        if window:
+            core.enable_truncation(window, direction=tokenizer.truncation_side)
+        else:
+            core.no_truncation()
+        found = core.encode_batch_fast(list(texts), add_special_tokens=special)
+    return [Tokens(one.ids, one.type_ids) for one in found]
 
 
 def padded(tokenizer: Any, rows: Sequence[Tokens]) -> Mapping[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -334,3 +335,17 @@ def test_any_short_text_is_answered_or_refused_with_a_reason(folder, fields):
 @given(evidence=LONG)
 def test_a_hundred_thousand_characters_and_only_emoji(folder, evidence):
     fuzzed(folder, (STANCE,), [{"claim": "Ice melts", "evidence": evidence}, {"claim": "🌊", "evidence": "😀👩‍🔬"}])
+
+
+def test_prepared_inputs_give_the_same_answers_and_may_be_prepared_in_another_thread(folder):
+    items = [*ITEMS, pair("never " * 600, "It proves.", "long claim"), pair("Ice melts", FILLER * 80, "long text")]
+    checker = load("nli", ENTAILMENT, {"model": str(folder)})
+    with ThreadPoolExecutor(4) as pool:
+        ready = list(pool.map(checker.prepare, [items] * 8))
+    expected = checker.predict(items)
+    for one in ready:
+        found = checker.predict(items, ready=one)
+        assert [(each.labels, each.scores, each.error) for each in found] == [
+            (each.labels, each.scores, each.error) for each in expected
+        ]
+    assert not checker.works_ahead  # on a CPU

@@ -13,6 +13,9 @@ from annotation.models import MachineRun
 from models_runtime.contracts import OF_THE_SERVER, ModelError, Usage
 
 Answer = TypeVar("Answer")
+# Answers of a chunk that is larger are stored in parts of this size: as much as a killed worker loses, and the longest
+# transaction that annotators wait for.
+PART = 256
 
 
 class LimitReached(Exception):
@@ -47,13 +50,17 @@ def gather(
 ) -> dict[int, Answer]:
     """The answer to each input by its id, after `check`. Where the run is stopped before all are there, those that hold
     go to `keep`, which stores them and what is left of the chunk; without it they are lost. `ask` and `measures_time`
-    are those of `predicting.predict`."""
+    are those of `predicting.predict`. Of more than PART answers, those that `keep` has stored are not given back."""
     found: dict[int, Answer] = {}
-    watched = _Watched(lease, run, lambda: len(found) < len(inputs))
+    kept = 0
+    watched = _Watched(lease, run, lambda: kept + len(found) < len(inputs))
     try:
         for answer in predicting.predict(machine, list(inputs), watched, ask=ask, measures_time=measures_time):
             found[int(answer.id)] = check(answer)
             watched.usage += answer.usage or Usage()
+            if keep and len(found) == PART and kept + PART < len(inputs):
+                keep(found)
+                kept, found = kept + PART, {}
     except (*predicting.STOPS, LimitReached, lifecycle.JobCancelled) as stop:
         if isinstance(stop, predicting.STOPS):  # what the server refused is to be asked again
             refused = {one for one, each in found.items() if each.error and each.error.reason in OF_THE_SERVER}

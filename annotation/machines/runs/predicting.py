@@ -3,9 +3,12 @@ between, and so that what breaks on one input answers the others."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from uuid import UUID
 
@@ -25,7 +28,7 @@ from models_runtime.failures import is_interruption
 # A checker gets this many inputs at once to begin with. Many at once go faster, and cancelling takes effect in between,
 # so the number grows while it takes less than the first of these times in seconds, and shrinks above the second.
 SLICE_SIZE = 32
-MAX_SLICE_SIZE = 256
+MAX_SLICE_SIZE = 2048
 SLICE_SECONDS = (1.0, 4.0)
 # What the checker says of itself.
 STOPS = (ModelError, UnavailableError)
@@ -46,39 +49,81 @@ def predict(
     `ask` is how a machine of another kind is asked. `measures_time`: the checker computes on this machine, so seconds
     that it does not count itself are measured here.
     """
-    ask = ask or checker.predict
-    answered, broken, start = 0, None, 0
+    ask, ahead = ask or checker.predict, ask is None and getattr(checker, "works_ahead", False)
+    answered, broken = 0, None
     least, job = getattr(checker, "slice_at_least", 1), lease.chunk.job.uuid
-    while start < len(inputs):
-        size = max(_slice_sizes.get(job, SLICE_SIZE), least)
-        part = inputs[start : start + size]
-        start += len(part)
-        begun = time.monotonic()
-        lease.beat()
-        try:
-            yield from _predict_slice(ask, part, measures_time)
-            answered += len(part)
-        except Exception as error:
-            if is_interruption(error):
-                raise
-            if isinstance(error, STOPS):
-                yield from error.predictions
-                raise
-            for item in part:
-                lease.beat()
-                try:
-                    yield from _predict_slice(ask, [item], measures_time)
-                    answered += 1
-                except Exception as own_error:
-                    if is_interruption(own_error) or isinstance(own_error, STOPS):
-                        raise
-                    broken = own_error
-                    yield Prediction(item.id, error=PredictionError("checker-broke", _told(own_error), False))
-        if len(part) == size:
-            _slice_sizes[job] = next_size(size, time.monotonic() - begun)
+
+    def slices() -> Iterator[list[CheckerInput]]:
+        start = 0
+        while start < len(inputs):
+            part = inputs[start : start + max(_slice_sizes.get(job, SLICE_SIZE), least)]
+            start += len(part)
+            yield part
+
+    with contextlib.closing(_ahead(checker, slices()) if ahead else _in_turn(ask, slices())) as asked:
+        for part, result in asked:
+            lease.beat()
+            try:
+                found, seconds = result()
+                yield from _of_the_slice(part, found, seconds, measures_time)
+                answered += len(part)
+            except Exception as error:
+                if is_interruption(error):
+                    raise
+                if isinstance(error, STOPS):
+                    yield from error.predictions
+                    raise
+                for item in part:
+                    lease.beat()
+                    try:
+                        yield from _of_the_slice([item], *_timed(ask, [item]), measures_time)
+                        answered += 1
+                    except Exception as own_error:
+                        if is_interruption(own_error) or isinstance(own_error, STOPS):
+                            raise
+                        broken = own_error
+                        yield Prediction(item.id, error=PredictionError("checker-broke", _message(own_error), False))
+            else:
+                if len(part) >= max(_slice_sizes.get(job, SLICE_SIZE), least):
+                    _slice_sizes[job] = next_size(len(part), seconds)
     lease.beat()
     if broken is not None and not answered:
         raise broken
+
+
+Result = Callable[[], tuple[list, float]]  # the answers of a slice, and the seconds that they took
+
+
+def _in_turn(ask: Callable[[list], list], slices: Iterable[list]) -> Iterator[tuple[list, Result]]:
+    return ((part, functools.partial(_timed, ask, part)) for part in slices)
+
+
+def _ahead(checker: Checker, slices: Iterator[list]) -> Iterator[tuple[list, Result]]:
+    """The same with two threads: while the answers of a slice are stored, the model judges the next one, and the texts
+    of the one after it are prepared. So a GPU waits for neither."""
+    pool = ThreadPoolExecutor(2, thread_name_prefix="checker")
+
+    def prepared() -> tuple[list, Future] | None:
+        part = next(slices, None)
+        return part and (part, pool.submit(checker.prepare, part))
+
+    def judged(part: list, ready: Future) -> tuple[list, float]:
+        inputs = ready.result()
+        return _timed(functools.partial(checker.predict, ready=inputs), part)
+
+    try:
+        before, upcoming = None, prepared()
+        while upcoming:
+            part, ready = upcoming
+            asked = pool.submit(judged, part, ready)
+            upcoming = prepared()
+            if before:
+                yield before
+            before = part, asked.result
+        if before:
+            yield before
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 # By a job's UUID, since its number may come again in another database: what its inputs allow on this machine. A worker
@@ -93,10 +138,12 @@ def next_size(size: int, seconds: float) -> int:
     return max(size // 2, 1) if seconds > slow else size
 
 
-def _predict_slice(ask: Callable[[list], list], part: list, measures_time: bool) -> list[Prediction]:
+def _timed(ask: Callable[[list], list], part: list) -> tuple[list, float]:
     begun = time.perf_counter()
-    predictions = ask(part)
-    seconds = time.perf_counter() - begun
+    return ask(part), time.perf_counter() - begun
+
+
+def _of_the_slice(part: list, predictions: list, seconds: float, measures_time: bool) -> list[Prediction]:
     if [prediction.id for prediction in predictions] != [item.id for item in part]:
         raise ValueError(f"{len(part)} inputs went in, and other ones came out")
     if not measures_time or any(prediction.usage and prediction.usage.device_seconds for prediction in predictions):
@@ -105,7 +152,7 @@ def _predict_slice(ask: Callable[[list], list], part: list, measures_time: bool)
     return [replace(prediction, usage=(prediction.usage or Usage()) + share) for prediction in predictions]
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:2000]
 
 

@@ -3,12 +3,13 @@
 A chunk's suggestions, scores and failures are stored in one transaction with the chunk's own state. So a chunk either
 is done with all of its results or has none, and plain inserts under unique constraints are right: were one ever to
 clash, that would be a bug to hear about. Where a run is stopped in the middle of a chunk (its server refuses everything
-or wants a pause, its limit is reached, somebody cancels), what servers were paid for is stored in one transaction with
-the chunk without those units.
+or wants a pause, its limit is reached, a person cancels), what servers were paid for is stored in one transaction with
+the chunk without those units; the large chunks of a GPU are stored in such parts all the time.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,6 +39,8 @@ from models_runtime import registry
 from models_runtime.contracts import Checker, CheckerInfo, LabelSpace, Prediction, PredictionError
 
 CHUNK_SIZE = 256
+# On the queue of GPUs, which are quick where they get thousands of inputs; answers are stored in parts (`gathering`).
+CHUNK_SIZE_ON_GPU = 8192
 # Whose units are judged.
 JUDGED = (Item.State.ACTIVE, Item.State.STUCK)
 # What must be the same in every worker of a run, or its suggestions would not be one checker's.
@@ -89,11 +92,12 @@ def start_run(
     if retrieved:
         asked.append(json.dumps(retrieved.as_json()))
     run = CheckerRun(project=project, checker=info.slug, version=info.version, parameters=complete, created_by=user)
+    queue = starting.chosen_queue(info, queue)
     return starting.store_run(
         run,
         Job.Kind.CHECKER_RUN,
-        queue=starting.chosen_queue(info, queue),
-        chunks=_chunks(unit_ids),
+        queue=queue,
+        chunks=_chunks(unit_ids, queue),
         asked={"units_sha256": hashlib.sha256("\n".join(asked).encode()).hexdigest()},
         noted={
             "units": len(unit_ids),
@@ -178,13 +182,14 @@ def run_units(project: Project, task_type: TaskType):
     )
 
 
-def _chunks(unit_ids: list[int]) -> Iterator[tuple[dict, int]]:
-    return starting.chunks_of("units", unit_ids, CHUNK_SIZE)
+def _chunks(unit_ids: list[int], queue: str) -> Iterator[tuple[dict, int]]:
+    return starting.chunks_of("units", unit_ids, CHUNK_SIZE_ON_GPU if queue == "gpu" else CHUNK_SIZE)
 
 
 def retry_failures(run: CheckerRun, *, include_permanent: bool = False) -> int:
     """See `starting.retry`."""
-    return starting.retry(run, "unit_id", _chunks, include_permanent=include_permanent)
+    chunks = functools.partial(_chunks, queue=run.job.queue)
+    return starting.retry(run, "unit_id", chunks, include_permanent=include_permanent)
 
 
 def show_to_annotators(run: CheckerRun) -> None:
@@ -226,9 +231,12 @@ class CheckerRunHandler:
         to_compute = inputs.keys() - {unit_id for found in known.values() for unit_id in found}
         sampled = set(run.job.parameters.get("sample", ()))
 
+        stored: set[int] = set()
+
         def keep(found: dict[int, Prediction]) -> None:
+            stored.update(found)
             with transaction.atomic():
-                lease.keep({"units": [unit_id for unit_id in unit_ids if unit_id not in found]}, len(found))
+                lease.keep({"units": [unit_id for unit_id in unit_ids if unit_id not in stored]}, len(found))
                 _store_provenance(run, provenance, [])
                 storing.store(run, found, spaces, reader, input_hashes=hashes, sampled=sampled)
 
@@ -238,7 +246,7 @@ class CheckerRunHandler:
             [item for unit_id, item in inputs.items() if unit_id in to_compute],
             lease,
             check=lambda prediction: predicting.checked(prediction, spaces),
-            keep=keep if info.needs == "server" else None,
+            keep=keep if info.needs == "server" or run.job.queue == "gpu" else None,
             measures_time=info.needs != "server",
         )
         gone = PredictionError("withdrawn", "Its content was replaced or withdrawn after the run began", True)
