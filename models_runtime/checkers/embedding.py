@@ -50,8 +50,9 @@ from ..labels.labelling import (
 )
 from ..loading.batching import Batcher, choose_budget
 from ..loading.model_files import check_safetensors, no_model, weights_hash
-from ..loading.models import choose_device, find_folder, release_memory
-from ..loading.parameters import DEVICE, TOKEN_BUDGET
+from ..loading.models import choose_device, choose_dtype, find_folder, release_memory
+from ..loading.parameters import DEVICE, DTYPE, TOKEN_BUDGET
+from ..loading.tokens import encode
 from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
 from ..provenance import dimensions_of, provenance, versions
 from ..texts import cues
@@ -87,6 +88,7 @@ INFO = CheckerInfo(
             hint="Or a name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
         ),
         DEVICE,
+        DTYPE,
         TOKEN_BUDGET,
     ),
     scores=(
@@ -123,9 +125,10 @@ class Embedded:
 class Encoder:
     """A sentence-embedding model: texts to unit vectors, each distinct text encoded once, and not again soon after."""
 
-    def __init__(self, model: str, device: str, token_budget: int = 0) -> None:
-        self.folder = folder_of(model)
-        self.model = load_model(str(self.folder), device)
+    def __init__(self, model: str, device: str, token_budget: int = 0, dtype: str = "float32") -> None:
+        self.folder, device = folder_of(model), choose_device(device)
+        self.dtype = choose_dtype(dtype, device)
+        self.model = load_model(str(self.folder), device, self.dtype)
         self.batcher = Batcher(choose_budget(token_budget, self.model.device.type), release=release_memory)
         self._known: dict[str, tuple[Any, bool]] = {}  # the newest texts' vectors, and whether the window cut them
 
@@ -136,7 +139,7 @@ class Encoder:
         new = [text for text in distinct if text not in known]
         failures = {}
         if new:
-            lengths = [len(ids) for ids in self.model.tokenizer(new, truncation=False, verbose=False)["input_ids"]]
+            lengths = list(map(len, encode(self.model.tokenizer, new)))
             window = self.model.max_seq_length or max(lengths)
             outcome = self.batcher.run(new, [min(length, window) for length in lengths], self._encode)
             failures = {new[index]: error for index, error in outcome.failures.items()}
@@ -159,9 +162,11 @@ class Encoder:
             self._known.pop(text, None)
 
     def _encode(self, texts: list[str]):
-        vectors = self.model.encode(
-            texts, batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
-        )
+        import torch
+
+        found = self.model.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_tensor=True)
+        # In single precision: the length of a vector in half precision is off by a percent.
+        vectors = torch.nn.functional.normalize(found.float(), dim=-1).cpu().numpy()
         # An overflow in half precision gives NaN, which no threshold would notice. Raised here, it fails alone.
         if not math.isfinite(float(vectors.sum())):
             raise ArithmeticError("the embedding is not finite")
@@ -172,13 +177,16 @@ class EmbeddingChecker:
     def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
         check_spaces(spaces)
         self.info, self.spaces, self.parameters = info, spaces, parameters
-        self.encoder = Encoder(parameters["model"], parameters["device"], parameters["token_budget"])
+        self.encoder = Encoder(
+            parameters["model"], parameters["device"], parameters["token_budget"], parameters["dtype"]
+        )
 
     def describe(self) -> dict[str, Any]:
         model = {
             "model": self.parameters["model"],
             "revision": f"sha256:{weights_hash(self.encoder.folder)}",
             "device": str(self.encoder.model.device),
+            "dtype": self.encoder.dtype,
             "window": self.encoder.model.max_seq_length,
         }
         return provenance(
@@ -264,9 +272,10 @@ def packaged_model_folder() -> Path:
 
 # Models are large and checkers small: checkers with other questions or thresholds share the model.
 @functools.lru_cache(maxsize=2)
-def load_model(folder: str, device: str):
+def load_model(folder: str, device: str, dtype: str):
     """The model in `folder`, from safetensors and library code only, without the network."""
     check_model_folder(Path(folder))
+    import torch
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
@@ -276,10 +285,10 @@ def load_model(folder: str, device: str):
     try:
         model = SentenceTransformer(
             folder,
-            device=choose_device(device),
+            device=device,
             local_files_only=True,
             trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
+            model_kwargs={"use_safetensors": True, "dtype": getattr(torch, dtype)},
         )
     except Exception as error:
         raise ModelError(f"{folder} cannot be loaded: {type(error).__name__}: {error}") from error

@@ -54,7 +54,7 @@ from ..labels.entailment import yes_or_no as label_yes_or_no
 from ..labels.labelling import answer, check_spaces, kept_spans, leading, without_answer
 from ..loading.batching import Batcher, BatchOutcome, choose_budget
 from ..loading.models import load_model, release_memory
-from ..loading.parameters import DEVICE, TOKEN_BUDGET
+from ..loading.parameters import DEVICE, DTYPE, TOKEN_BUDGET
 from ..loading.tokens import Tokens, count_tokens, encode, padded, to_device
 from ..packages import SPACY, TORCH, TRANSFORMERS
 from ..provenance import dimensions_of, provenance, versions
@@ -90,14 +90,7 @@ INFO = CheckerInfo(
             hint="A name on the Hugging Face Hub, or the absolute path of a folder on the workers' machine.",
         ),
         DEVICE,
-        ParameterInfo(
-            "dtype",
-            "Precision",
-            "str",
-            "auto",
-            choices=("auto", "float32", "bfloat16", "float16"),
-            hint="auto: half on a GPU, float32 on a CPU, where bfloat16 can be faster and differs slightly.",
-        ),
+        DTYPE,
         ParameterInfo(
             "rule",
             "Merging of segments",

@@ -8,6 +8,14 @@ from ..contracts import ParameterInfo
 CAUSAL_MODEL = "EleutherAI/pythia-410m"
 
 DEVICE = ParameterInfo("device", "Device", "str", "auto", choices=("auto", "cpu", "cuda"))
+DTYPE = ParameterInfo(
+    "dtype",
+    "Precision",
+    "str",
+    "auto",
+    choices=("auto", "float32", "bfloat16", "float16"),
+    hint="auto: half on a GPU, float32 on a CPU, where bfloat16 can be faster and differs slightly.",
+)
 MOST_TOKENS = 4_194_304
 TOKEN_BUDGET = ParameterInfo(
     "token_budget",
@@ -28,7 +36,7 @@ CAUSAL = (
         "workers' machine with config.json, .safetensors weights and tokenizer.",
     ),
     DEVICE,
-    ParameterInfo("dtype", "Precision", "str", "auto", choices=("auto", "float32", "bfloat16", "float16")),
+    DTYPE,
     # The same on a GPU: the probabilities of every word at every token take far more memory than the tokens.
     ParameterInfo("token_budget", "Tokens in one batch", "int", 4096, 256, MOST_TOKENS),
 )
