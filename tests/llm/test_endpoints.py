@@ -16,7 +16,7 @@ def test_endpoints_are_read_in_their_order_with_defaults():
     raw = json.dumps({"main": GOOD, "lab": GOOD | {"api_key_env": "LAB_KEY", "max_in_flight": 4}})
     main, lab = parse_endpoints(raw).values()
     assert (main.name, main.url, main.root, main.api_key_env) == ("main", "http://gpu1:8000/v1", "http://gpu1:8000", "")
-    assert (main.max_in_flight, lab.max_in_flight, lab.api_key_env) == (16, 4, "LAB_KEY")
+    assert (main.max_in_flight, lab.max_in_flight, lab.api_key_env) == (64, 4, "LAB_KEY")
     priced = parse_endpoints(json.dumps({"main": GOOD | {"prompt_price": 0.15, "completion_price": 1}}))["main"]
     assert (priced.prompt_price, priced.completion_price, main.prompt_price) == (0.15, 1.0, None)
 
