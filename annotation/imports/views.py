@@ -7,7 +7,7 @@ from functools import wraps
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, ValidationError
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -29,7 +29,7 @@ from annotation.imports.forms import ColumnsForm, ImportNowForm, UploadForm, Val
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import JobProgress, progress_of
-from annotation.jobs.results import result_for
+from annotation.jobs.results import is_labelling, result_for
 from annotation.models import Job, Upload
 from annotation.projects.carried_settings import CarriedSettings
 from annotation.projects.forms.projects import task_choices
@@ -234,11 +234,7 @@ def import_job_for(request, uuid) -> Job:
 @require_safe
 def import_detail(request, uuid):
     job = import_job_for(request, uuid)
-    result = import_result(job)
-    context = _detail_context(request, job, result)
-    context["result"] = import_result(job, result_for(request.user, job))
-    context["errors"] = Paginator(result.errors, 50).get_page(request.GET.get("page"))
-    return render(request, "annotation/imports/detail.html", context)
+    return render(request, "annotation/imports/detail.html", _detail_context(request, job, import_result(job)))
 
 
 def _now_form(
@@ -322,16 +318,18 @@ def _dry_run_before(job: Job) -> Job | None:
 
 def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
     settings, problem = _settings(job) if result.is_dry_run and result.is_done else (None, "")
+    shown = import_result(job, result_for(request.user, job))
     return {
         "job": job,
         "dataset": job.dataset,
         "progress": _progress(job, result),
-        "result": result,
+        "result": shown,
+        "errors": Paginator(shown.errors, 50).get_page(request.GET.get("page")),
         "dry_run": _dry_run_before(job),
         "settings": in_words(settings) if settings else [],
         "settings_options": settings.options[-1] if settings and settings.options else {},
         "settings_problem": problem,
-        "left_out": left_out.artifact_of(job) is not None,
+        "left_out": not is_labelling(request.user, job) and left_out.artifact_of(job) is not None,
         "form": _now_form(request, job, result, settings, data) or _values_form(request, job, data),
     }
 
@@ -362,7 +360,6 @@ def import_start(request, uuid):
         except ImportProblem as error:
             form.add_error(None, str(error))
             status = 409 if isinstance(error, ImportUnderWay) else status
-    context["errors"] = Paginator(result.errors, 50).get_page(1)
     return render(request, "annotation/imports/detail.html", context, status=status)
 
 
@@ -380,11 +377,21 @@ def import_mapping(request, uuid):
     return response
 
 
+def _with_rows_for(request, uuid) -> Job:
+    """The import, for who may see the labels in its file."""
+    job = import_job_for(request, uuid)
+    if is_labelling(request.user, job):
+        raise PermissionDenied(
+            "You still have items to label in this project; the rows of its files are hidden until then"
+        )
+    return job
+
+
 @login_required
 @require_safe
 def import_errors(request, uuid, kind):
     """The bad rows as a file."""
-    job = import_job_for(request, uuid)
+    job = _with_rows_for(request, uuid)
     result = import_result(job)
     if kind == "csv":
         response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -403,7 +410,7 @@ def import_errors(request, uuid, kind):
 @require_safe
 def import_left_out(request, uuid):
     """The rows that were left out, whole, for bringing them in once they are right."""
-    artifact = left_out.artifact_of(import_job_for(request, uuid))
+    artifact = left_out.artifact_of(_with_rows_for(request, uuid))
     if artifact is None or not (path := left_out.path_of(artifact)).is_file():
         raise Http404("This import left no rows out")
     return FileResponse(

@@ -9,8 +9,9 @@ from typing import Any
 
 from annotation.models import ClaimCollection, Job
 
-CONTENT = ("content", "sets", "lost", "odd", "chosen_count", "error_count", "errors", "judged_count", "judged")
-CONTENT += ("is_unchanged", "counts", "new_items", "left_out", "noted", "not_published", "items")
+COUNTED = ("content", "sets", "lost", "odd", "chosen_count", "error_count", "judged_count", "judged")
+COUNTED += ("is_unchanged", "counts", "new_items", "left_out", "noted", "not_published", "items")
+CONTENT = (*COUNTED, "errors")  # whose values may be labels where a file has any
 FAILURES = ("answered", "failed", "failures", "empty")
 
 
@@ -40,7 +41,7 @@ KINDS = {
     Job.Kind.IMPORT: JobKind(
         "Import", "annotation.imports.job.HANDLER", is_unique=True, is_shown_as_share=True,
         under_way="Another import into",
-        while_labelling=(*CONTENT, "read_as", "project", "published", "labels_stored"), page="import_detail",
+        while_labelling=(*COUNTED, "read_as", "project", "published", "labels_stored"), page="import_detail",
     ),
     Job.Kind.PAIRS: JobKind(
         "Making pairs", "annotation.imports.pairs.job.HANDLER", is_unique=True,

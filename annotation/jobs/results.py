@@ -23,13 +23,18 @@ def result_for(user: User, job: Job) -> dict:
     kind = KINDS[job.kind]
     if kind.is_of_labels:
         return job.result if tells_labels(user, job) else {}
-    project = _labelled_in(job)
-    if project is None or not has_open_work(user, project):
+    if not is_labelling(user, job):
         return job.result
     found = {name: value for name, value in job.result.items() if name in kind.while_labelling}
     if "odd" in found:
         found["odd"] = [one for one in found["odd"] if not ODDITIES[one["kind"]].is_of_labels]
     return found
+
+
+def is_labelling(user: User, job: Job) -> bool:
+    """Whether the person still labels in the job's project."""
+    project = _labelled_in(job)
+    return project is not None and has_open_work(user, project)
 
 
 def _labelled_in(job: Job) -> Project | None:

@@ -66,6 +66,28 @@ def test_no_field_tells_who_still_labels_what_others_said(project, kind):
     assert LabelAccess.objects.filter(project=project, user=person, channel="api").exists() == KINDS[kind].is_of_labels
 
 
+def test_rows_of_a_file_are_hidden_from_who_still_labels_in_its_project(tmp_path):
+    """A bad row may hold what a rater said."""
+    owner, file = make_user(is_staff=True), tmp_path / "a.csv"
+    rows = "".join(f"{n},Text {n}.,r1,yes{n % 2},{'soon' if n == 8 else '2026-01-01'}\n" for n in range(9))
+    file.write_text(f"id,text,rater,label,time\n{rows}")
+    options = {"format": "ratings", "dataset": "a", "project": "a", "owner": owner.email, "overlap": 1}
+    call_command("import_dataset", str(file), **options, leave_out=True, verbosity=0)
+    project, job = Project.objects.get(slug="a"), Job.objects.get(kind="import")
+    join(project, owner, "annotator")
+    client = client_of(owner)
+    pages = [f"/imports/{job.uuid}/{page}" for page in ("errors.csv", "errors.md", "left-out.csv")]
+
+    def read() -> list[bool]:
+        answers = [client.get(page) for page in (f"/api/v1/jobs/{job.uuid}/", f"/imports/{job.uuid}/", *pages)]
+        return ["soon" in b"".join(answer).decode() for answer in answers]
+
+    assert read() == [False] * 5 and client.get(pages[0]).status_code == 403
+    assert "1 bad row" in client.get(f"/imports/{job.uuid}/").content.decode()
+    project.assignments.all().delete()
+    assert read() == [True] * 5
+
+
 def test_an_import_hides_its_labels_from_who_still_labels_in_their_project(tmp_path):
     """An import is a job of a data set, and names the project that its labels go into."""
     owner, file = make_user(is_staff=True), tmp_path / "a.csv"
