@@ -240,10 +240,10 @@ class RulesRoute(Listing):
     def post(self, request, slug):
         """Run a rule, or with `preview` say what it would decide: GET of the job gives what came of it."""
         project = project_with_labels_for(request.user, slug)
-        said = self.validated_body(request)
+        body = self.validated_body(request)
         try:
             job = start_rule(
-                project, request.user, said["name"], said["kind"], said["parameters"], is_preview=said["preview"]
+                project, request.user, body["name"], body["kind"], body["parameters"], is_preview=body["preview"]
             )
         except RuleError as error:
             raise invalid(str(error), error.parameter or "kind") from None
@@ -343,30 +343,30 @@ class ReleasesRoute(Listing):
     def post(self, request, slug):
         """Freeze the project's labels, when a worker comes to it."""
         project = project_with_labels_for(request.user, slug)
-        said = self.validated_body(request)
+        body = self.validated_body(request)
         try:
-            beside = projects_beside(request.user, project).filter(slug__in=said["projects"])
-            others = [project_with_labels_for(request.user, one.slug) for one in beside]
-            if unknown := sorted({*said["projects"]} - {one.slug for one in others}):
+            siblings = projects_beside(request.user, project).filter(slug__in=body["projects"])
+            others = [project_with_labels_for(request.user, one.slug) for one in siblings]
+            if unknown := sorted({*body["projects"]} - {one.slug for one in others}):
                 words = f"there is no other project {', '.join(unknown)} on the data set whose labels you see"
                 raise Problem(422, words, errors=[{"field": "projects", "message": words}])
-            filters = self._filters(project, said["filters"])
-            if said["decisions"] not in (known := dict(sets_for(project))):
+            filters = self._filters(project, body["filters"])
+            if body["decisions"] not in (known := dict(sets_for(project))):
                 words = f"decisions is one of {', '.join(filter(None, known))}, or empty"
                 raise Problem(422, words, errors=[{"field": "decisions", "message": words}])
-            named = (said["note"], said["version"])
-            release = start_freezing(project, request.user, *named, others, filters, said["decisions"])
+            named = (body["note"], body["version"])
+            release = start_freezing(project, request.user, *named, others, filters, body["decisions"])
         except VersionTaken as error:
             raise Problem(409, str(error)) from None
         return self.respond(release, Location=f"{request.path}{release.number}/")
 
-    def _filters(self, project, given: dict[str, str]) -> dict[str, str]:
+    def _filters(self, project, filters: dict[str, str]) -> dict[str, str]:
         """Conditions as reports have them, by the same names."""
-        if unknown := sorted({*given} - {*FILTERS}):
+        if unknown := sorted({*filters} - {*FILTERS}):
             words = f"there is no filter {', '.join(unknown)}; there are {', '.join(FILTERS)}"
             raise Problem(422, words, errors=[{"field": "filters", "message": words}])
         try:
-            return scope_of(project, given).get("selection", {})
+            return scope_of(project, filters).get("selection", {})
         except WrongChoice as error:
             raise Problem(422, str(error), errors=[{"field": "filters", "message": str(error)}]) from None
 
@@ -405,14 +405,14 @@ class ReleasePublicRoute(Route):
     def post(self, request, slug, number):
         """Open the page, once a worker has made its files, or close it."""
         release = release_for(request.user, slug, number, as_researcher=True)
-        said = self.validated_body(request)
-        if not said["is_public"]:
+        body = self.validated_body(request)
+        if not body["is_public"]:
             close_public_page(release)
             release.refresh_from_db()
             return Response(self._shown(request, release), status=200)
         if not release.is_ready:
             raise Problem(409, "The release is not frozen")
-        start_public_page(release, request.user, said["with_comments"])
+        start_public_page(release, request.user, body["with_comments"])
         return Response(self._shown(request, release), status=202)
 
     def _shown(self, request, release) -> dict:
@@ -434,15 +434,15 @@ class ReleaseHubRoute(Route):
     def post(self, request, slug, number):
         """Send it, when a worker comes to it; 200 with the files for a dry run."""
         release = release_for(request.user, slug, number, as_researcher=True)
-        said = self.validated_body(request)
+        body = self.validated_body(request)
         names = ("is_private", "is_update", "with_comments")
         try:
-            if said["is_dry_run"]:
-                repository = check_repository(said["repository"])
-                found = {"repository": repository, "files": files_to_send(release, said["with_comments"])}
+            if body["is_dry_run"]:
+                repository = check_repository(body["repository"])
+                found = {"repository": repository, "files": files_to_send(release, body["with_comments"])}
                 return Response(self.response_shape(found).data, status=200)
-            chosen = {name: said[name] for name in names}
-            return self.respond(start_publishing(release, request.user, said["repository"], said["token"], **chosen))
+            chosen = {name: body[name] for name in names}
+            return self.respond(start_publishing(release, request.user, body["repository"], body["token"], **chosen))
         except HubError as error:
             errors = [{"field": error.field, "message": str(error)}] if error.field else []
             raise Problem(422 if error.field else 409, str(error), errors=errors) from None

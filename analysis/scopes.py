@@ -11,19 +11,19 @@ from analysis.sources.wrong import WrongChoice
 from annotation.models import Project, Revision
 
 
-def scope_of(project: Project, given: Mapping[str, str]) -> dict:
+def scope_of(project: Project, values: Mapping[str, str]) -> dict:
     """The scope that an address asks for, as plain data: empty for all labels as they are now.
 
     Wrong values raise ValueError.
     """
-    selection = Selection.of({name: given[name] for name in NAMES if name in given})
+    selection = Selection.of({name: values[name] for name in NAMES if name in values})
     if selection:
         people = project.raters.values_list("pseudonym", flat=True)
         groups = ProjectOutline(project).rater_groups
         selection.check(project.type, lambda: {*people, *groups_named(groups())}, lambda: ARMS)
         _refuse_unknown_version(project, selection.guidelines)
     scope: dict = {"selection": selection.as_dict()} if selection else {}
-    if number := given.get("release", ""):
+    if number := values.get("release", ""):
         kept = {str(one.number): one for one in project.releases.order_by("number") if one.is_ready}
         release = kept.get(str(number))
         if release is None:

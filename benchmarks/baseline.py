@@ -114,7 +114,7 @@ def compute(folder: Path, out: Path, only: str) -> None:
 
         out.mkdir(parents=True)
         for path in sorted(folder.glob("*/*.zip")):
-            source = source_of_files(path, beside=[other for other in path.parent.glob("*.zip") if other != path])
+            source = source_of_files(path, siblings=[other for other in path.parent.glob("*.zip") if other != path])
             for report in REPORTS.values():
                 if report.fits(source.type) or only not in ("", report.name):
                     continue

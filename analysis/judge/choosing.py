@@ -37,10 +37,10 @@ def choose(path: Path, judges: Sequence[str], people: Sequence[str], others: Seq
     if not (judges and people and {*judges, *people, *others} <= {*seen.columns}):
         mapping = _guessed(seen)
         if (columns := _long(mapping)) is not None:
-            beside = {column: role for role, column in mapping.items() if role.partition("/")[0] == "prediction"}
-            return _of_rows(path, columns, [*beside], (judges, people, others), cluster, noted)
+            predictions = {column: role for role, column in mapping.items() if role.partition("/")[0] == "prediction"}
+            return _of_rows(path, columns, [*predictions], (judges, people, others), cluster, noted)
         if not (judges and people):
-            judges, people = _beside(mapping, judges, people, others)
+            judges, people = _columns_of_question(mapping, judges, people, others)
             _refuse_nobody(path, judges, people, "columns", seen.columns)
             line = _line(judges, people)
     wanted = [*judges, *people, *others, *([cluster] if cluster else [])]
@@ -65,30 +65,30 @@ def _long(mapping: Mapping[str, str]) -> tuple[str, str, str] | None:
 
 
 def _of_rows(
-    path: Path, columns: tuple[str, str, str], beside: list[str], named: tuple, cluster: str, noted: ReadingNotes
+    path: Path, columns: tuple[str, str, str], predictions: list[str], named: tuple, cluster: str, noted: ReadingNotes
 ) -> Chosen:
     """Raters of a column, and models that have another column (`others`), with one label for all rows of a text."""
     from annotation.formats.tables.guessing.raters import is_called_model
 
     (judges, people, others), (of_text, of_rater, of_label) = named, columns
-    rows = read_cells(path, [*columns, *beside, *([cluster] if cluster else [])], noted)
+    rows = read_cells(path, [*columns, *predictions, *([cluster] if cluster else [])], noted)
     place: dict[str, int] = {text: number for number, text in enumerate(dict.fromkeys(rows[of_text]))}
     cells: Cells = {rater: [""] * len(place) for rater in dict.fromkeys(rows[of_rater]) if rater}
-    cells |= {column: [""] * len(place) for column in beside}
+    cells |= {column: [""] * len(place) for column in predictions}
     clusters = [""] * len(place)
     for number, (text, rater, label) in enumerate(zip(*(rows[column] for column in columns), strict=True)):
         if cluster:
             clusters[place[text]] = rows[cluster][number]
-        for who, given in ((rater, label), *((column, rows[column][number]) for column in beside)):
-            if not who or not given:
+        for who, value in ((rater, label), *((column, rows[column][number]) for column in predictions)):
+            if not who or not value:
                 continue
             before = cells[who][place[text]]
-            if before not in ("", given):
-                raise TableProblem(f"{path}: {who!r} gives {text!r} two labels, {before!r} and {given!r}")
-            cells[who][place[text]] = given
+            if before not in ("", value):
+                raise TableProblem(f"{path}: {who!r} gives {text!r} two labels, {before!r} and {value!r}")
+            cells[who][place[text]] = value
     if unknown := [one for one in (*judges, *people, *others) if one not in cells]:
         raise TableProblem(f"{path}: has no column or rater {unknown[0]!r}; the raters are {', '.join(cells)}")
-    models = [one for one in cells if one in beside or is_called_model(one)]
+    models = [one for one in cells if one in predictions or is_called_model(one)]
     judges = judges or [one for one in models if one not in (*people, *others)]
     people = people or [one for one in cells if one not in (*judges, *others, *models)]
     _refuse_nobody(path, judges, people, "raters", cells)
@@ -96,7 +96,7 @@ def _of_rows(
     return Chosen(judges, people, cells | ({cluster: clusters} if cluster else {}), _with(noted, line), is_long=True)
 
 
-def _beside(
+def _columns_of_question(
     mapping: Mapping[str, str], judges: Sequence[str], people: Sequence[str], others: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Columns of judges and people, of the question that those who are named answer, or of the only one."""

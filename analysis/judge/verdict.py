@@ -155,8 +155,8 @@ class JudgedColumn:
     @cached_property
     def with_peers(self) -> np.ndarray:
         """Rows with a label of the judge and of two people or more."""
-        given = np.stack([self.columns.codes[human] >= 0 for human in self.humans]).sum(axis=0)
-        return (given > 1) & (self.predicted >= 0)
+        n_labels = np.stack([self.columns.codes[human] >= 0 for human in self.humans]).sum(axis=0)
+        return (n_labels > 1) & (self.predicted >= 0)
 
     @property
     def n_ruled(self) -> int:
@@ -207,9 +207,9 @@ class JudgedColumn:
             if self.has_peers:
                 one = decide(label, *self._gaps(code), -self.bound)
             else:
-                is_label, given = self.reference == code, self.predicted == code
-                sensitivity = rate_of(given, self.columns.cluster, self.both & is_label)
-                specificity = rate_of(~given, self.columns.cluster, self.both & ~is_label)
+                is_label, is_predicted = self.reference == code, self.predicted == code
+                sensitivity = rate_of(is_predicted, self.columns.cluster, self.both & is_label)
+                specificity = rate_of(~is_predicted, self.columns.cluster, self.both & ~is_label)
                 one = decide(label, sensitivity, specificity, self.bound)
             chance = one.verdict == USABLE and not self.is_above_chance
             verdicts.append(replace(one, verdict=NOT_USABLE) if chance else one)
@@ -232,15 +232,15 @@ class JudgedColumn:
         cluster = self.columns.cluster
         corrected_prevalences = []
         for code, label in enumerate(self.columns.labels):
-            given = self.predicted == code
+            is_predicted = self.predicted == code
             mean = prediction_powered_mean(
                 (self.reference == code)[self.both],
-                given[self.both],
-                given[only],
+                is_predicted[self.both],
+                is_predicted[only],
                 None if cluster is None else cluster[self.both],
                 None if cluster is None else cluster[only],
             )
-            raw = float(given[self.predicted >= 0].mean()) if (self.predicted >= 0).any() else math.nan
+            raw = float(is_predicted[self.predicted >= 0].mean()) if (self.predicted >= 0).any() else math.nan
             corrected_prevalences.append(
                 CorrectedPrevalence(label, raw, mean.estimate, mean.low, mean.high, mean.undefined)
             )
@@ -256,8 +256,8 @@ class JudgedColumn:
     @property
     def passes(self) -> bool:
         """Whether it is usable for every label that people gave."""
-        given = [one for one in self.labels if one.sensitivity.n]
-        return bool(given) and all(one.verdict == USABLE for one in given)
+        labelled = [one for one in self.labels if one.sensitivity.n]
+        return bool(labelled) and all(one.verdict == USABLE for one in labelled)
 
 
 def reference_of(columns: Columns, humans: Sequence[str]) -> tuple[np.ndarray, int]:

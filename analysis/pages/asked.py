@@ -63,9 +63,9 @@ class Asked:
         return self.value(option, source, title)
 
     def value(self, option: Option, source: Outline | None, title: str = ""):
-        given = self.request.GET.get(option.name)
-        if not option.on_pages and given not in (None, "", option.default):
-            self.refuse(f"{option.name} is {option.default} on pages, not {given!r}", option.name, title=option.title)
+        value = self.request.GET.get(option.name)
+        if not option.on_pages and value not in (None, "", option.default):
+            self.refuse(f"{option.name} is {option.default} on pages, not {value!r}", option.name, title=option.title)
             return option.default
         try:
             return option.value(source, self.request.GET.get(option.name))

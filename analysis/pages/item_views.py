@@ -41,11 +41,11 @@ def project_behind(request, slug, name):
     page = Paginator(ids, PER_PAGE).get_page(request.GET.get("page"))
     rows = queries.items_of_units(project, list(page.object_list), with_passages=True)
     try:
-        beside = answers_on(report, items, wanted, rows)
+        answers = answers_on(report, items, wanted, rows)
     except ReleaseError as error:
         raise Http404(str(error)) from None
     shown = [row.item for row in rows if row.item]
-    showing.showed(project, request.user, shown, beside.shown_runs, labels=any(beside.people.values()))
+    showing.showed(project, request.user, shown, answers.shown_runs, labels=any(answers.people.values()))
     return render(
         request,
         "analysis/behind.html",
@@ -53,12 +53,12 @@ def project_behind(request, slug, name):
             "project": project,
             "report": report,
             "title": kind.title,
-            "figure": beside.figure,
+            "figure": answers.figure,
             "back": reverse(kind.page, args=kind.address(project.slug)) + "?" + urlencode(asked),
             "tab": kind.tab,
             "page": page,
             "rows": rows,
-            "beside": beside,
+            "beside": answers,
             "query": urlencode({"report": report.parameters_hash, "figure": figure}),
         },
     )

@@ -75,7 +75,12 @@ class _People:
     """All judgements of a unit, by name: as they were counted, with the present answer."""
 
     def __init__(
-        self, report: StoredReport, items: Items, wanted: Filter, said: list[AnswerRevision], names: Mapping[str, str]
+        self,
+        report: StoredReport,
+        items: Items,
+        wanted: Filter,
+        revisions: list[AnswerRevision],
+        names: Mapping[str, str],
     ):
         self.kind: TaskType = report.project.type
         self.items, self.wanted, self.names = items, wanted, names
@@ -83,7 +88,7 @@ class _People:
         self.counts_labels_seen = bool(report.scope.get("selection", {}).get("labels_seen"))
         self.then: dict[str, list[AnswerRevision]] = {}
         self.since: dict[str, list[AnswerRevision]] = {}
-        for one in sorted(said, key=lambda one: one.number):
+        for one in sorted(revisions, key=lambda one: one.number):
             is_known = one.received_at is None or one.received_at <= report.computed_at
             (self.then if is_known else self.since).setdefault(one.rater, []).append(one)
 
@@ -96,7 +101,9 @@ class _People:
             labels.setdefault(judgement[RATER], {})[judgement[DIMENSION]] = judgement[LABEL]
             if counts != COUNTED:
                 why[judgement[RATER]] = counts
-        answers = {rater: self._counted(rater, key, given, why.get(rater, "")) for rater, given in labels.items()}
+        answers = {
+            rater: self._counted(rater, key, by_dimension, why.get(rater, "")) for rater, by_dimension in labels.items()
+        }
         for rater, revisions in self.then.items():
             after_labels = not self.counts_labels_seen and any(one.labels_seen for one in revisions)
             if after_labels and rater not in answers and (words := self._last(revisions, key)):
@@ -106,8 +113,8 @@ class _People:
                 answers[rater] = AnswerLine(revisions[-1].name, words, SINCE, counts=False)
         return sorted(answers.values(), key=lambda one: one.name)
 
-    def _counted(self, rater: str, key: str, given: dict[str, str], why: str) -> AnswerLine:
-        words = describe_labels(self.kind, given)
+    def _counted(self, rater: str, key: str, by_dimension: dict[str, str], why: str) -> AnswerLine:
+        words = describe_labels(self.kind, by_dimension)
         then, since = self._of(self.then, rater, key), self._of(self.since, rater, key)
         asides = [f"does not count: {why}"] if why else []
         if not why and then and (later := self._words(then[-1], key)) != words:

@@ -12,8 +12,8 @@ from django.db import transaction
 from analysis.models import Release
 from analysis.releases.cards.citation import version_of
 from analysis.releases.cards.facts import agreement_of
+from analysis.releases.cards.final_labels import final_labels
 from analysis.releases.cards.readme import written
-from analysis.releases.cards.settled import settled
 from analysis.releases.cards.writing import FIGURES
 from analysis.sources.releases.archives import path_for
 from analysis.sources.releases.files import ReleaseError
@@ -102,7 +102,7 @@ def _labels(before: ReleaseSource, after: ReleaseSource, shown: int | None) -> l
     sides = []
     for source in (before, after):
         keys = source.unit_frame(source.type.unit_kind).set_index("unit")["unit_key"].to_dict()
-        sides.append({(keys[unit], name): one for (unit, name), one in settled(source).items()})
+        sides.append({(keys[unit], name): one for (unit, name), one in final_labels(source).items()})
     old, new = sides
     both = sorted({key for key, _ in old} & {key for key, _ in new})
     known = {one.slug for one in before.type.dimensions}
@@ -137,7 +137,7 @@ def _labels(before: ReleaseSource, after: ReleaseSource, shown: int | None) -> l
 
 def _judgements(before: ReleaseSource, after: ReleaseSource) -> dict:
     """Individual labels: of the latest answers, by unit, question and person."""
-    old, new = ({place: label for place, label in _said(source)} for source in (before, after))
+    old, new = ({place: label for place, label in _individual_labels(source)} for source in (before, after))
     both = old.keys() & new.keys()
     return {
         "before": len(old),
@@ -148,7 +148,7 @@ def _judgements(before: ReleaseSource, after: ReleaseSource) -> dict:
     }
 
 
-def _said(source: ReleaseSource) -> Iterator[tuple]:
+def _individual_labels(source: ReleaseSource) -> Iterator[tuple]:
     units = source.unit_frame(source.type.unit_kind)
     keys = units.set_index("unit")["unit_key"].to_dict()
     labels = source.label_frame(units)

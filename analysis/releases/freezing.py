@@ -106,17 +106,17 @@ def write_release(
         changes = changes_of(project, number, version, note, moment)
     release_memory()
     parts = []
-    for name, one, said in exported:
-        manifest = finished_manifest(one, folder / name, said, number, note, moment)
+    for name, one, exported_settings in exported:
+        manifest = finished_manifest(one, folder / name, exported_settings, number, note, moment)
         manifest["release"]["release_version"] = version
         manifest["release"] |= {"filters": dict(filters)} if filters else {}
         manifest["changes"] = changes
         write_manifest(folder / name, manifest)
         beat()
-        beside = write_beside(folder / name, changes)
-        manifest["beside"] = beside.digests
+        card = write_beside(folder / name, changes)
+        manifest["beside"] = card.digests
         write_manifest(folder / name, manifest)
-        parts.append(ReleasePart(name, manifest, beside))
+        parts.append(ReleasePart(name, manifest, card))
     if not others:
         return parts[0].manifest
     beat()
@@ -125,9 +125,9 @@ def write_release(
 
 def changes_of(project: Project, number: int, version: str, note: str, moment: datetime) -> list[dict]:
     """The changelog up to this release, newest first; files of the command have no place in it."""
-    said = [{"number": number, "version": version, "date": moment.date().isoformat(), "note": note}]
+    changes = [{"number": number, "version": version, "date": moment.date().isoformat(), "note": note}]
     before = Release.objects.filter(project=project, number__lt=number).exclude(sha256="").order_by("-number")
-    return (said if number or version or note else []) + [
+    return (changes if number or version or note else []) + [
         {
             "number": one.number,
             "version": one.version,
@@ -180,10 +180,12 @@ class FreezeHandler:
         try:
             folder = working / "files"
             folder.mkdir(parents=True)
-            said = (release.number, release.note, lease.beat, release.version)
+            arguments = (release.number, release.note, lease.beat, release.version)
             others = list(release.others.order_by("slug"))
             try:
-                manifest = write_release(release.project, folder, *said, others, release.filters, release.decisions)
+                manifest = write_release(
+                    release.project, folder, *arguments, others, release.filters, release.decisions
+                )
             except WrongChoice as error:
                 raise JobError(str(error)) from None
             archive = working / f"{file_stem(release)}.zip"

@@ -43,8 +43,8 @@ def start_freezing(
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
         for waiting in project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job"):
-            said = set(waiting.others.all()), waiting.filters, waiting.decisions
-            if said == (set(others), filters or {}, decisions):
+            wanted = set(waiting.others.all()), waiting.filters, waiting.decisions
+            if wanted == (set(others), filters or {}, decisions):
                 raise SameJob(waiting.job)
         if version and project.releases.filter(version=version).exists():
             raise VersionTaken(f"{project.title} already has a release {version}; choose another version")
@@ -98,8 +98,8 @@ def start_comparing(project: Project, user, before: Release, after: Release) -> 
     known = comparison_job(project, before, after)
     if known is not None and known.state not in (Job.State.FAILED, Job.State.CANCELLED):
         return known
-    said = _compared(before, after)
-    return create_job(Job.Kind.CHANGES, user, chunks=[({}, 0)], project=project, parameters=said)
+    compared = _compared(before, after)
+    return create_job(Job.Kind.CHANGES, user, chunks=[({}, 0)], project=project, parameters=compared)
 
 
 def _compared(before: Release, after: Release) -> dict[str, str]:
@@ -117,8 +117,8 @@ def withdraw(release: Release, user, reason: str) -> None:
 def start_public_page(release: Release, user, with_comments: bool) -> Job:
     """A job that makes the files that everybody may have, and then opens the release's page. What people wrote to each
     other is in them where `with_comments`."""
-    said = {"release": str(release.uuid), "with_comments": with_comments}
-    return create_job(Job.Kind.PUBLIC, user, chunks=[({}, 0)], project=release.project, parameters=said)
+    parameters = {"release": str(release.uuid), "with_comments": with_comments}
+    return create_job(Job.Kind.PUBLIC, user, chunks=[({}, 0)], project=release.project, parameters=parameters)
 
 
 def close_public_page(release: Release) -> None:

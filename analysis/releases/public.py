@@ -60,10 +60,10 @@ def _public_part(whole: Path, name: str) -> ReleasePart:
     if public["release"]["sha256"] != manifest["release"]["sha256"]:
         public["release"]["without_comments_of"] = manifest["release"]["sha256"]
     write_manifest(folder, public)
-    beside = write_beside(folder, public.get("changes", []))
-    public["beside"] = beside.digests
+    card = write_beside(folder, public.get("changes", []))
+    public["beside"] = card.digests
     write_manifest(folder, public)
-    return ReleasePart(name, public, beside)
+    return ReleasePart(name, public, card)
 
 
 def _rewrite(path: Path, changed: Callable[[dict], dict]) -> None:

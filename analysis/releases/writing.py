@@ -108,13 +108,13 @@ def _answers(source: Source) -> Iterator[dict]:
         seen.setdefault(row.pop("annotation"), []).append(row)
     columns = (answers[name].tolist() for name in ("annotation", "item", "rater", "arm"))
     for annotation, item, rater, arm in zip(*columns, strict=True):
-        said = {"item": keys[item], "rater": rater}
+        answer = {"item": keys[item], "rater": rater}
         if not is_missing(arm):
-            said["arm"] = arm
+            answer["arm"] = arm
         if annotation in seen:
-            said["exposures"] = seen[annotation]
-        if len(said) > 2:
-            yield said
+            answer["exposures"] = seen[annotation]
+        if len(answer) > 2:
+            yield answer
 
 
 def _runs(source: Source) -> Iterator[dict]:

@@ -81,22 +81,22 @@ class Option:
         if known and value not in known:
             raise ValueError(f"{self.name} is one of {', '.join(known)}, not {value!r}")
 
-    def value(self, source: Outline, given: object) -> object:
+    def value(self, source: Outline, value: object) -> object:
         """The option's value of what an address or a command gave; ValueError says what it could have been."""
-        if given is None or given == "":
+        if value is None or value == "":
             return self._default(source)
         if self.kind == "flag":
-            return self._flag(given)
+            return self._flag(value)
         if self.kind in ("count", "number"):
-            return self._number(given)
+            return self._number(value)
         if self.kind == "text":
-            return str(given)
+            return str(value)
         offered = self.offered(source)
-        if self.kind == "run" and str(given) not in offered:
+        if self.kind == "run" and str(value) not in offered:
             for run in source.runs():
-                if run.checker == given and run.uuid in offered:
+                if run.checker == value and run.uuid in offered:
                     return run.uuid
-        named = sorted({*filter(None, str(given).split(AND))}) if self.several else [str(given)]
+        named = sorted({*filter(None, str(value).split(AND))}) if self.several else [str(value)]
         if not set(named) <= set(offered):
             known = ", ".join(
                 filter(None, offered)
@@ -104,7 +104,7 @@ class Option:
                 else (f"{title} ({uuid})" for uuid, title in offered.items())
             )
             hint = "" if self.has_choice(offered) else f": {self.missing}"
-            raise ValueError(f"{self.name} is one of {known or 'none'}, not {given!r}{hint}")
+            raise ValueError(f"{self.name} is one of {known or 'none'}, not {value!r}{hint}")
         return AND.join(named)
 
     def _default(self, source: Outline) -> object:
@@ -120,17 +120,17 @@ class Option:
             return next(iter(self.offered(source)), "")
         return self.default
 
-    def _flag(self, given: object) -> bool:
-        if str(given).lower() not in FLAGS:
-            raise ValueError(f"{self.name} is 1 (yes) or 0 (no), not {given!r}")
-        return FLAGS[str(given).lower()]
+    def _flag(self, value: object) -> bool:
+        if str(value).lower() not in FLAGS:
+            raise ValueError(f"{self.name} is 1 (yes) or 0 (no), not {value!r}")
+        return FLAGS[str(value).lower()]
 
-    def _number(self, given: object) -> float | int:
+    def _number(self, raw: object) -> float | int:
         try:
-            value = int(str(given)) if self.kind == "count" else float(str(given))
+            value = int(str(raw)) if self.kind == "count" else float(str(raw))
         except ValueError:
             raise ValueError(
-                f"{self.name} is a {'whole ' if self.kind == 'count' else ''}number, not {given!r}"
+                f"{self.name} is a {'whole ' if self.kind == 'count' else ''}number, not {raw!r}"
             ) from None
         if not math.isfinite(value) or not self._is_within(value):
             bounds = " and ".join(
@@ -138,7 +138,7 @@ class Option:
                 for word, bound in (("least", self.low), ("most", self.high))
                 if bound is not None
             )
-            raise ValueError(f"{self.name} is {bounds or 'a finite number'}, not {given}")
+            raise ValueError(f"{self.name} is {bounds or 'a finite number'}, not {raw}")
         return value
 
     def _is_within(self, value: float) -> bool:

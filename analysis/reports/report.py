@@ -105,9 +105,9 @@ class Report:
         for name, value in options.items():
             known[name].check(value)
 
-    def values(self, source: Outline, given: dict) -> dict:
+    def values(self, source: Outline, values: dict) -> dict:
         """The value of every option, of what an address or a command gave for some."""
-        return {option.name: option.value(source, given.get(option.name)) for option in self.options}
+        return {option.name: option.value(source, values.get(option.name)) for option in self.options}
 
     def sibling_slugs(self, values: dict) -> list[str]:
         """Slugs of the other projects whose labels the report reads where it has these options."""

@@ -79,8 +79,8 @@ def is_stale(report: StoredReport) -> bool:
 
 def version_of(report: StoredReport) -> int:
     """Grows with the labels of every project that the report reads."""
-    beside = get_report(report.name).sibling_slugs(report.parameters)
-    others = Project.objects.filter(slug__in=beside) if beside else ()
+    siblings = get_report(report.name).sibling_slugs(report.parameters)
+    others = Project.objects.filter(slug__in=siblings) if siblings else ()
     return label_version(report.project) + sum(map(label_version, others))
 
 

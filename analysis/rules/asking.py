@@ -9,15 +9,15 @@ from annotation.jobs.lifecycle import create_job
 from annotation.models import Job, Project, RuleRun
 
 
-def start_rule(project: Project, user, name: str, kind: str, given: Mapping, *, is_preview: bool) -> Job:
+def start_rule(project: Project, user, name: str, kind: str, values: Mapping, *, is_preview: bool) -> Job:
     """A job that shows what the rule would decide, or decides. RuleError where it cannot."""
-    parameters = taken(project, name, kind, given)
-    said = {"name": name, "kind": kind, "parameters": parameters, "preview": is_preview}
-    return create_job(Job.Kind.RULE, user, chunks=[({}, 0)], project=project, parameters=said)
+    parameters = validated_parameters(project, name, kind, values)
+    asked = {"name": name, "kind": kind, "parameters": parameters, "preview": is_preview}
+    return create_job(Job.Kind.RULE, user, chunks=[({}, 0)], project=project, parameters=asked)
 
 
-def taken(project: Project, name: str, kind: str, given: Mapping) -> dict:
-    parameters = checked(kind, name, given, project.type)
+def validated_parameters(project: Project, name: str, kind: str, values: Mapping) -> dict:
+    parameters = checked(kind, name, values, project.type)
     refuse_another(project, name, kind, parameters)
     return parameters
 

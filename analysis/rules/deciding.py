@@ -68,45 +68,45 @@ def of_each_question(decide: Callable[[LabelsOfQuestion, Mapping], Outcome]):
     """The function of a rule's table entry: for all questions that it decides, by slug."""
 
     @wraps(decide)
-    def decided(said: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable) -> dict[str, Outcome]:
-        return {slug: decide(one, parameters) for slug, one in said.items() if len(one.unit)}
+    def decided(labels: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable) -> dict[str, Outcome]:
+        return {slug: decide(one, parameters) for slug, one in labels.items() if len(one.unit)}
 
     return decided
 
 
 @of_each_question
-def by_majority(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
-    vote = majority(said.coded(), parameters["at_least"])
+def by_majority(labels: LabelsOfQuestion, parameters: Mapping) -> Outcome:
+    vote = majority(labels.coded(), parameters["at_least"])
     code, ties = vote.code.copy(), np.flatnonzero(vote.tied)
     why = Counter({"tied": len(ties), "with too few labels": vote.n_too_few})
     if len(ties) and parameters["ties"] != UNDECIDED:
         if parameters["ties"] == LABEL:
-            values = said.values
+            values = labels.values
             if parameters["tie_label"] in values:
                 code[ties] = values.index(parameters["tie_label"])
-            elif said.dimension.takes(parameters["tie_label"]):  # an answer of several labels that nobody gave
+            elif labels.dimension.takes(parameters["tie_label"]):  # an answer of several labels that nobody gave
                 code[ties], values = len(values), (*values, parameters["tie_label"])
             return Outcome(code, values, tied=vote.tied, why=why)
-        counts = _counts(said, ties)
+        counts = _counts(labels, ties)
         top = counts == counts.max(axis=1, keepdims=True)
         at = top.argmax(axis=1) if parameters["ties"] == FIRST else top.shape[1] - 1 - top[:, ::-1].argmax(axis=1)
         assert parameters["ties"] in (FIRST, LAST)
         code[ties] = at
-    return Outcome(code, said.values, tied=vote.tied, why=why)
+    return Outcome(code, labels.values, tied=vote.tied, why=why)
 
 
-def _counts(said: LabelsOfQuestion, units: np.ndarray) -> np.ndarray:
+def _counts(labels: LabelsOfQuestion, units: np.ndarray) -> np.ndarray:
     """How often each of these units has each label, (len(units), n_values)."""
-    place = np.full(said.n_units, -1)
+    place = np.full(labels.n_units, -1)
     place[units] = np.arange(len(units))
-    rows = place[said.unit] >= 0
-    flat = place[said.unit[rows]] * len(said.values) + said.value[rows]
-    return np.bincount(flat, minlength=len(units) * len(said.values)).reshape(len(units), -1)
+    rows = place[labels.unit] >= 0
+    flat = place[labels.unit[rows]] * len(labels.values) + labels.value[rows]
+    return np.bincount(flat, minlength=len(units) * len(labels.values)).reshape(len(units), -1)
 
 
 @of_each_question
-def by_weight(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
-    labels = said.coded()
+def by_weight(question: LabelsOfQuestion, parameters: Mapping) -> Outcome:
+    labels = question.coded()
     fit = mace(labels, seed=parameters["seed"]) if parameters["model"] == MACE else dawid_skene(labels)
     best = np.nan_to_num(fit.posterior.max(axis=1, initial=-1.0), nan=-1.0)
     tied = (best >= 0) & ((fit.posterior >= best[:, None] - EQUAL).sum(axis=1) > 1)
@@ -116,35 +116,35 @@ def by_weight(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
     )
     posterior = np.round(best, POSTERIOR_DIGITS)
     code = np.where((best >= 0) & ~tied & sure, fit.label, NONE)
-    return Outcome(code, said.values, posterior=posterior, tied=tied, why=why)
+    return Outcome(code, question.values, posterior=posterior, tied=tied, why=why)
 
 
 @of_each_question
-def by_centre(said: LabelsOfQuestion, parameters: Mapping) -> Outcome:
+def by_centre(labels: LabelsOfQuestion, parameters: Mapping) -> Outcome:
     """On a scale, the middle of the labels' places; of numbers, the middle itself where it is an answer."""
-    is_number = said.dimension.takes_number
-    scale = np.array([float(value) for value in said.values] if is_number else range(len(said.values)), dtype=float)
-    n, order = said.n_labels(), np.lexsort((scale[said.value], said.unit))
-    sorted_values = scale[said.value][order]
+    is_number = labels.dimension.takes_number
+    scale = np.array([float(value) for value in labels.values] if is_number else range(len(labels.values)), dtype=float)
+    n, order = labels.n_labels(), np.lexsort((scale[labels.value], labels.unit))
+    sorted_values = scale[labels.value][order]
     start = np.concatenate([[0], np.cumsum(n)[:-1]]).astype(int)
     enough = n >= parameters["at_least"]
     known = enough & (n > 0)
-    centre = np.full(said.n_units, np.nan)
+    centre = np.full(labels.n_units, np.nan)
     if parameters["centre"] == MEDIAN:
         low = sorted_values[start[known] + (n[known] - 1) // 2]
         centre[known] = (low + sorted_values[start[known] + n[known] // 2]) / 2
     else:
-        sums = np.bincount(said.unit, weights=scale[said.value], minlength=said.n_units)
+        sums = np.bincount(labels.unit, weights=scale[labels.value], minlength=labels.n_units)
         centre[known] = sums[known] / n[known]
     why = Counter({"with too few labels": int(((n > 0) & ~enough).sum())})
     if is_number:
-        return _numbers(said.dimension, centre, why)
+        return _numbers(labels.dimension, centre, why)
     below = np.floor(centre + EQUAL)
     between = known & (np.abs(centre - below - 0.5) < 1e-6)
     nearest = np.where(known, np.rint(np.nan_to_num(centre)), NONE)
     nearest[between] = {LOWER: below[between], UPPER: below[between] + 1}.get(parameters["between"], NONE)
     why["halfway between two labels"] = int(between.sum())
-    return Outcome(nearest.astype(np.int64), said.values, tied=between, why=why)
+    return Outcome(nearest.astype(np.int64), labels.values, tied=between, why=why)
 
 
 def _numbers(dimension: Dimension, centre: np.ndarray, why: Counter) -> Outcome:
@@ -158,10 +158,10 @@ def _numbers(dimension: Dimension, centre: np.ndarray, why: Counter) -> Outcome:
 
 
 def by_druid(
-    said: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable[[], np.ndarray]
+    labels: Mapping[str, LabelsOfQuestion], parameters: Mapping, objected: Callable[[], np.ndarray]
 ) -> dict[str, Outcome]:
     """Both questions of DRUID. `objected`: units that an annotator noted to be of bad quality."""
-    by_role = {one.dimension.role: one for one in said.values()}
+    by_role = {one.dimension.role: one for one in labels.values()}
     relevance, stance = by_role["relevance"], by_role["stance"]
     dropped = objected() & (parameters["quality"] == DROP)
     rel = _by_competence(relevance, parameters["seed"])
@@ -189,39 +189,39 @@ def by_druid(
     return {relevance.dimension.slug: rel, stance.dimension.slug: by_stance}
 
 
-def _distance(said: LabelsOfQuestion) -> np.ndarray:
+def _distance(labels: LabelsOfQuestion) -> np.ndarray:
     """Steps of the scale between the outermost labels of each unit."""
-    low, high = np.full(said.n_units, len(said.values)), np.full(said.n_units, -1)
-    np.minimum.at(low, said.unit, said.value)
-    np.maximum.at(high, said.unit, said.value)
+    low, high = np.full(labels.n_units, len(labels.values)), np.full(labels.n_units, -1)
+    np.minimum.at(low, labels.unit, labels.value)
+    np.maximum.at(high, labels.unit, labels.value)
     return np.where(high >= 0, high - low, 0)
 
 
-def _by_competence(said: LabelsOfQuestion, seed: int) -> Outcome:
+def _by_competence(labels: LabelsOfQuestion, seed: int) -> Outcome:
     """Where people agree, what they say; elsewhere what the most competent of them says, by MACE. `tied` is where they
     do not agree."""
-    distance = _distance(said)
-    code = np.full(said.n_units, NONE)
-    code[said.unit] = said.value
+    distance = _distance(labels)
+    code = np.full(labels.n_units, NONE)
+    code[labels.unit] = labels.value
     split = distance > 0
     code[split] = NONE
     if split.any():
-        competence = np.nan_to_num(mace(said.coded(), seed=seed).competence, nan=-1.0)
-        theirs = competence[said.rater]
-        most = np.full(said.n_units, -np.inf)
-        np.maximum.at(most, said.unit, theirs)
-        best = split[said.unit] & (theirs >= most[said.unit] - EQUAL)
-        low, high = np.full(said.n_units, len(said.values)), np.full(said.n_units, -1)
-        np.minimum.at(low, said.unit[best], said.value[best])
-        np.maximum.at(high, said.unit[best], said.value[best])
+        competence = np.nan_to_num(mace(labels.coded(), seed=seed).competence, nan=-1.0)
+        theirs = competence[labels.rater]
+        most = np.full(labels.n_units, -np.inf)
+        np.maximum.at(most, labels.unit, theirs)
+        best = split[labels.unit] & (theirs >= most[labels.unit] - EQUAL)
+        low, high = np.full(labels.n_units, len(labels.values)), np.full(labels.n_units, -1)
+        np.minimum.at(low, labels.unit[best], labels.value[best])
+        np.maximum.at(high, labels.unit[best], labels.value[best])
         one = split & (low == high)
         code[one] = low[one]
-    return Outcome(code, said.values, tied=split)
+    return Outcome(code, labels.values, tied=split)
 
 
-def _alpha(said: LabelsOfQuestion, units: np.ndarray) -> float | None:
+def _alpha(labels: LabelsOfQuestion, units: np.ndarray) -> float | None:
     """Krippendorff's alpha of these units at the question's level, rounded; None where it is undefined."""
-    kept = units[said.unit]
-    part = Labels(said.unit[kept], said.rater[kept], said.value[kept], said.n_units, said.values)
-    value = krippendorff_alpha(part, said.dimension.level).estimate
+    kept = units[labels.unit]
+    part = Labels(labels.unit[kept], labels.rater[kept], labels.value[kept], labels.n_units, labels.values)
+    value = krippendorff_alpha(part, labels.dimension.level).estimate
     return None if np.isnan(value) else round(float(value), 4)

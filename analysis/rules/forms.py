@@ -64,37 +64,37 @@ class RuleForm(forms.Form):
         for parameter in rule.parameters:
             self.fields[parameter.name] = _field(project, rule, parameter, question)
 
-    def given(self) -> dict:
+    def parameters(self) -> dict:
         return {one.name: self.cleaned_data[one.name] for one in self.rule.parameters}
 
 
 def _field(project: Project, rule: RuleKind, parameter: Parameter, question: str) -> forms.Field:
-    kind, said = (
+    kind, options = (
         project.type,
         {"label": parameter.title, "required": parameter.default != "", "initial": parameter.default},
     )
     help_text = parameter.help[:1].upper() + parameter.help[1:]
     if rule.lifts_decisions and parameter.name == "question":
         # The table's columns are its labels, so that another question is another page.
-        return forms.CharField(**said | {"initial": lifted_question(kind, question).slug}, widget=forms.HiddenInput)
+        return forms.CharField(**options | {"initial": lifted_question(kind, question).slug}, widget=forms.HiddenInput)
     if parameter.name == "decisions":
         names = RuleRun.objects.filter(project=project).order_by("name").values_list("name", flat=True).distinct()
         choices = [
             ("", "people's decisions alone"),
             *((name, f"rule:{name}, and people's before it") for name in names),
         ]
-        return forms.ChoiceField(**said, choices=choices)
+        return forms.ChoiceField(**options, choices=choices)
     if parameter.is_long:
         labels = {one.value: one.title for one in lifted_question(kind, question).labels}
         help_text = "The first line that holds counts; a line without conditions always holds."
-        return forms.CharField(**said | {"required": True}, widget=VerdictTable(labels), help_text=help_text)
+        return forms.CharField(**options | {"required": True}, widget=VerdictTable(labels), help_text=help_text)
     if parameter.choices is not None:
-        return forms.ChoiceField(**said, choices=list(parameter.offered(kind).items()))
+        return forms.ChoiceField(**options, choices=list(parameter.offered(kind).items()))
     if isinstance(parameter.default, str):
-        return forms.CharField(**said, max_length=400, help_text=help_text + _known_labels(rule, kind, parameter))
+        return forms.CharField(**options, max_length=400, help_text=help_text + _known_labels(rule, kind, parameter))
     step = "1" if isinstance(parameter.default, int) else "any"
     bounds = {"min": f"{parameter.low:g}", "max": f"{parameter.high:.0f}", "step": step}
-    return forms.CharField(**said, max_length=40, widget=forms.NumberInput(attrs=bounds), help_text=help_text)
+    return forms.CharField(**options, max_length=40, widget=forms.NumberInput(attrs=bounds), help_text=help_text)
 
 
 def _known_labels(rule: RuleKind, kind, parameter: Parameter) -> str:

@@ -58,23 +58,23 @@ class Parameter:
     def offered(self, kind: TaskType) -> dict[str, str]:
         return dict(self.choices(kind) if callable(self.choices) else self.choices or {})
 
-    def value(self, kind: TaskType, given: object) -> str | int | float:
-        if given is None or (given == "" and not self.choices):
+    def value(self, kind: TaskType, raw: object) -> str | int | float:
+        if raw is None or (raw == "" and not self.choices):
             return self.default
         if self.choices is not None:
             offered = self.offered(kind)
-            if str(given) not in offered:
+            if str(raw) not in offered:
                 known = ", ".join(filter(None, offered)) or "none here"
-                raise RuleError(f"{self.title}: is one of {known}, not {given!r}", self.name)
-            return str(given)
+                raise RuleError(f"{self.title}: is one of {known}, not {raw!r}", self.name)
+            return str(raw)
         if isinstance(self.default, str):
-            return str(given).replace("\r\n", "\n").strip()
+            return str(raw).replace("\r\n", "\n").strip()
         make = type(self.default)
         try:
-            value = make(str(given))
+            value = make(str(raw))
         except ValueError:
             what = "a whole number" if make is int else "a number"
-            raise RuleError(f"{self.title}: {given!r} is not {what}", self.name) from None
+            raise RuleError(f"{self.title}: {raw!r} is not {what}", self.name) from None
         if not self.low <= value <= self.high:
             raise RuleError(f"{self.title}: {value:,} is not from {self.low:,} to {self.high:,}", self.name)
         return value
@@ -337,7 +337,7 @@ def get_kind(slug: str) -> RuleKind:
     return KINDS[slug]
 
 
-def checked(slug: str, name: str, given: Mapping[str, object], kind: TaskType) -> dict:
+def checked(slug: str, name: str, values: Mapping[str, object], kind: TaskType) -> dict:
     """All parameters of the rule; RuleError names the first that is wrong."""
     rule = get_kind(slug)
     if not NAME.fullmatch(name) or len(name) > RuleRun.NAME_CHARS:
@@ -347,8 +347,8 @@ def checked(slug: str, name: str, given: Mapping[str, object], kind: TaskType) -
     if reason := rule.why_not(kind):
         raise RuleError(reason, "kind")
     known = [parameter.name for parameter in rule.parameters]
-    for unknown in sorted(set(given) - set(known)):
+    for unknown in sorted(set(values) - set(known)):
         raise RuleError(f"{rule.title} has no parameter {unknown!r}; it has {', '.join(known)}", unknown)
-    found = {parameter.name: parameter.value(kind, given.get(parameter.name)) for parameter in rule.parameters}
+    found = {parameter.name: parameter.value(kind, values.get(parameter.name)) for parameter in rule.parameters}
     rule.check(found, kind, rule.dimensions(kind, found))
     return found

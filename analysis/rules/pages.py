@@ -45,8 +45,8 @@ class Titles:
     def votes(self, slug: str, votes: Mapping[str, int]) -> str:
         """How often each label was given, most frequent first. Of a verdict: the labels below it."""
         dimension: Dimension | None = self.known.get(slug) or self.known.get(self.lifted)
-        said = sorted(votes.items(), key=lambda one: (-one[1], one[0]))
-        return ", ".join(f"{dimension.title_of(label) if dimension else label} {n:,}" for label, n in said)
+        counts = sorted(votes.items(), key=lambda one: (-one[1], one[0]))
+        return ", ".join(f"{dimension.title_of(label) if dimension else label} {n:,}" for label, n in counts)
 
 
 def counted(project: Project, parameters: Mapping, questions: Iterable[Mapping]) -> list[dict]:

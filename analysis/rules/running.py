@@ -17,7 +17,7 @@ from django.db.models import F, Max
 from django.utils import timezone
 
 from analysis.rules import deciding
-from analysis.rules.asking import refuse_another, taken
+from analysis.rules.asking import refuse_another, validated_parameters
 from analysis.rules.deciding import DROPPED, NONE, LabelsOfQuestion, Outcome
 from analysis.rules.kinds import PARENTS, WAIT, RuleError, get_kind
 from analysis.rules.tables import parse_table, verdict_of
@@ -37,7 +37,7 @@ METHOD = Decision.Method.RULE
 
 
 @dataclass(eq=False)
-class SettledQuestion:
+class DecidedQuestion:
     """What a rule makes of one question: an outcome for each of `units` (ids, ascending)."""
 
     units: np.ndarray
@@ -46,7 +46,7 @@ class SettledQuestion:
     examples: list[dict] = field(default_factory=list)
     left_open: list[dict] = field(default_factory=list)
 
-    def said(self, place: int) -> tuple[str, str, float | None]:
+    def stored(self, place: int) -> tuple[str, str, float | None]:
         """Outcome, label and posterior as they are stored."""
         code, posterior = int(self.outcome.code[place]), self.outcome.posterior
         if code == DROPPED:
@@ -55,7 +55,7 @@ class SettledQuestion:
         return Decision.Outcome.LABEL.value, self.outcome.values[code], value
 
 
-def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQuestion]:
+def apply_rule(project: Project, kind: str, parameters: Mapping) -> list[DecidedQuestion]:
     """The rule's present outcome for every unit of the project. RuleError if there are no labels."""
     refuse_preparing(project)
     rule = get_kind(kind)
@@ -63,16 +63,16 @@ def settle(project: Project, kind: str, parameters: Mapping) -> list[SettledQues
         return [_lifted(project, parameters)]
     units = units_of(project)
     dimensions = rule.dimensions(project.type, parameters)
-    said = {one.slug: labels_of(project, one, units) for one in dimensions}
-    if not any(len(one.unit) for one in said.values()):
+    by_dimension = {one.slug: labels_of(project, one, units) for one in dimensions}
+    if not any(len(one.unit) for one in by_dimension.values()):
         raise RuleError("No labels to apply this rule to")
-    if rule.weighs_people and any(one.has_slots for one in said.values()):
+    if rule.weighs_people and any(one.has_slots for one in by_dimension.values()):
         raise RuleError("This rule weighs people, but the raters here are slots, not people; choose the majority")
-    outcomes = getattr(deciding, rule.decide)(said, parameters, lambda: _objected(project, units))
+    outcomes = getattr(deciding, rule.decide)(by_dimension, parameters, lambda: _objected(project, units))
     _leave_out_what_is_not_asked(project.type, dimensions, outcomes)
-    found = [SettledQuestion(units, slug, outcome) for slug, outcome in outcomes.items()]
+    found = [DecidedQuestion(units, slug, outcome) for slug, outcome in outcomes.items()]
     for one in found:
-        labels = said[one.dimension]
+        labels = by_dimension[one.dimension]
         one.outcome.why["without labels"] = int((labels.n_labels() == 0).sum())
         one.examples, one.left_open = _examples(one, labels), _left_open(one, labels)
     return found
@@ -128,39 +128,39 @@ def _leave_out_what_is_not_asked(kind: TaskType, dimensions: list[Dimension], ou
         mine.code = np.where(asked, mine.code, NONE)
 
 
-def _examples(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
+def _examples(decided: DecidedQuestion, labels: LabelsOfQuestion) -> list[dict]:
     """Units that people are divided on, with their labels and the rule's outcome."""
-    tied = settled.outcome.tied
+    tied = decided.outcome.tied
     chosen = np.flatnonzero(tied)[:EXAMPLES] if tied is not None else np.zeros(0, dtype=int)
-    found = _with_votes(settled, said, chosen)
+    found = _with_votes(decided, labels, chosen)
     for one, place in zip(found, chosen.tolist(), strict=True):
-        code = settled.outcome.code[place]
-        one["becomes"] = "undecided" if code == NONE else settled.said(place)[1] or "dropped"
+        code = decided.outcome.code[place]
+        one["becomes"] = "undecided" if code == NONE else decided.stored(place)[1] or "dropped"
     return found
 
 
-def _left_open(settled: SettledQuestion, said: LabelsOfQuestion) -> list[dict]:
+def _left_open(decided: DecidedQuestion, labels: LabelsOfQuestion) -> list[dict]:
     """The first labelled units that the rule leaves undecided."""
-    chosen = np.flatnonzero((settled.outcome.code == NONE) & (said.n_labels() > 0))[:LISTED]
-    found = _with_votes(settled, said, chosen)
+    chosen = np.flatnonzero((decided.outcome.code == NONE) & (labels.n_labels() > 0))[:LISTED]
+    found = _with_votes(decided, labels, chosen)
     for one, place in zip(found, chosen.tolist(), strict=True):
-        one["question"] = settled.dimension
-        if settled.outcome.posterior is not None and settled.outcome.posterior[place] >= 0:
-            one["posterior"] = float(settled.outcome.posterior[place])
+        one["question"] = decided.dimension
+        if decided.outcome.posterior is not None and decided.outcome.posterior[place] >= 0:
+            one["posterior"] = float(decided.outcome.posterior[place])
     return found
 
 
-def _with_votes(settled: SettledQuestion, said: LabelsOfQuestion, places: np.ndarray) -> list[dict]:
+def _with_votes(decided: DecidedQuestion, labels: LabelsOfQuestion, places: np.ndarray) -> list[dict]:
     """These units by their keys, and how often each label was given."""
     votes: dict[int, Counter] = defaultdict(Counter)
-    rows = np.flatnonzero(np.isin(said.unit, places))
-    for place, code in zip(said.unit[rows].tolist(), said.value[rows].tolist(), strict=True):
-        votes[place][said.values[code]] += 1
-    keys = dict(Unit.objects.filter(pk__in=settled.units[places].tolist()).values_list("pk", "key"))
-    return [{"unit": keys[int(settled.units[place])], "votes": dict(votes[place])} for place in places.tolist()]
+    rows = np.flatnonzero(np.isin(labels.unit, places))
+    for place, code in zip(labels.unit[rows].tolist(), labels.value[rows].tolist(), strict=True):
+        votes[place][labels.values[code]] += 1
+    keys = dict(Unit.objects.filter(pk__in=decided.units[places].tolist()).values_list("pk", "key"))
+    return [{"unit": keys[int(decided.units[place])], "votes": dict(votes[place])} for place in places.tolist()]
 
 
-def _lifted(project: Project, parameters: Mapping) -> SettledQuestion:
+def _lifted(project: Project, parameters: Mapping) -> DecidedQuestion:
     """Verdicts on parents from the decisions that stand for their children: a person's, else the rule's."""
     kind, slug = project.type, parameters["question"]
     _, path = PARENTS[kind.unit_kind]
@@ -199,23 +199,23 @@ def _lifted(project: Project, parameters: Mapping) -> SettledQuestion:
             left_open.append({"unit": parent, "votes": dict(Counter(known)), "question": parameters["verdict"]})
     keys = dict(Unit.objects.filter(pk__in=[one["unit"] for one in left_open]).values_list("pk", "key"))
     left_open = [one | {"unit": keys[one["unit"]]} for one in left_open]
-    return SettledQuestion(units, parameters["verdict"], Outcome(code, values, why=why), left_open=left_open)
+    return DecidedQuestion(units, parameters["verdict"], Outcome(code, values, why=why), left_open=left_open)
 
 
-def preview(project: Project, name: str, kind: str, given: Mapping) -> dict:
+def preview(project: Project, name: str, kind: str, values: Mapping) -> dict:
     """What a run would write, and what it would leave open. RuleError says what is wrong with the question."""
-    parameters = taken(project, name, kind, given)
-    found = settle(project, kind, parameters)
+    parameters = validated_parameters(project, name, kind, values)
+    found = apply_rule(project, kind, parameters)
     counts = [_counted(one, _changes(project, name, one)) for one in found]
     return {"parameters": parameters, "questions": counts, "left_open": [row for one in found for row in one.left_open]}
 
 
-def run_rule(project: Project, user, name: str, kind: str, given: Mapping) -> RuleRun:
+def run_rule(project: Project, user, name: str, kind: str, values: Mapping) -> RuleRun:
     """Run the rule and store what changed since its last run: decisions of its own, all of them or none."""
-    parameters = taken(project, name, kind, given)
+    parameters = validated_parameters(project, name, kind, values)
     moment, now = Moment.now(project), timezone.now()
     labels = label_version(project)
-    found = settle(project, kind, parameters)
+    found = apply_rule(project, kind, parameters)
     with transaction.atomic():
         # Comes first: two runs, and adjudicators of the project, wait for each other.
         Project.objects.filter(pk=project.pk).update(label_version=F("label_version") + 1)
@@ -256,17 +256,17 @@ class Changes:
     unchanged: int
 
 
-def _changes(project: Project, name: str, settled: SettledQuestion) -> Changes:
+def _changes(project: Project, name: str, decided: DecidedQuestion) -> Changes:
     rows = Decision.objects.filter(
-        project=project, dimension=settled.dimension, method=METHOD, rule=name, is_latest=True
+        project=project, dimension=decided.dimension, method=METHOD, rule=name, is_latest=True
     ).values_list("pk", "unit_id", "number", "is_withdrawn", "outcome", "label", "posterior")
-    is_open = settled.outcome.code == NONE
-    wanted, numbers = ~is_open, np.ones(len(settled.units), dtype=np.int64)
+    is_open = decided.outcome.code == NONE
+    wanted, numbers = ~is_open, np.ones(len(decided.units), dtype=np.int64)
     withdrawn, replaced, unchanged = [], [], 0
-    for pk, unit, number, was_withdrawn, *said in rows.iterator(chunk_size=AT_ONCE):
-        place = int(np.searchsorted(settled.units, unit))
-        here = place < len(settled.units) and settled.units[place] == unit and not is_open[place]
-        if here and not was_withdrawn and tuple(said) == settled.said(place):
+    for pk, unit, number, was_withdrawn, *stored in rows.iterator(chunk_size=AT_ONCE):
+        place = int(np.searchsorted(decided.units, unit))
+        here = place < len(decided.units) and decided.units[place] == unit and not is_open[place]
+        if here and not was_withdrawn and tuple(stored) == decided.stored(place):
             wanted[place] = False
             unchanged += 1
             continue
@@ -280,33 +280,33 @@ def _changes(project: Project, name: str, settled: SettledQuestion) -> Changes:
     return Changes(new, numbers[new], withdrawn, replaced, unchanged)
 
 
-def _write(run: RuleRun, settled: SettledQuestion, changes: Changes) -> None:
+def _write(run: RuleRun, decided: DecidedQuestion, changes: Changes) -> None:
     for start in range(0, len(changes.replaced), 500):
         Decision.objects.filter(pk__in=changes.replaced[start : start + 500]).update(is_latest=False)
     fields = ["project_id", "dimension", "method", "rule", "rule_run_id", "decided_at", "unit_id", "number"]
     fields += ["is_withdrawn", "outcome", "label", "posterior"]
-    same = (run.project_id, settled.dimension, METHOD.value, run.name, run.pk, run.created_at)
+    same = (run.project_id, decided.dimension, METHOD.value, run.name, run.pk, run.created_at)
     for start in range(0, len(changes.new), AT_ONCE):
         part = slice(start, start + AT_ONCE)
         places, numbers = changes.new[part].tolist(), changes.numbers[part].tolist()
-        units = settled.units[changes.new[part]].tolist()
+        units = decided.units[changes.new[part]].tolist()
         rows = zip(places, units, numbers, strict=True)
         bulk_insert(
             Decision,
-            [(*same, unit, number, False, *settled.said(place)) for place, unit, number in rows],
+            [(*same, unit, number, False, *decided.stored(place)) for place, unit, number in rows],
             fields,
         )
     taken_back = [(*same, unit, number, True, "label", "", None) for unit, number in changes.withdrawn]
     bulk_insert(Decision, taken_back, fields)
 
 
-def _counted(settled: SettledQuestion, changes: Changes) -> dict:
+def _counted(decided: DecidedQuestion, changes: Changes) -> dict:
     """What pages and the command say of it: plain data."""
-    outcome = settled.outcome
+    outcome = decided.outcome
     labels = np.bincount(outcome.code[outcome.code >= 0], minlength=len(outcome.values)).tolist()
     return {
-        "question": settled.dimension,
-        "units": len(settled.units),
+        "question": decided.dimension,
+        "units": len(decided.units),
         "decided": sum(labels),
         "dropped": int((outcome.code == DROPPED).sum()),
         "undecided": int((outcome.code == NONE).sum()),
@@ -316,20 +316,20 @@ def _counted(settled: SettledQuestion, changes: Changes) -> dict:
         "withdrawn": len(changes.withdrawn),
         "unchanged": changes.unchanged,
         "agreement": outcome.agreement,
-        "examples": settled.examples,
+        "examples": decided.examples,
     }
 
 
 class RuleHandler:
     def run_chunk(self, chunk: Chunk, lease: Lease) -> None:
         job = chunk.job
-        said = [job.parameters[name] for name in ("name", "kind", "parameters")]
+        arguments = [job.parameters[name] for name in ("name", "kind", "parameters")]
         try:
             with transaction.atomic():
                 if job.parameters["preview"]:
-                    job.result = preview(job.project, *said)
+                    job.result = preview(job.project, *arguments)
                 else:
-                    run = run_rule(job.project, job.created_by, *said)
+                    run = run_rule(job.project, job.created_by, *arguments)
                     job.result = {"version": run.version, **run.counts, "left_open": run.left_open}
                 lease.complete()
                 Job.objects.filter(pk=job.pk).update(result=job.result)

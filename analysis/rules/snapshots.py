@@ -73,15 +73,15 @@ def _least_posterior(project: Project, units: np.ndarray) -> tuple[np.ndarray, n
     least, is_low = np.full(len(units), np.nan), np.zeros(len(units), dtype=bool)
     settled = Decision.objects.in_force().filter(project=project, method__in=cases.SETTLING)
     for dimension in filter(is_single, project.type.asked_dimensions):
-        said = labels_of(project, dimension, units)
-        if not len(said.unit) or said.has_slots:
+        labels = labels_of(project, dimension, units)
+        if not len(labels.unit) or labels.has_slots:
             continue
-        best = dawid_skene(said.coded()).posterior.max(axis=1, initial=-1.0)
+        best = dawid_skene(labels.coded()).posterior.max(axis=1, initial=-1.0)
         best = np.round(np.where(np.nan_to_num(best, nan=-1.0) < 0, np.nan, best), POSTERIOR_DIGITS)
         decided = settled.filter(dimension=dimension.slug).values_list("unit_id", flat=True)
         is_open = ~np.isin(units, np.fromiter(decided.iterator(chunk_size=AT_ONCE), dtype=np.int64))
         least = np.fmin(least, best)
-        is_low |= is_open & (said.n_labels() > 1) & (best < LOW_POSTERIOR)
+        is_low |= is_open & (labels.n_labels() > 1) & (best < LOW_POSTERIOR)
     return least, is_low
 
 

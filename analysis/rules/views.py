@@ -69,7 +69,7 @@ def rule_new(request, slug, kind):
     if request.method == "POST" and form.is_valid():
         try:
             job = asking.start_rule(
-                project, request.user, form.cleaned_data["name"], kind, form.given(), is_preview=_step(request)
+                project, request.user, form.cleaned_data["name"], kind, form.parameters(), is_preview=_step(request)
             )
             return redirect("rule_job", job.uuid)
         except RuleError as error:
@@ -102,26 +102,32 @@ def rule_job(request, uuid):
     if job.kind != Job.Kind.RULE:
         raise Http404("There is no such rule")
     project = project_with_labels_for(request.user, job.project.slug)
-    said = [job.parameters[name] for name in ("name", "kind", "parameters")]
+    arguments = [job.parameters[name] for name in ("name", "kind", "parameters")]
     is_preview, is_done = job.parameters["preview"], job.state == Job.State.DONE
     if request.method == "POST":
         try:
-            started = asking.start_rule(project, request.user, *said, is_preview=_step(request))
+            started = asking.start_rule(project, request.user, *arguments, is_preview=_step(request))
             return redirect("rule_job", started.uuid)
         except RuleError as error:
             messages.error(request, str(error))
     if is_done and not is_preview:
-        return redirect("project_rule", project.slug, said[0])
-    context = {"project": project, "job": job, "name": said[0], "is_preview": is_preview, "progress": progress_of(job)}
-    context |= {"rule": KINDS[said[1]], "parameters": pages.in_words(project, *said[1:])}
+        return redirect("project_rule", project.slug, arguments[0])
+    context = {
+        "project": project,
+        "job": job,
+        "name": arguments[0],
+        "is_preview": is_preview,
+        "progress": progress_of(job),
+    }
+    context |= {"rule": KINDS[arguments[1]], "parameters": pages.in_words(project, *arguments[1:])}
     if is_done:
         labels_served(request, project)
         questions = job.result["questions"]
         examples = [one | {"question": part["question"]} for part in questions for one in part["examples"]]
         context |= {
-            "questions": pages.counted(project, said[2], questions),
-            "examples": pages.listed(project, request.user, *said[1:], examples),
-            "left_open": pages.listed(project, request.user, *said[1:], job.result.get("left_open", [])),
+            "questions": pages.counted(project, arguments[2], questions),
+            "examples": pages.listed(project, request.user, *arguments[1:], examples),
+            "left_open": pages.listed(project, request.user, *arguments[1:], job.result.get("left_open", [])),
         }
     return render(request, "analysis/rules/job.html", context)
 

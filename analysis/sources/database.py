@@ -231,7 +231,7 @@ class DatabaseSource(ProjectOutline, Source):
     def _raters(self) -> dict[int, tuple[str, str, str, str]]:
         rows = Rater.objects.filter(project=self.project).annotate(kind_there=Coalesce("origin_kind", "kind"))
         rows = rows.values_list("pk", "pseudonym", "kind_there", "name", "group")
-        return {pk: tuple(said) for pk, *said in rows}
+        return {pk: tuple(described) for pk, *described in rows}
 
     def rater_frame(self) -> pd.DataFrame:
         return self._rater_rows(self._raters[pk] for pk in self._labelling().values_list("pk", flat=True))
@@ -280,11 +280,11 @@ class DatabaseSource(ProjectOutline, Source):
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
         rows = Suggestion.objects.filter(run_id=self._runs[run], dimension=dimension)
         found = [
-            (key, unit, [given[label] for label in labels])
-            for key, unit, given in rows.values_list("unit__key", "unit_id", "probabilities").iterator(
+            (key, unit, [probabilities[label] for label in labels])
+            for key, unit, probabilities in rows.values_list("unit__key", "unit_id", "probabilities").iterator(
                 chunk_size=AT_ONCE
             )
-            if given and all(label in given for label in labels)
+            if probabilities and all(label in probabilities for label in labels)
         ]
         found.sort(key=lambda row: row[0])  # sums of numbers in another order end in another digit
         return pd.DataFrame(

@@ -20,7 +20,7 @@ def source_of_files(
     path: Path,
     level: str = "",
     labels: Sequence[str] = (),
-    beside: Sequence[Path] = (),
+    siblings: Sequence[Path] = (),
     shape: TableShape | None = None,
     mapping: SaidMapping | None = None,
     leaves_out: bool = False,
@@ -28,24 +28,24 @@ def source_of_files(
 ) -> Source:
     """A release's folder or zip, or a table of labels. ValueError says what cannot be read.
 
-    `beside` are releases of other projects on the release's data set, which some reports join with it. `level` is the
+    `siblings` are releases of other projects on the release's data set, which some reports join with it. `level` is the
     level of a table's labels where the table does not say it, `labels` their order: `low,high`, or
     `quality=low,high` for each of several dimensions, and `shape` says which columns hold what, or
     `mapping` does as for an import. Without either a table that is not a long one is read with the roles that an import
     would guess. With `leaves_out` such a table is read without its bad rows. `join` names the column of ids by which
-    tables among `beside` are put together with the first.
+    tables among `siblings` are put together with the first.
     """
-    if join and beside:
+    if join and siblings:
         try:
-            with joined([path, *beside], join) as one:
+            with joined([path, *siblings], join) as one:
                 return source_of_files(one, level, labels, (), shape, mapping, leaves_out)
         except FormatError as error:
             raise ValueError(str(error)) from None
     if not path.exists() and not is_release(path):
         raise ValueError(f"{path}: there is no such file or folder")
     if is_release(path):
-        return ReleaseSource(path, beside)
-    if beside:
+        return ReleaseSource(path, siblings)
+    if siblings:
         raise ValueError(f"{path}: a table stands alone; name the column of ids by which others are joined with --join")
     if mapping is not None:
         return RatedTableSource(path, mapping, level, labels, leaves_out)

@@ -32,11 +32,11 @@ class SelectedSource(Source):
     and a checker's label with an arm or a time of its own has to fit as well.
 
     Where the selection keeps units by what they are, other projects keep those of the same claims and questions, and so
-    do retrievals. `beside` is the project whose claims and questions are kept here in that way.
+    do retrievals. `main` is the project whose claims and questions are kept here in that way.
     """
 
-    def __init__(self, inner: Source, selection: Selection, beside: SelectedSource | None = None):
-        self.inner, self.selection, self.beside = inner, selection, beside
+    def __init__(self, inner: Source, selection: Selection, main: SelectedSource | None = None):
+        self.inner, self.selection, self.main = inner, selection, main
         self._units: dict[str, pd.DataFrame] = {}
         self.slug, self.title, self.task_type = inner.slug, inner.title, inner.task_type
         self.type, self.piece_set = per_label(inner.type), inner.piece_set
@@ -70,7 +70,7 @@ class SelectedSource(Source):
 
     @property
     def _keeps_parents(self) -> bool:
-        return bool(self.selection.source or self.selection.label or self.beside)
+        return bool(self.selection.source or self.selection.label or self.main)
 
     @property
     def _keeps_units(self) -> bool:
@@ -102,13 +102,13 @@ class SelectedSource(Source):
         """A slip of the pen would give figures of nothing. What has no units may still have the source."""
         known = sorted(units["source"].unique())
         chosen = self.selection.source
-        if self.beside or not chosen or chosen in known or (self.inner.item_frame()["n_units"] == 0).any():
+        if self.main or not chosen or chosen in known or (self.inner.item_frame()["n_units"] == 0).any():
             return
         more = f" and {len(known) - LISTED:,} more" if len(known) > LISTED else ""
         raise ValueError(f"no unit has the source {chosen!r}; there are {', '.join(known[:LISTED])}{more}")
 
     def _of_source(self, rows: pd.DataFrame) -> pd.DataFrame:
-        if self.beside and self.parents:
+        if self.main and self.parents:
             rows = rows[self.parents.of_rows(rows)]
         return rows[rows["source"] == self.selection.source] if self.selection.source else rows
 
@@ -154,8 +154,8 @@ class SelectedSource(Source):
     @cached_property
     def parents(self) -> Parents | None:
         """What must be behind something that counts; None where nothing is left out, as in another data set."""
-        if self.beside:
-            return self.beside.parents if are_shared(self.beside.inner, self.inner) else None
+        if self.main:
+            return self.main.parents if are_shared(self.main.inner, self.inner) else None
         return Parents.of(self.unit_frame(self.type.unit_kind)) if self._keeps_parents else None
 
     @cached_property
@@ -356,8 +356,8 @@ class SelectedSource(Source):
 
     def sibling(self, slug: str) -> Source:
         other, selection = self.inner.sibling(slug), self.selection.elsewhere()
-        beside = self if self._keeps_parents else None
-        return SelectedSource(other, selection, beside) if selection or beside else other
+        main = self if self._keeps_parents else None
+        return SelectedSource(other, selection, main) if selection or main else other
 
     def siblings(self) -> dict[str, str]:
         return self.inner.siblings()
@@ -381,11 +381,11 @@ def groups_of(source: Source, split: str) -> dict[str, str]:
     if name in splits.planned_columns(kind):
         values = content[name].tolist()
     else:
-        given = [row or {} for row in content[splits.METADATA]]
-        if given and not any(name in row for row in given):
+        metadata = [row or {} for row in content[splits.METADATA]]
+        if metadata and not any(name in row for row in metadata):
             there = (f"{kind}.{one}" for one in splits.with_values(kind, content.to_dict("records")))
             raise ValueError(f"there is no {split}; there are {', '.join(there) or 'no such columns'}")
-        values = [row.get(name) for row in given]
+        values = [row.get(name) for row in metadata]
     texts = list(map(splits.as_text, values))
     names = {text: source_name(text) for text in set(texts)}
     return {key: names[text] for key, text in zip(content["key"].tolist(), texts, strict=True)}

@@ -45,9 +45,9 @@ class Selection:
     labels_seen: str = ""
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Selection:
+    def of(cls, values: Mapping[str, str]) -> Selection:
         """From an address or a command. Wrong values raise ValueError."""
-        selection = cls(**{name: str(given[name]) for name in NAMES if given.get(name)})
+        selection = cls(**{name: str(values[name]) for name in NAMES if values.get(name)})
         first, last = (day_of(name, getattr(selection, name)) for name in ("since", "until"))
         if first and last and first > last:
             raise WrongChoice(

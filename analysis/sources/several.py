@@ -123,11 +123,11 @@ def of_answers(dimension: Dimension, labels: pd.DataFrame) -> Dimension:
         chosen = dimension.chosen(answer)
         return len(chosen), [places.get(value, len(places)) for value in chosen]
 
-    given = sorted(labels.loc[labels["dimension"] == dimension.slug, "label"].unique().tolist(), key=order)
-    return replace(dimension, labels=tuple(Label(answer, dimension.title_of(answer)) for answer in given))
+    answers = sorted(labels.loc[labels["dimension"] == dimension.slug, "label"].unique().tolist(), key=order)
+    return replace(dimension, labels=tuple(Label(answer, dimension.title_of(answer)) for answer in answers))
 
 
 def of_numbers(dimension: Dimension, *rows: pd.DataFrame) -> Dimension:
     """The question with the numbers that occur in these frames as its labels, in their order."""
-    given = {label for frame in rows for label in frame.loc[frame["dimension"] == dimension.slug, "label"].unique()}
-    return replace(dimension, labels=tuple(Label(value, value) for value in sorted(given, key=float)))
+    numbers = {label for frame in rows for label in frame.loc[frame["dimension"] == dimension.slug, "label"].unique()}
+    return replace(dimension, labels=tuple(Label(value, value) for value in sorted(numbers, key=float)))

@@ -174,11 +174,11 @@ class Labels:
         columns = {name: _column(table, name) for name in filter(None, (unit, rater, label, cluster))}
         values = [_label_text(value) for value in columns[label]]
         known, has_order = _categories(getattr(table[label], "dtype", None), columns[label], categories)
-        given = [place for place, value in enumerate(values) if value is not None]
+        places = [place for place, value in enumerate(values) if value is not None]
         made = cls.from_columns(
-            [columns[unit][place] for place in given],
-            [columns[rater][place] for place in given],
-            [values[place] for place in given],
+            [columns[unit][place] for place in places],
+            [columns[rater][place] for place in places],
+            [values[place] for place in places],
             known,
             exchangeable=exchangeable,
             units=columns[unit],
@@ -460,11 +460,11 @@ def _ordered_categories(dtype: object) -> list | None:
     return list(dtype.categories) if getattr(dtype, "ordered", False) else None
 
 
-def _categories(dtype: object, values: Sequence, given: Sequence | None) -> tuple[tuple[str, ...], bool]:
+def _categories(dtype: object, values: Sequence, categories: Sequence | None) -> tuple[tuple[str, ...], bool]:
     """The categories, and whether they are in a scale's order."""
-    given = given if given is not None else _ordered_categories(dtype)
-    if given is not None:
-        return tuple(_label_text(one) or "" for one in given), True
+    categories = categories if categories is not None else _ordered_categories(dtype)
+    if categories is not None:
+        return tuple(_label_text(one) or "" for one in categories), True
     by_text = {text: value for value in values if (text := _label_text(value)) is not None}
     are_numbers = all(isinstance(value, int | float | np.number | np.bool_) for value in by_text.values())
     order = sorted(by_text, key=by_text.__getitem__) if are_numbers else sorted(by_text)

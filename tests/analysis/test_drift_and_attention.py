@@ -122,7 +122,7 @@ def test_without_moments_there_is_no_drift():
     for rater in (make_rater(project), make_rater(project)):
         for item in items_of(project):
             say(item, rater, YES)
-    assert "moment" in relevance(project)["drift"]["undefined"]
+    assert "both a time" in relevance(project)["drift"]["undefined"]
     assert relevance(project)["attention"] == []
 
 

@@ -137,7 +137,7 @@ def test_a_release_gives_the_same_numbers_and_stands_beside_another(project, tmp
     }
     for one in (project, other):
         freezing.write_release(one, tmp_path / one.slug)
-    from_files = kind.compute(source_of_files(tmp_path / project.slug, beside=[tmp_path / other.slug]), **options)
+    from_files = kind.compute(source_of_files(tmp_path / project.slug, siblings=[tmp_path / other.slug]), **options)
     for result in (found, from_files):
         result.pop("behind")
         result.pop("made_from")

@@ -381,7 +381,7 @@ def test_files_of_two_projects_give_the_same_numbers_as_the_database(dataset, pa
     projects = (pairs, whole, claims)
     for project in projects:
         freezing.write_release(project, tmp_path / project.slug)
-    files = source_of_files(tmp_path / pairs.slug, beside=[tmp_path / one.slug for one in projects[1:]])
+    files = source_of_files(tmp_path / pairs.slug, siblings=[tmp_path / one.slug for one in projects[1:]])
     from_files = kind.compute(files, **options)
     for result in (found, from_files):
         result.pop("behind")

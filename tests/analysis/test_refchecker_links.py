@@ -112,7 +112,7 @@ def test_decided_by_touched_labels_too_the_checkers_cells_follow(world):
 def test_a_release_s_files_open_the_same(world, tmp_path):
     for slug in (world.project.slug, "coarser"):
         freezing.write_release(Project.objects.get(slug=slug), tmp_path / slug)
-    files = source_of_files(tmp_path / world.project.slug, beside=[tmp_path / "coarser"])
+    files = source_of_files(tmp_path / world.project.slug, siblings=[tmp_path / "coarser"])
     found = []
     for source in (files, DatabaseSource(world.project)):
         items = Items.from_json(compute(source, other_pieces="coarser", quick=True)["behind"])

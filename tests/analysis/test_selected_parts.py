@@ -41,7 +41,7 @@ def sources_of(tmp_path, *projects) -> list[Source]:
     for project in projects:
         freezing.write_release(project, tmp_path / project.slug)
     first, *others = (tmp_path / project.slug for project in projects)
-    return [DatabaseSource(projects[0]), source_of_files(first, beside=others)]
+    return [DatabaseSource(projects[0]), source_of_files(first, siblings=others)]
 
 
 def report(name: str, source: Source, **options) -> dict:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.releases.cards.settled import settled
+from analysis.releases.cards.final_labels import final_labels
 from analysis.rules import deciding
 from analysis.rules.kinds import RuleError
 from analysis.rules.running import preview, run_rule
@@ -174,7 +174,7 @@ def test_druid_drops_what_lies_far_apart_and_asks_the_more_competent():
     kept = {one["question"]: one for one in preview(project, "k", "druid", {"quality": "keep"})["questions"]}
     assert kept["stance"]["dropped"] == 3  # a note changes nothing then
     # No majority takes the place of what was dropped, in a card as in an export.
-    in_card = settled(DatabaseSource(project))
+    in_card = final_labels(DatabaseSource(project))
     number_of = dict(
         zip(*(DatabaseSource(project).unit_frame("evidence")[name] for name in ("unit_key", "unit")), strict=True)
     )
@@ -270,9 +270,9 @@ def test_a_name_stands_for_one_rule_and_without_labels_there_is_none(study):
     with pytest.raises(RuleError, match="with other parameters already"):
         run_rule(project, None, "m", "majority", {"ties": "first"})
     empty = factories.make_project(project.dataset)
-    with pytest.raises(RuleError, match="Nobody has labelled"):
+    with pytest.raises(RuleError, match="No labels to apply"):
         run_rule(empty, None, "m", "majority", {})
-    with pytest.raises(CommandError, match="Nobody has labelled"):
+    with pytest.raises(CommandError, match="No labels to apply"):
         call_command("rule", empty.slug, "majority")
 
 
@@ -300,7 +300,7 @@ def test_an_export_says_which_rule_decided_and_comes_back(study, tmp_path):
     assert all(one["posterior"] == round(one["posterior"], 3) for one in lines if one["method"] == "rule:firm")
     assert {one["unit_kind"] for one in lines if one["method"] == "rule:verdicts"} == {"claim"}
     factories.make_user(is_superuser=True)
-    by_card = {one.method for one in settled(DatabaseSource(project)).values()}
+    by_card = {one.method for one in final_labels(DatabaseSource(project)).values()}
     assert by_card == {"", "adjudicated", "majority", "rule:firm"}
     slug = project.slug
     Project.objects.filter(pk=project.pk).update(slug="before")

@@ -27,8 +27,8 @@ def test_fitting_patterns_as_they_are_ends_where_the_model_ended(model):
     found = model(labels)
     patterns = rater_patterns(labels)
     examples = patterns.units[patterns.first]
-    assert (patterns.given.sum(axis=1) == np.bincount(labels.unit)[examples]).all()
-    fit = _Fit(patterns.given, 5, 3, found.confusion is None)
+    assert (patterns.one_hot.sum(axis=1) == np.bincount(labels.unit)[examples]).all()
+    fit = _Fit(patterns.one_hot, 5, 3, found.confusion is None)
     start = fit.start(found.posterior[examples], found.competence, patterns.times)
     assert fit.competence(start, patterns.times[:, None])[0] == pytest.approx(found.competence, abs=0.01)
 
@@ -37,7 +37,7 @@ def test_fitting_patterns_as_they_are_ends_where_the_model_ended(model):
 def test_a_resample_ends_where_it_would_end_alone(model):
     labels = planted(np.random.default_rng(4), n=60)
     found, patterns = model(labels), rater_patterns(labels)
-    fit = _Fit(patterns.given, 5, 3, found.confusion is None)
+    fit = _Fit(patterns.one_hot, 5, 3, found.confusion is None)
     start = fit.start(found.posterior[patterns.units[patterns.first]], found.competence, patterns.times)
     weight = np.random.default_rng(5).multinomial(60, patterns.times / 60, 8).T.astype(float)
     alone = [fit.competence(start, weight[:, [place]])[0] for place in range(8)]
@@ -116,7 +116,7 @@ def test_resamples_with_one_label_have_no_competence():
     value = (unit >= 6).astype(int)
     labels = Labels(unit, rater, value, 12, ("a", "b"), cluster=np.arange(12) // 6)
     found, patterns = mace(labels), rater_patterns(labels)
-    fit = _Fit(patterns.given, 3, 2, is_mace=True)
+    fit = _Fit(patterns.one_hot, 3, 2, is_mace=True)
     first = patterns.units[patterns.first]
     start = fit.start(found.posterior[first], found.competence, patterns.times)
     of_both, of_one = fit.competence(start, np.array([[6.0, 12.0], [6.0, 0.0]]))

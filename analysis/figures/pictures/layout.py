@@ -41,9 +41,9 @@ def new_axes(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def limits(axis: Axis, values: list[float], beside: tuple[float, ...] = ()) -> tuple[float, float]:
+def limits(axis: Axis, values: list[float], more: tuple[float, ...] = ()) -> tuple[float, float]:
     """Where the axis ends: where it says, or a little beyond the data and what they are compared with."""
-    seen = [*values, *beside, *(end for end in (axis.low, axis.high) if end is not None)] or [0.0]
+    seen = [*values, *more, *(end for end in (axis.low, axis.high) if end is not None)] or [0.0]
     low, high = min(seen), max(seen)
     margin = 0.05 * (high - low) or 0.5
     return (axis.low if axis.low is not None else low - margin, axis.high if axis.high is not None else high + margin)

@@ -36,8 +36,8 @@ def plot(picture: Picture) -> tuple[Figure, Axes, Links]:
 def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
     rows, series = picture.rows, picture.series
     # Series stand side by side in a row, those that it has: a row of one stands on its line.
-    beside = {row: [item.series for item in picture.items if item.row == row] for row in rows}
-    most = max(map(len, beside.values()))
+    of_row = {row: [item.series for item in picture.items if item.row == row] for row in rows}
+    most = max(map(len, of_row.values()))
     band = 0.8 / most
     lies = picture.direction == "horizontal"
     each = 0.26 if lies else 0.3
@@ -52,7 +52,7 @@ def _intervals(picture: Intervals) -> tuple[Figure, Axes, Links]:
     named = set()
     for item in picture.items:
         place, row = series.index(item.series), rows.index(item.row)
-        mine = beside[item.row]
+        mine = of_row[item.row]
         at = row + (mine.index(item.series) - (len(mine) - 1) / 2) * band
         name = plain(item.series) if item.series and place not in named else "_"
         if item.value is None:
@@ -207,7 +207,7 @@ def _scatter(picture: Scatter) -> tuple[Figure, Axes, Links]:
 def _names_beside(axes: Axes, picture: Scatter) -> None:
     """Each dot's title on the side of it where it meets no dot and no other title, as far as one is free."""
     at = axes.transData.transform([(point.x, point.y) for point in picture.points]).tolist()
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
+    boxes = [(x - 4, y - 4, x + 4, y + 4) for x, y in at]
     for (x, y), point in zip(at, picture.points, strict=True):
         title = textwrap.shorten(plain(point.title), 32, placeholder="…")
         width = 5.2 * len(title)
@@ -217,8 +217,8 @@ def _names_beside(axes: Axes, picture: Scatter) -> None:
             (0, 7, "center", "bottom"): (x - width / 2, y + 6, x + width / 2, y + 16),
             (0, -7, "center", "top"): (x - width / 2, y - 16, x + width / 2, y - 6),
         }
-        best = min(sides, key=lambda side: sum(_meet(sides[side], box) for box in taken))
-        taken.append(sides[best])
+        best = min(sides, key=lambda side: sum(_meet(sides[side], box) for box in boxes))
+        boxes.append(sides[best])
         how = {"ha": best[2], "va": best[3], "size": SMALL}
         write(axes, title, (point.x, point.y), "data", best[:2], **how)
 

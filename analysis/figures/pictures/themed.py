@@ -57,7 +57,7 @@ def _whole(drawn: bytes, picture: Picture, links: Links, address: Address | None
     box = root.get("viewBox", "").split()
     linked = {gid: (address(figure), words) for gid, (figure, words) in links.items()} if address is not None else {}
     used = {reference for node in root.iter() for reference in _referred(node) if reference}
-    parts = [_taken(child, ids, linked, used) for child in root]
+    parts = [_allowed(child, ids, linked, used) for child in root]
     width, height = (round(float(size) * PIXELS_PER_POINT) for size in box[2:])
     whole = ElementTree.Element(
         "svg",
@@ -78,7 +78,7 @@ def _whole(drawn: bytes, picture: Picture, links: Links, address: Address | None
     return ElementTree.tostring(whole, encoding="unicode")
 
 
-def _taken(node: ElementTree.Element, ids: str, linked: dict, used: set[str]) -> ElementTree.Element | None:
+def _allowed(node: ElementTree.Element, ids: str, linked: dict, used: set[str]) -> ElementTree.Element | None:
     """The element as a page may have it, with all that is in it; None for what pages need not (metadata, styles)."""
     tag = node.tag.removeprefix(SVG)
     if tag not in ELEMENTS:
@@ -93,12 +93,12 @@ def _taken(node: ElementTree.Element, ids: str, linked: dict, used: set[str]) ->
         kept["href"] = "#" + f"{ids}-{node.attrib[XLINK + 'href'].removeprefix('#')}"
     if tag in IDENTIFIED and node.get("id", "") in used:
         kept["id"] = f"{ids}-{node.get('id')}"
-    taken = ElementTree.Element(tag, kept)
-    taken.text = node.text if tag == "text" else None
-    taken.extend([part for child in node if (part := _taken(child, ids, linked, used)) is not None])
+    copied = ElementTree.Element(tag, kept)
+    copied.text = node.text if tag == "text" else None
+    copied.extend([part for child in node if (part := _allowed(child, ids, linked, used)) is not None])
     if node.get("id") in linked:
-        return _link(taken, *linked[node.get("id")])
-    return taken if len(taken) or tag not in ("g", "defs") else None
+        return _link(copied, *linked[node.get("id")])
+    return copied if len(copied) or tag not in ("g", "defs") else None
 
 
 def _link(place: ElementTree.Element, address: str, words: str) -> ElementTree.Element:

@@ -104,9 +104,9 @@ class Command(BaseCommand):
         others = list(Project.objects.filter(dataset=rows.dataset_id, slug__in=options["others"]).exclude(pk=rows.pk))
         if unknown := sorted({*options["others"]} - {one.slug for one in others}):
             raise CommandError(f"There is no other project {', '.join(unknown)} on the data set of {rows.slug}")
-        given = {name: options[f"only_{name}"] for name in FILTERS if options[f"only_{name}"]}
+        only = {name: options[f"only_{name}"] for name in FILTERS if options[f"only_{name}"]}
         try:
-            filters = scope_of(rows, given).get("selection", {})
+            filters = scope_of(rows, only).get("selection", {})
             chosen = {"others": others, "filters": filters, "decisions": options["decisions"]}
             manifest = write_release(rows, folder, note=note, version=release_version, **chosen)
         except (ValueError, JobError, NotReady) as error:

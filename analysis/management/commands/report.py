@@ -52,6 +52,7 @@ class Command(BaseCommand):
         parser.add_argument("--from-files", action="store_true", help="PROJECT is a release's files, or a table")
         parser.add_argument(
             "--beside",
+            dest="siblings",
             action="append",
             type=Path,
             default=[],
@@ -103,29 +104,29 @@ class Command(BaseCommand):
                 words += f" ({', '.join(option.choices)})"
             parser.add_argument(option.argument, dest=f"option_{option.name}", help=words.replace("%", "%%"), **kind)
 
-    def handle(self, *args, subject, name, format, picture, from_files, beside, level, labels, **options):
+    def handle(self, *args, subject, name, format, picture, from_files, siblings, level, labels, **options):
         report = get_report(name)
-        given = {
+        values = {
             option: options[f"option_{option}"]
             for option, _ in options_of_all().items()
             if options[f"option_{option}"] is not None
         }
-        unknown = sorted(set(given) - {option.name for option in report.options})
+        unknown = sorted(set(values) - {option.name for option in report.options})
         if unknown:
             known = ", ".join(option.argument for option in report.options) or "none"
             raise CommandError(f"{name} has no option {', '.join(unknown)}; it has {known}")
         conditions = {one: options[f"only_{one}"] for one in NAMES if options[f"only_{one}"]}
         try:
-            if beside and not from_files:
+            if siblings and not from_files:
                 raise CommandError("--beside is for files; projects find each other on their data set")
             shape = shape_of(options["columns"], options["rater_columns"], options["model_columns"])
             mapping = mapping_of(options["mapping"], shape)
-            how = {"level": level or "", "labels": labels, "beside": beside, "shape": shape, "mapping": mapping}
+            how = {"level": level or "", "labels": labels, "siblings": siblings, "shape": shape, "mapping": mapping}
             how |= {"leaves_out": options["leave_out"], "join": options["join"]}
             source = self.source_of(subject, from_files, how, conditions)
             if reason := report.fits(source.asked):
                 raise CommandError(reason + self.as_labels(source))
-            result = report.compute(source, **report.values(source, given))
+            result = report.compute(source, **report.values(source, values))
         except ValueError as error:
             raise CommandError(str(error)) from None
         result.pop("behind", None)  # numbers of units: they mean something in this source only

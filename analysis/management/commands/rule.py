@@ -37,13 +37,13 @@ class Command(BaseCommand):
         user = User.objects.filter(username=as_user).first() if as_user else None
         if as_user and user is None:
             raise CommandError(f"There is no user {as_user!r}")
-        given = {key.removeprefix("rule_"): value for key, value in options.items() if key.startswith("rule_")}
-        given = {key: value for key, value in given.items() if value is not None}
+        parameters = {key.removeprefix("rule_"): value for key, value in options.items() if key.startswith("rule_")}
+        parameters = {key: value for key, value in parameters.items() if value is not None}
         try:
             if options["preview"]:
-                outcome = preview(row, name or kind, kind, given)
+                outcome = preview(row, name or kind, kind, parameters)
             else:
-                run = run_rule(row, user, name or kind, kind, given)
+                run = run_rule(row, user, name or kind, kind, parameters)
                 outcome = {"name": run.name, "version": run.version, **run.counts}
         except RuleError as error:
             raise CommandError(str(error)) from None

@@ -72,14 +72,14 @@ class ReleaseForm(forms.Form):
         return [self[name] for name in FILTERS]
 
     def clean(self):
-        said = super().clean()
-        given = {name: str(said[name]) for name in FILTERS if said.get(name)}
+        cleaned = super().clean()
+        filters = {name: str(cleaned[name]) for name in FILTERS if cleaned.get(name)}
         try:
-            said["filters"] = scope_of(self.project, given).get("selection", {})
+            cleaned["filters"] = scope_of(self.project, filters).get("selection", {})
         except WrongChoice as error:
             for name in error.names:
                 self.add_error(name if name in FILTERS else None, str(error))
-        return said
+        return cleaned
 
 
 class WithdrawalForm(forms.Form):

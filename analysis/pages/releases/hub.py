@@ -30,19 +30,19 @@ def project_release_hub(request, slug, number):
     form = HubForm(request.POST if request.method == "POST" else None)
     files = None
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
             if "dry_run" in request.POST:
-                check_repository(said["repository"])
-                files = files_to_send(release, said["with_comments"])
+                check_repository(cleaned["repository"])
+                files = files_to_send(release, cleaned["with_comments"])
             else:
                 start_publishing(
                     release,
                     request.user,
-                    said["repository"],
-                    said["token"],
-                    is_private=not said["is_public"],
-                    **{name: said[name] for name in ("is_update", "with_comments", "keeps_token")},
+                    cleaned["repository"],
+                    cleaned["token"],
+                    is_private=not cleaned["is_public"],
+                    **{name: cleaned[name] for name in ("is_update", "with_comments", "keeps_token")},
                 )
                 return redirect("project_release_hub", slug, number)
         except HubError as error:

@@ -37,10 +37,16 @@ def project_releases(request, slug):
     form = ReleaseForm(data, initial={"version": next_version(project)}, project=project, others=others)
     if request.method == "POST" and form.is_valid():
         try:
-            said = form.cleaned_data
-            with_others = [project_with_labels_for(request.user, one.slug) for one in said.get("projects", ())]
+            cleaned = form.cleaned_data
+            with_others = [project_with_labels_for(request.user, one.slug) for one in cleaned.get("projects", ())]
             release = start_freezing(
-                project, request.user, said["note"], said["version"], with_others, said["filters"], said["decisions"]
+                project,
+                request.user,
+                cleaned["note"],
+                cleaned["version"],
+                with_others,
+                cleaned["filters"],
+                cleaned["decisions"],
             )
         except VersionTaken as error:
             form.add_error("version", str(error))

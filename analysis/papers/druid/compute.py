@@ -160,11 +160,11 @@ def _notes(
 
 def _not_measured(of_features: list[Run], measured: list[Characteristic]) -> list[str]:
     """Characteristics that no run has, with what to start, and those that are undefined everywhere."""
-    has, given = {one.key for one in measured}, {score for run in of_features for score in run.scores}
-    empty = [one.title for one in FEATURES if one.score in given - has and one.instead_of not in given]
+    has, scores = {one.key for one in measured}, {score for run in of_features for score in run.scores}
+    empty = [one.title for one in FEATURES if one.score in scores - has and one.instead_of not in scores]
     notes = [f"Undefined for every pair, so in no table: {', '.join(empty)}."] if empty else []
     missing: dict[str, list[str]] = {}
     for one in FEATURES:
-        if one.score not in given and not one.instead_of:
+        if one.score not in scores and not one.instead_of:
             missing.setdefault(MEASURED_BY.get(one.score, MEASURES_THE_REST), []).append(one.title)
     return notes + [f"Not measured: {', '.join(titles)}; start the checker {name}." for name, titles in missing.items()]

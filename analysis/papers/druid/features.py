@@ -43,14 +43,14 @@ class Characteristic:
 
 def characteristics_of(source: Source, pairs: Pairs, runs: list[Run], perplexities: list[Run]) -> list[Characteristic]:
     """Each of FEATURES from the first run that has it, and the perplexity under every model, where any pair has one."""
-    given: dict[str, Run] = {}
+    run_of_score: dict[str, Run] = {}
     for run in runs:
         for name in run.scores:
-            given.setdefault(name, run)
+            run_of_score.setdefault(name, run)
     characteristics = [
-        _characteristic(source, pairs, given[feature.score], feature.score, feature)
+        _characteristic(source, pairs, run_of_score[feature.score], feature.score, feature)
         for feature in FEATURES
-        if feature.score in given and feature.instead_of not in given
+        if feature.score in run_of_score and feature.instead_of not in run_of_score
     ]
     names = model_names(perplexities)
     for run in perplexities:

@@ -97,10 +97,10 @@ def compute(
     chosen = next((machine for machine in machines if machine.key == automatic), None)
     if automatic and chosen is None:
         raise ValueError(f"automatic is one of {', '.join(offered(source)) or 'none'}, not {automatic!r}")
-    beside = next((run for run in baseline_runs(source) if run.uuid == baselines), None)
-    if baselines and beside is None:
+    baseline = next((run for run in baseline_runs(source) if run.uuid == baselines), None)
+    if baselines and baseline is None:
         raise ValueError(f"project {source.slug} has no finished run of the text baselines {baselines!r}")
-    runs = [run.uuid for run in (chosen and chosen.run, beside) if run]
+    runs = [run.uuid for run in (chosen and chosen.run, baseline) if run]
     items = AspectItems(study, runs, "" if reference == "majority" else reference)
     compared, clean = [], {}
     for place, machine in enumerate(machines):
@@ -112,7 +112,7 @@ def compute(
             _compared(study, items, f"m{place}", machine, people, (len(latest_labels), len(counted)), quick=quick)
         )
     add_judgements(items.items, source.type, latest_labels, latest_labels, of_runs=clean)
-    rows = [_baseline(study, items, everyone, beside, name, quick=quick) for name in BASELINES] if beside else []
+    rows = [_baseline(study, items, everyone, baseline, name, quick=quick) for name in BASELINES] if baseline else []
     tested = _corrected([*compared, *rows])
     result = Icat(
         reference=reference,

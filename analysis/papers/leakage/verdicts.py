@@ -52,7 +52,7 @@ def truth_of(claims: pd.DataFrame, labels: Sequence[tuple[str, ...]]) -> dict[st
             for name in filter(None, known):
                 places.setdefault(_plain(name), place)
     return {
-        key: places.get(said := _plain(verdict), places.get(_plain(VERDICT_OF.get(said, "")), -1))
+        key: places.get(plain := _plain(verdict), places.get(_plain(VERDICT_OF.get(plain, "")), -1))
         for key, verdict in zip(claims["key"], claims["verdict"].fillna(""), strict=True)
     }
 
@@ -81,7 +81,7 @@ class Judge(ABC):
 class TogetherJudge(Judge):
     """Runs of one checker on claims, each by the first passages of one retrieval: (retrieval, how many) -> by claim."""
 
-    given: dict[tuple[str, int], dict[str, int]]
+    verdicts: dict[tuple[str, int], dict[str, int]]
 
     @classmethod
     def of(cls, source: Source, claims: pd.DataFrame) -> TogetherJudge | None:
@@ -94,23 +94,23 @@ class TogetherJudge(Judge):
         alike = [run for run in runs if _who(run) == _who(newest)]
         unit_keys = source.unit_frame(source.type.unit_kind).set_index("unit")["claim"]
         places = {label.value: place for place, label in enumerate(dimension.labels)}
-        given: dict[tuple[str, int], dict[str, int]] = {}
+        verdicts: dict[tuple[str, int], dict[str, int]] = {}
         for run in sorted(alike, key=lambda run: (str(run.created_at), run.uuid)):
-            told = run.provenance[RETRIEVED]
-            said = source.suggestion_frame(run)
-            said = said[said["dimension"] == dimension.slug]
-            given[told["retrieval"], told["first"]] = {
+            retrieved = run.provenance[RETRIEVED]
+            labels = source.suggestion_frame(run)
+            labels = labels[labels["dimension"] == dimension.slug]
+            verdicts[retrieved["retrieval"], retrieved["first"]] = {
                 unit_keys[unit]: places[label]
-                for unit, label in zip(said["unit"], said["label"], strict=True)
+                for unit, label in zip(labels["unit"], labels["label"], strict=True)
                 if unit in unit_keys.index and label in places
             }
         names = [(label.value, label.title) for label in dimension.labels]
         titles = tuple(label.title for label in dimension.labels)
-        return cls(newest.name, titles, truth_of(claims, names), True, given)
+        return cls(newest.name, titles, truth_of(claims, names), True, verdicts)
 
     def concluded(self, queries: list[str], retrieval: Retrieval, by_query: dict[str, list[Hit]], k: int) -> list[int]:
-        said = self.given.get((retrieval.uuid, k), {})
-        return [said.get(query, -1) for query in queries]
+        verdicts = self.verdicts.get((retrieval.uuid, k), {})
+        return [verdicts.get(query, -1) for query in queries]
 
 
 def _who(run: Run) -> tuple:

@@ -61,7 +61,7 @@ def answers(
     not find bad.
     """
     reference = np.where(study.complete(people)[:, None], study.counts(people), 0)
-    asked = study.beside(people, checker)
+    asked = study.aligned(people, checker)
     predicted = np.where(study.complete(asked)[:, None], study.counts(asked), 0)
     kept = ~study.responses["model"].isin(without).to_numpy()
     answers_of_settings = []

@@ -61,7 +61,7 @@ class PieceItems:
         self.add_labels(f"{name}.people", f"People, against {title}", people, **of)
         both = (people >= 0) & (checker >= 0)
         self._add_same(f"{name}.pieces", f"Label by {title} and by people", both, people == checker, **of)
-        by_people, by_checker = (study.worst_labels(codes) for codes in (people, study.beside(people, checker)))
+        by_people, by_checker = (study.worst_labels(codes) for codes in (people, study.aligned(people, checker)))
         self.add_worst(name, title, by_people, by_checker, **of)
         place = study.units["place"].to_numpy()
         code = np.where(by_people == 0, np.where(by_checker == 0, 0, 1), np.where(by_checker == 0, 2, 3))

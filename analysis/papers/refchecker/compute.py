@@ -71,7 +71,7 @@ def compute(
                 rankings=rankings(study, counted, codes, quick=quick),
             )
         )
-        by_strict[title] = strict_by_response(study, counted), strict_by_response(study, study.beside(counted, codes))
+        by_strict[title] = strict_by_response(study, counted), strict_by_response(study, study.aligned(counted, codes))
     ranked = adjusted([one.rankings for one in checkers])
     add_judgements(items.items, study.kind, everything, everything, of_runs={} if touched else clean)
     result = RefChecker(

@@ -112,7 +112,7 @@ class Study:
         none has one on the scale."""
         return first_present(np.where(self.complete(codes)[:, None], self.counts(codes), 0), self.worst_first)
 
-    def beside(self, people: np.ndarray, checker: np.ndarray) -> np.ndarray:
+    def aligned(self, people: np.ndarray, checker: np.ndarray) -> np.ndarray:
         """The checker's codes aligned with people's: a piece that people found bad is asked of nobody, and a
         label off the scale is no answer about any other."""
         return np.where(people == OFF_SCALE, OFF_SCALE, np.where(checker >= 0, checker, NONE))

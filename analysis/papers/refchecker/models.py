@@ -119,7 +119,7 @@ def rankings(study: Study, people: np.ndarray, checker: np.ndarray, *, quick: bo
 
     `people` and `checker` are codes of pieces. Per setting, and the unweighted mean of settings.
     """
-    asked = study.beside(people, checker)
+    asked = study.aligned(people, checker)
     whole = study.complete(people) & study.complete(asked)
     shares = []
     for codes in (people, asked):

@@ -361,10 +361,10 @@ def _ranks(result: RefChecker, place: int, setting: str) -> Table:
         for row in one.rankings.settings[place].models
     ]
 
-    def compared(row, **said: str | tuple[str, ...]) -> dict:
+    def compared(row, **codes: str | tuple[str, ...]) -> dict:
         """Answers that both label in full, and what `people` and the `checker` say of their pieces."""
         columns = {"people": f"c{row[0]}.people", "checker": f"c{row[0]}"}
-        of = {columns[who]: label for who, label in said.items()}
+        of = {columns[who]: label for who, label in codes.items()}
         return at(setting, row[2]["model"]) | {f"c{row[0]}.worst": BOTH} | of
 
     columns = [

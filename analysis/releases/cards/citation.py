@@ -36,8 +36,8 @@ def citation_file(manifest: dict) -> str:
 
 
 def _author(name: str) -> dict[str, str]:
-    family, comma, given = name.partition(",")
-    return {"family-names": family.strip(), "given-names": given.strip()} if comma else {"name": name}
+    family, comma, given_name = name.partition(",")
+    return {"family-names": family.strip(), "given-names": given_name.strip()} if comma else {"name": name}
 
 
 def version_of(release: dict) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.releases.cards.settled import Settled
+from analysis.releases.cards.final_labels import FinalLabel
 from analysis.reports.agreement.agreement.result import Agreement
 from analysis.reports.agreement.agreement.show import REPORT
 from analysis.sources.base import Source, unanswered
@@ -13,7 +13,7 @@ from analysis.sources.scoped import as_source
 from annotation.task_types import Dimension
 
 
-def facts_of(source: Source, found: dict[tuple[int, str], Settled]) -> dict:
+def facts_of(source: Source, found: dict[tuple[int, str], FinalLabel]) -> dict:
     """Plain data. Times are whole seconds in UTC; figures are rounded, since the last digits are the processor's."""
     units = source.unit_frame(source.type.unit_kind)
     labels, answers = source.label_frame(units), source.answer_frame()
@@ -48,16 +48,16 @@ def facts_of(source: Source, found: dict[tuple[int, str], Settled]) -> dict:
 
 def _raters(people, answers) -> list[dict]:
     """People in the order of pseudonyms: who gave how many answers in how many hours."""
-    said = answers.groupby("rater")["seconds"].agg(["size", "sum"])
+    seconds = answers.groupby("rater")["seconds"].agg(["size", "sum"])
     kinds = dict(zip(people["rater"].tolist(), people["kind"].tolist(), strict=True))
     return [
         {
             "rater": rater,
             "kind": str(kinds.get(rater, "")),
-            "answers": int(said.loc[rater, "size"]),
-            "hours": round(float(said.loc[rater, "sum"]) / 3600, 2),
+            "answers": int(seconds.loc[rater, "size"]),
+            "hours": round(float(seconds.loc[rater, "sum"]) / 3600, 2),
         }
-        for rater in sorted(said.index.tolist())
+        for rater in sorted(seconds.index.tolist())
     ]
 
 
@@ -136,7 +136,7 @@ def agreement_of(source: Source) -> list[dict]:
                 for one in question.figures
             ],
         }
-        for question in result.told
+        for question in result.headline_questions
     ]
 
 

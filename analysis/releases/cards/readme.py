@@ -91,8 +91,8 @@ def _plain(text: str) -> str:
 
 
 def section(title: str, text: str | None, *, is_plain: bool = True) -> str:
-    said = "Not stated." if text is None else _plain(text).rstrip("\n") if is_plain else text
-    return f"## {title}\n\n{said}\n"
+    body = "Not stated." if text is None else _plain(text).rstrip("\n") if is_plain else text
+    return f"## {title}\n\n{body}\n"
 
 
 def _cell(value: object) -> str:
@@ -169,11 +169,11 @@ def written(figure: dict) -> str:
 def _people(facts: dict) -> str:
     raters = facts["raters"]
     slots = sum(map(is_slot, raters))
-    said = n_of(len(raters) - slots, "people") + (f" and {n_of(slots, 'exchangeable places')}" if slots else "")
+    counted = n_of(len(raters) - slots, "people") + (f" and {n_of(slots, 'exchangeable places')}" if slots else "")
     span = (
         "" if facts["first_answer"] is None else f", from {facts['first_answer'][:10]} to {facts['last_answer'][:10]}"
     )
-    words = f"{said} gave {n_of(facts['answers'], 'answers')} in {facts['hours']:,.2f} hours of activity{span}."
+    words = f"{counted} gave {n_of(facts['answers'], 'answers')} in {facts['hours']:,.2f} hours of activity{span}."
     if facts["answers_without_time"]:
         words += f" Of {facts['answers_without_time']:,} answers the time is not known."
     rows = [(f"`{one['rater']}`", one["kind"], f"{one['answers']:,}", f"{one['hours']:.2f}") for one in raters[:50]]
@@ -215,16 +215,16 @@ def _of_rule(method: str, settings: dict) -> str:
     kind = KINDS.get(newest.get("kind"))
     if kind is None:
         return METHODS["rule"]
-    said = {one.title.lower(): newest["parameters"].get(one.name, one.default) for one in kind.parameters}
-    parameters = "; ".join(f"{title} {value}" for title, value in said.items() if value != "")
+    values = {one.title.lower(): newest["parameters"].get(one.name, one.default) for one in kind.parameters}
+    parameters = "; ".join(f"{title} {value}" for title, value in values.items() if value != "")
     return f"version {newest['version']} of a rule, {kind.title}: {parameters}"
 
 
 def _limits(card: dict, facts: dict, filters: dict) -> str:
     lines = []
     if filters:
-        said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in sorted(filters.items()))
-        lines.append(f"- Only a part of the labels is here: {_cell(said)}.")
+        listed_filters = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in sorted(filters.items()))
+        lines.append(f"- Only a part of the labels is here: {_cell(listed_filters)}.")
     if facts["undecided"]:
         lines.append(f"- {facts['undecided']:,} labels are missing although their question was asked.")
     if len([one for one in facts["raters"] if not is_slot(one)]) < 2 and not any(map(is_slot, facts["raters"])):
@@ -251,6 +251,6 @@ def changes_section(changes: list[dict]) -> str:
     lines = []
     for one in changes:
         name = f"**{_cell(one['version'] or one['number'])}**"
-        said = _cell(one["note"]) if one["note"] else "No note."
-        lines.append(f"- {name} ({one['date']}): {said}")
+        note = _cell(one["note"]) if one["note"] else "No note."
+        lines.append(f"- {name} ({one['date']}): {note}")
     return "## Changes\n\n" + "\n".join(lines) + "\n" if lines else ""

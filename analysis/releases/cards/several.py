@@ -28,7 +28,7 @@ from analysis.sources.releases.files import MANIFEST, digest_of
 class ReleasePart:
     folder: str
     manifest: dict
-    beside: WrittenCard
+    card: WrittenCard
 
 
 def write_around(folder: Path, manifest: dict, parts: list[ReleasePart]) -> dict[str, dict]:
@@ -37,9 +37,9 @@ def write_around(folder: Path, manifest: dict, parts: list[ReleasePart]) -> dict
         f"{part.folder}-{name}": table
         | {"files": {split: f"{part.folder}/{path}" for split, path in table["files"].items()}}
         for part in parts
-        for name, table in part.beside.tables.items()
+        for name, table in part.card.tables.items()
     }
-    digests = {f"{part.folder}/{name}": one for part in parts for name, one in part.beside.digests.items()}
+    digests = {f"{part.folder}/{name}": one for part in parts for name, one in part.card.digests.items()}
     digests |= {name: digest_of(folder / name) for part in parts for name in [f"{part.folder}/{MANIFEST}"]}
     facts = _merged(parts)
     texts = {
@@ -47,14 +47,14 @@ def write_around(folder: Path, manifest: dict, parts: list[ReleasePart]) -> dict
         CROISSANT: croissant_of(manifest, facts, tables, digests),
         CITATION: citation_file(manifest),
         ZENODO: zenodo_of(manifest, facts),
-        FIGURES: as_text({part.folder: part.beside.facts for part in parts}),
+        FIGURES: as_text({part.folder: part.card.facts for part in parts}),
     }
     return digests | write_texts(folder, texts)
 
 
 def _merged(parts: list[ReleasePart]) -> dict:
     """The facts that are sums, and lists one after another with the project's title before what they are about."""
-    every = [part.beside.facts for part in parts]
+    every = [part.card.facts for part in parts]
     decided: Counter[str] = Counter()
     for facts in every:
         decided.update(facts["decided_by"])
@@ -62,7 +62,7 @@ def _merged(parts: list[ReleasePart]) -> dict:
     named = [
         question | {"title": f"{part.manifest['release']['title']}: {question['title']}"}
         for part in parts
-        for question in part.beside.facts["agreement"]
+        for question in part.card.facts["agreement"]
     ]
     return {name: sum(facts[name] for facts in every) for name in ("units", "items", "answers", "judgements")} | {
         "raters": [rater for facts in every for rater in facts["raters"]],
@@ -77,11 +77,11 @@ def _merged(parts: list[ReleasePart]) -> dict:
 def _readme(manifest: dict, facts: dict, tables: dict, parts: list[ReleasePart]) -> str:
     release, card = manifest["release"], manifest["settings"].get("card", {})
     title = title_of(manifest)
-    has_spans = any(part.beside.has_spans for part in parts)
+    has_spans = any(part.card.has_spans for part in parts)
     head = head_of(card | {"title": title}, facts, tables, has_spans, default=f"{parts[0].folder}-{LABELS}")
     rows = [
         (f"`{part.folder}`", part.manifest["release"]["title"], part.manifest["task_type"])
-        + tuple(f"{part.beside.facts[name]:,}" for name in ("units", "answers"))
+        + tuple(f"{part.card.facts[name]:,}" for name in ("units", "answers"))
         for part in parts
     ]
     agreement = [

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.releases.cards.settled import Settled
+from analysis.releases.cards.final_labels import FinalLabel
 from analysis.releases.writing import ROWS_AT_ONCE, is_missing, plain, release_memory, slices
 from analysis.sources.base import Source
 from analysis.sources.releases.files import line_of
@@ -60,7 +60,7 @@ def split_of(group: str, shares: list[int]) -> str:
     return SPLIT_NAMES[-1]
 
 
-def write_tables(source: Source, folder: Path, found: dict[tuple[int, str], Settled], splits: str) -> dict:
+def write_tables(source: Source, folder: Path, found: dict[tuple[int, str], FinalLabel], splits: str) -> dict:
     """Write the tables; returns what was written: table -> {"columns": [[name, type, words]], "files": {split: name},
     "rows": {split: number}}."""
     units = source.unit_frame(source.type.unit_kind)
@@ -120,7 +120,7 @@ def _write(folder: Path, table: str, rows: TableParts, of_unit: dict[int, str]) 
     release_memory()
     written = [split for split in SPLIT_NAMES if split in writers]
     return {
-        "columns": [[name, *said] for name, said in rows.columns.items()],
+        "columns": [[name, *described] for name, described in rows.columns.items()],
         "files": {split: names[split] for split in written},
         "rows": {split: counts[split] for split in written},
     }
@@ -180,8 +180,8 @@ def _number(label: str | None) -> float | None:
     return None if label is None else float(label)
 
 
-def _free(name: str, taken: dict) -> str:
-    return f"{name}_label" if name in taken else name
+def _free(name: str, columns: dict) -> str:
+    return f"{name}_label" if name in columns else name
 
 
 def _druid_rows(folder: Path, units: pd.DataFrame) -> TableParts | None:
@@ -265,6 +265,6 @@ def _spans(frame: pd.DataFrame) -> dict[tuple[int, str, str], str]:
     found: dict[tuple[int, str, str], list[str]] = {}
     columns = (frame[name].tolist() for name in ("unit", "rater", "dimension", "field", "start", "end", "own_label"))
     for unit, rater, dimension, field, start, end, label in zip(*columns, strict=True):
-        said = {"field": field, "start": int(start), "end": int(end)} | ({"label": label} if label else {})
-        found.setdefault((unit, rater, dimension), []).append(line_of(said))
+        span = {"field": field, "start": int(start), "end": int(end)} | ({"label": label} if label else {})
+        found.setdefault((unit, rater, dimension), []).append(line_of(span))
     return {place: f"[{','.join(spans)}]" for place, spans in found.items()}

@@ -10,8 +10,8 @@ from pathlib import Path
 from analysis.releases.cards.citation import citation_file
 from analysis.releases.cards.croissant import croissant_of
 from analysis.releases.cards.facts import facts_of
+from analysis.releases.cards.final_labels import final_labels
 from analysis.releases.cards.readme import readme_of
-from analysis.releases.cards.settled import settled
 from analysis.releases.cards.tables import write_tables
 from analysis.releases.cards.zenodo import zenodo_of
 from analysis.releases.writing import release_memory
@@ -39,7 +39,7 @@ def write_beside(folder: Path, changes: list[dict]) -> WrittenCard:
     """
     source = ReleaseSource(folder)
     manifest = source.files.manifest
-    found = settled(source)
+    found = final_labels(source)
     release_memory()
     facts = facts_of(source, found)
     release_memory()
@@ -81,4 +81,4 @@ def write_manifest(folder: Path, manifest: dict) -> None:
 def figures_again(path: Path) -> str:
     """The figures of the card, computed from the release's folder or zip."""
     source = ReleaseSource(path)
-    return as_text(facts_of(source, settled(source)))
+    return as_text(facts_of(source, final_labels(source)))

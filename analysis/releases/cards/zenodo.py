@@ -11,8 +11,8 @@ from analysis.releases.cards.citation import authors_of, citation_words, title_o
 def zenodo_of(manifest: dict, facts: dict) -> str:
     release, settings = manifest["release"], manifest["settings"]
     card = settings.get("card", {})
-    said = [settings.get("description"), card.get("motivation"), card.get("collection"), card.get("limits")]
-    said.append(f"{facts['units']:,} units, {facts['answers']:,} answers. SHA-256 of the data: {release['sha256']}.")
+    texts = [settings.get("description"), card.get("motivation"), card.get("collection"), card.get("limits")]
+    texts.append(f"{facts['units']:,} units, {facts['answers']:,} answers. SHA-256 of the data: {release['sha256']}.")
     found = {
         "upload_type": "dataset",
         "title": title_of(manifest),
@@ -20,7 +20,7 @@ def zenodo_of(manifest: dict, facts: dict) -> str:
         "publication_date": release["moment"][:10],
         "creators": [{"name": name} for name in authors_of(card)] or [{"name": f"The makers of {title_of(manifest)}"}],
         # Zenodo shows this as HTML.
-        "description": "".join(f"<p>{escape(text)}</p>" for text in said if text),
+        "description": "".join(f"<p>{escape(text)}</p>" for text in texts if text),
         "access_right": "open" if card.get("license") else "closed",
         "keywords": ["annotation", "natural language processing"],
         "notes": citation_words(manifest),

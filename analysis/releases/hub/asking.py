@@ -85,8 +85,8 @@ def start_publishing(
     with transaction.atomic():
         if token and keeps_token:
             keep_token(user, token)
-        said = {"release": release.number, "repository": repository}
-        job = create_job(Job.Kind.HUB, user, chunks=[({}, 0)], project=release.project, parameters=said)
+        parameters = {"release": release.number, "repository": repository}
+        job = create_job(Job.Kind.HUB, user, chunks=[({}, 0)], project=release.project, parameters=parameters)
         # A publication that broke off may have made the repository: it is this project's.
         ours = HubPublication.objects.filter(release__project=release.project, repository=repository, is_created=True)
         return HubPublication.objects.create(

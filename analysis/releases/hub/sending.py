@@ -100,7 +100,7 @@ def send_folder(
 
 
 def _explain(status: int, repository: str, makes: bool) -> None:
-    said = {
+    reasons = {
         401: "The hub refused the token; create one with write access and enter it",
         403: f"The token may not write to {repository}; use another token, or an owner that is yours",
         404: f"The hub has no data set {repository}; publish it as a new one",
@@ -111,4 +111,4 @@ def _explain(status: int, repository: str, makes: bool) -> None:
     }
     if status >= 500 or status == 429:
         raise UnavailableError(f"the hub {settings.HUB} answered {status}")
-    raise HubRefused(said.get(status, f"The hub answered {status}; nothing more was sent"))
+    raise HubRefused(reasons.get(status, f"The hub answered {status}; nothing more was sent"))

@@ -16,7 +16,7 @@ from annotation.decisions.revised import standing_at
 def changes_in(source: Source) -> dict:
     """What a report says of changes, as a part of `Result.made_from`; nothing where nothing changed."""
     found = {REVISED: revised_after_decisions(source), CAPTIONS: captions_of_answers(source)}
-    return {name: said for name, said in found.items() if said}
+    return {name: values for name, values in found.items() if values}
 
 
 def revised_after_decisions(source: Source) -> dict:
@@ -42,7 +42,7 @@ def revised_after_decisions(source: Source) -> dict:
     for annotation, number, at in zip(revisions["annotation"], revisions["number"], times, strict=True):
         history.setdefault(annotation, []).append((number, None if pd.isna(at) else at))
     rows = labels[["annotation", "number", "unit", "dimension", "label"]].itertuples(index=False, name=None)
-    said = {tuple(place): label for *place, label in rows}
+    latest = {tuple(place): label for *place, label in rows}
     changes: Counter[tuple[str, str, str, str]] = Counter()
     units = set()
     columns = (answers[name] for name in ("annotation", "unit", "dimension", "decided_at", "label"))
@@ -50,7 +50,7 @@ def revised_after_decisions(source: Source) -> dict:
         number, last = standing_at(decided_at, history[annotation]), history[annotation][-1][0]
         if number is None or number == last:
             continue
-        then, now = (said.get((annotation, one, unit, dimension), "") for one in (number, last))
+        then, now = (latest.get((annotation, one, unit, dimension), "") for one in (number, last))
         if then != now:
             changes[dimension, then, now, decision] += 1
             units.add(unit)
@@ -83,13 +83,13 @@ def captions_of_answers(source: Source) -> list[list]:
             continue
         asked = next((one for one in tasks[version].dimensions if one.slug == slug), None)
         if asked is not None and not (asked.takes_number or asked.takes_text):
-            said = captions.setdefault((slug, value or label), Counter())
-            said[asked.title_of(value or label)] += n
+            counts = captions.setdefault((slug, value or label), Counter())
+            counts[asked.title_of(value or label)] += n
     titles = {one.slug: one.title for one in source.asked.dimensions}
     return [
-        [titles.get(slug, slug), label, [list(one) for one in said.items()]]
-        for (slug, label), said in captions.items()
-        if len(said) > 1
+        [titles.get(slug, slug), label, [list(one) for one in counts.items()]]
+        for (slug, label), counts in captions.items()
+        if len(counts) > 1
     ]
 
 

@@ -49,8 +49,8 @@ class Votes:
     def shares(self) -> np.ndarray:
         """The share of each label in a unit's votes, (n_units, n_labels); zeros where there is no vote."""
         counts = np.zeros((self.n_units, self.n_labels))
-        given = self.code >= 0
-        np.add.at(counts, (self.unit[given], self.code[given]), 1)
+        has_label = self.code >= 0
+        np.add.at(counts, (self.unit[has_label], self.code[has_label]), 1)
         return counts / np.maximum(self.n, 1)[:, None]
 
 

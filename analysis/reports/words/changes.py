@@ -12,7 +12,7 @@ SHOWN = 5  # of each that changed
 def notes_on_changes(result: dict) -> list[str]:
     made_from = result.get("made_from", {})
     words = {REVISED: _revised, CAPTIONS: _captions}
-    return [said(made_from[name]) for name, said in words.items() if made_from.get(name)]
+    return [sentence(made_from[name]) for name, sentence in words.items() if made_from.get(name)]
 
 
 def _captions(found: list) -> str:

@@ -75,9 +75,9 @@ def unpacked(archive: Path, folder: Path) -> None:
 def terms_of(manifest: dict) -> bytes:
     """What people were asked and shown: label set, what the project changed about it, and every version of the
     guidelines. A file of its own, since these are read from the manifest, which no hash covers."""
-    said = {name: manifest.get(name) for name in ("labels", "label_set", "options", "options_versions")}
-    said["guidelines"] = manifest.get("settings", {}).get("guidelines", [])
-    return line_of(said).encode()
+    terms = {name: manifest.get(name) for name in ("labels", "label_set", "options", "options_versions")}
+    terms["guidelines"] = manifest.get("settings", {}).get("guidelines", [])
+    return line_of(terms).encode()
 
 
 def labels_in(names: Iterable[str]) -> list[str]:

@@ -47,12 +47,12 @@ class _Stored:
 class ReleaseSource(Source):
     """Reads a folder or a zip. Its files are checked against their hashes first; ReleaseError says what is wrong.
 
-    `beside` are releases of other projects on the same data set.
+    `siblings` are releases of other projects on the same data set.
     """
 
-    def __init__(self, path: Path, beside: Sequence[Path] = ()):
+    def __init__(self, path: Path, siblings: Sequence[Path] = ()):
         self.files = Files(path)
-        self.beside: dict[str, Source] = {source.slug: source for source in map(ReleaseSource, beside)}
+        self.sibling_sources: dict[str, Source] = {source.slug: source for source in map(ReleaseSource, siblings)}
         if self.files.parts:
             named = ", ".join(str(path / name) for name in self.files.parts)
             raise ReleaseError(f"{path}: holds several projects; name one of them: {named}")
@@ -145,8 +145,8 @@ class ReleaseSource(Source):
                     intern(judgement["dimension"]),
                     intern(judgement["label"]),
                 )
-                said = unit, place, revision, dimension, label, shown, rater, kinds[rater]
-                for column, value in zip(labels.values(), said, strict=True):
+                row = unit, place, revision, dimension, label, shown, rater, kinds[rater]
+                for column, value in zip(labels.values(), row, strict=True):
                     column.append(value)
                 for span in judgement["spans"]:
                     where = span["start"], span["end"], rater, dimension, label, intern(span["field"])
@@ -340,7 +340,7 @@ class ReleaseSource(Source):
             for row in self._suggestions.get(run.uuid, [])
             if row["dimension"] == dimension and all(label in row.get("probabilities", {}) for label in labels)
         }
-        rows = [[given[label] for label in labels] for given in probabilities.values()]
+        rows = [[of_unit[label] for label in labels] for of_unit in probabilities.values()]
         return pd.DataFrame(rows, index=list(probabilities), columns=list(labels), dtype=float)
 
     @cached_property
@@ -384,13 +384,13 @@ class ReleaseSource(Source):
         return frame_of(rows, columns)
 
     def sibling(self, slug: str) -> Source:
-        if slug not in self.beside:
-            known = ", ".join(self.beside) or "none"
+        if slug not in self.sibling_sources:
+            known = ", ".join(self.sibling_sources) or "none"
             raise ValueError(f"no release of {slug!r} is given with that of {self.slug} (--beside); given: {known}")
-        return self.beside[slug]
+        return self.sibling_sources[slug]
 
     def siblings(self) -> dict[str, str]:
-        return {slug: source.title for slug, source in self.beside.items()}
+        return {slug: source.title for slug, source in self.sibling_sources.items()}
 
     def content(self, kind: str) -> pd.DataFrame:
         return self._frame(f"content/{kind}", content_columns(kind))

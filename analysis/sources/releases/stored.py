@@ -25,18 +25,18 @@ class StoredReleaseSource(ReleaseSource):
         return raters.assign(name=[names.get(pseudonym, pseudonym) for pseudonym in raters["rater"]])
 
     def sibling(self, slug: str) -> Source:
-        if slug not in self._beside:
+        if slug not in self._siblings:
             raise ValueError(
                 f"{slug!r} has no release from before release {self.release.number} of {self.slug}: freeze that "
                 "project first, and then this one again"
             )
-        return StoredReleaseSource(self._beside[slug])
+        return StoredReleaseSource(self._siblings[slug])
 
     def siblings(self) -> dict[str, str]:
-        return {slug: release.project.title for slug, release in self._beside.items()}
+        return {slug: release.project.title for slug, release in self._siblings.items()}
 
     @cached_property
-    def _beside(self) -> dict[str, Release]:
+    def _siblings(self) -> dict[str, Release]:
         """Of every other project on the data set the last release before this one: what is frozen later changes no
         figure of this one."""
         dataset = self.release.project.dataset_id

@@ -309,8 +309,8 @@ class LongTableSource(Source):
     def score_frame(self, run: Run, name: str) -> pd.DataFrame:
         if name not in self._numeric:
             return _empty(("unit", "value")).astype({"value": float})
-        said = self._said_by(run)
-        scores = said[(said["dimension"] == name) & ~said["is_stray"]].reset_index(drop=True)
+        rows = self._said_by(run)
+        scores = rows[(rows["dimension"] == name) & ~rows["is_stray"]].reset_index(drop=True)
         return pd.DataFrame({"unit": scores["unit"], "value": scores["label"].astype(float)})
 
     def failure_frame(self, run: Run) -> pd.DataFrame:
@@ -322,10 +322,10 @@ class LongTableSource(Source):
         return _empty(content_columns(kind))
 
 
-def orders_of(given: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str, ...]]:
+def orders_of(texts: Sequence[str], dimensions: list[str]) -> dict[str, tuple[str, ...]]:
     """By dimension, the labels in their order. ValueError if it is unclear which dimension they belong to."""
     orders: dict[str, tuple[str, ...]] = {}
-    for one in given:
+    for one in texts:
         name, is_named, listed = one.partition("=")
         if not is_named:
             if len(dimensions) > 1:
@@ -359,8 +359,8 @@ def _in_words(columns: Mapping[str, str], shape: TableShape) -> list[str]:
     words = [f"{ours}s from {theirs}" for ours, theirs in columns.items()]
     for kind, named in ((PERSON, shape.raters), (MODEL, shape.models)):
         words += [f"labels of a {kind} each from {', '.join(named)}"] if named else []
-    told = ", ".join(words)
-    return [f"{told[0].upper()}{told[1:]}."] if told else []
+    listed = ", ".join(words)
+    return [f"{listed[0].upper()}{listed[1:]}."] if listed else []
 
 
 def _rows_of(path: Path, shape: TableShape, noted: ReadingNotes, columns: dict[str, str]) -> list[dict]:
@@ -410,11 +410,11 @@ def _columns(path: Path, line: int, there: Sequence[str], shape: TableShape) -> 
         raise ValueError(f"--columns: {unknown[0]!r} is not one of {', '.join(known)}")
     needed = ("item",) if shape.raters or shape.models else REQUIRED
     columns = {name: name for name in needed if name in there} | dict(shape.columns)
-    taken = {*columns.values(), *shape.raters, *shape.models}
+    used = {*columns.values(), *shape.raters, *shape.models}
     for name in needed:
         if name in columns:
             continue
-        free = [one for one in there if one not in taken]
+        free = [one for one in there if one not in used]
         groups = ([one for one in free if spelling(str(one)) in names] for names in OTHER_NAMES[name])
         others = next(filter(None, groups), [])
         if len(others) > 1:

@@ -51,7 +51,7 @@ class RatedTableSource(LongTableSource):
     def __init__(
         self, path: Path, mapping: SaidMapping, level: str = "", orders: Sequence[str] = (), leaves_out: bool = False
     ):
-        self.path, self.level, self.said = path, level, mapping
+        self.path, self.level, self.column_mapping = path, level, mapping
         self.slug = self.title = path.stem
         self.task_type = "table"
         try:
@@ -80,11 +80,11 @@ class RatedTableSource(LongTableSource):
 
     def described(self) -> dict:
         left_out = {"rows_left_out": len(self.left_out)} if self.left_out else {}
-        return super().described() | {"mapping": dict(self.said.mapping)} | left_out
+        return super().described() | {"mapping": dict(self.column_mapping.mapping)} | left_out
 
     def _with_levels(self, kind: TaskType, orders: Sequence[str]) -> TaskType:
-        given = orders_of(orders, [dimension.slug for dimension in kind.dimensions])
-        dimensions = [self._leveled(one, given.get(one.slug, ())) for one in kind.dimensions]
+        order_of = orders_of(orders, [dimension.slug for dimension in kind.dimensions])
+        dimensions = [self._leveled(one, order_of.get(one.slug, ())) for one in kind.dimensions]
         return replace(kind, dimensions=tuple(dimensions))
 
     def _leveled(self, dimension: Dimension, order: tuple[str, ...]) -> Dimension:
@@ -182,9 +182,9 @@ class RatedTableSource(LongTableSource):
     def probability_frame(self, run: Run, dimension: str, labels: tuple[str, ...]) -> pd.DataFrame:
         numbers = self._numbers
         probabilities = {
-            numbers[key]: [given[label] for label in labels]
-            for key, given in sorted(self._read.probabilities.get((run.uuid, dimension), {}).items())
-            if all(label in given for label in labels)
+            numbers[key]: [of_unit[label] for label in labels]
+            for key, of_unit in sorted(self._read.probabilities.get((run.uuid, dimension), {}).items())
+            if all(label in of_unit for label in labels)
         }
         return pd.DataFrame(list(probabilities.values()), index=list(probabilities), columns=list(labels), dtype=float)
 

@@ -101,10 +101,10 @@ def calibration(
     codes = code_column(reference, p.shape[1], "reference")
     if len(codes) != len(p) or (cluster is not None and len(cluster) != len(p)):
         raise ValueError("reference, probabilities and cluster differ in length")
-    given = ~np.isnan(p).any(axis=1)
-    if ((p[given] < 0) | (p[given] > 1 + 1e-9)).any() or (p[given].sum(axis=1) == 0).any():
+    is_known = ~np.isnan(p).any(axis=1)
+    if ((p[is_known] < 0) | (p[is_known] > 1 + 1e-9)).any() or (p[is_known].sum(axis=1) == 0).any():
         raise ValueError("probabilities lie between 0 and 1, and at least one of a unit is above 0")
-    both = given & (codes >= 0)
+    both = is_known & (codes >= 0)
     truth, share = codes[both], p[both] / p[both].sum(axis=1, keepdims=True)
     top = share.argmax(axis=1)
     confidence = share.max(axis=1) if len(share) else np.zeros(0)
@@ -122,7 +122,7 @@ def calibration(
             reason: int(n)
             for reason, n in (
                 ("no reference", (codes < 0).sum()),
-                ("no probabilities", ((codes >= 0) & ~given).sum()),
+                ("no probabilities", ((codes >= 0) & ~is_known).sum()),
             )
             if n
         },

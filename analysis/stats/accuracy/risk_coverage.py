@@ -98,28 +98,28 @@ class _Answers(SortedScores):
     def _parts(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Right answers and answers in all up to each threshold, and units, per row of weights."""
         right = np.add.reduceat(weights * self.truth, self.start, axis=1).cumsum(axis=1)
-        given = np.add.reduceat(weights * self.answered, self.start, axis=1).cumsum(axis=1)
-        return right, given, weights.sum(axis=1)
+        answered = np.add.reduceat(weights * self.answered, self.start, axis=1).cumsum(axis=1)
+        return right, answered, weights.sum(axis=1)
 
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
-        right, given, _ = self._parts(weights)
-        return self.statistic(right, given)
+        right, answered, _ = self._parts(weights)
+        return self.statistic(right, answered)
 
     def curve_values(self, coverages: Sequence[float], n_resamples: int, rng: np.random.Generator) -> np.ndarray:
         parts = []
         for weights in self.weights(n_resamples, rng, True):
-            right, given, n = self._parts(weights)
-            parts.append(_at(divide(right, given), given, n, coverages))
+            right, answered, n = self._parts(weights)
+            parts.append(_at(divide(right, answered), answered, n, coverages))
         return np.concatenate(parts)
 
 
-def _area(right: np.ndarray, given: np.ndarray) -> np.ndarray:
-    step = np.diff(given, axis=1, prepend=0)
-    return divide((step * np.nan_to_num(divide(right, given))).sum(axis=1), given[:, -1])
+def _area(right: np.ndarray, answered: np.ndarray) -> np.ndarray:
+    step = np.diff(answered, axis=1, prepend=0)
+    return divide((step * np.nan_to_num(divide(right, answered))).sum(axis=1), answered[:, -1])
 
 
-def _overall(right: np.ndarray, given: np.ndarray) -> np.ndarray:
-    return divide(right[:, -1], given[:, -1])
+def _overall(right: np.ndarray, answered: np.ndarray) -> np.ndarray:
+    return divide(right[:, -1], answered[:, -1])
 
 
 def selective_curve(
@@ -216,7 +216,7 @@ def selective_curve(
         accuracy=n_right_above / counts,
         area=estimate(_area),
         overall=estimate(_overall),
-        gain=estimate(lambda right, given: _area(right, given) - _overall(right, given)),
+        gain=estimate(lambda right, answered: _area(right, answered) - _overall(right, answered)),
         best=float((np.minimum(places, n_right) / places).mean()) if n_answered else np.nan,
         n_abstained=n - n_answered,
     )

@@ -211,9 +211,9 @@ def threshold_sweep(
     """
     score, truth, group, common = _usable(score, truth, cluster)
     grid = np.round(np.arange(0.05, 0.96, 0.05), 2) if thresholds is None else np.asarray(thresholds, dtype=float)
-    taken = score[:, None] >= grid[None, :]
+    is_selected = score[:, None] >= grid[None, :]
     is_label = truth == 1
-    rows = tuple(_at(float(threshold), taken[:, place], is_label) for place, threshold in enumerate(grid))
+    rows = tuple(_at(float(threshold), is_selected[:, place], is_label) for place, threshold in enumerate(grid))
     members = np.arange(len(truth)) if group is None else np.unique(group, return_inverse=True)[1]
     n_members = int(members.max(initial=-1)) + 1
     undefined = common.pop("undefined") or (FEW_FOLDS if n_members < 2 else "")
@@ -224,9 +224,11 @@ def threshold_sweep(
         fold = (np.random.default_rng(seed).permutation(n_members) % folds)[members]
         for number in range(folds):
             rest = fold != number
-            best = int(np.argmax(np.round([_f1(taken[rest, place], is_label[rest]) for place in range(len(grid))], 12)))
+            best = int(
+                np.argmax(np.round([_f1(is_selected[rest, place], is_label[rest]) for place in range(len(grid))], 12))
+            )
             chosen.append(float(grid[best]))
-            predicted[~rest] = taken[~rest, best]
+            predicted[~rest] = is_selected[~rest, best]
     outcomes = (predicted & is_label, predicted & ~is_label, ~predicted & is_label, ~predicted & ~is_label)
     cells = np.column_stack(outcomes).astype(float)
     distinct, index = np.unique(cells, axis=0, return_inverse=True)
@@ -243,18 +245,18 @@ def threshold_sweep(
     )
 
 
-def _f1(taken: np.ndarray, is_label: np.ndarray) -> float:
-    hits, either = (taken & is_label).sum(), taken.sum() + is_label.sum()
+def _f1(is_selected: np.ndarray, is_label: np.ndarray) -> float:
+    hits, either = (is_selected & is_label).sum(), is_selected.sum() + is_label.sum()
     return float(2 * hits / either) if either else 0.0
 
 
-def _at(threshold: float, taken: np.ndarray, is_label: np.ndarray) -> Threshold:
-    hits, n_taken, n_label = int((taken & is_label).sum()), int(taken.sum()), int(is_label.sum())
+def _at(threshold: float, is_selected: np.ndarray, is_label: np.ndarray) -> Threshold:
+    hits, n_taken, n_label = int((is_selected & is_label).sum()), int(is_selected.sum()), int(is_label.sum())
     return Threshold(
         threshold=threshold,
         n_taken=n_taken,
         precision=hits / n_taken if n_taken else np.nan,
         recall=hits / n_label if n_label else np.nan,
         f1=2 * hits / (n_taken + n_label) if n_taken + n_label else np.nan,
-        accuracy=float((taken == is_label).mean()) if len(taken) else np.nan,
+        accuracy=float((is_selected == is_label).mean()) if len(is_selected) else np.nan,
     )

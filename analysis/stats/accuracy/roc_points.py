@@ -98,12 +98,12 @@ def curve_points(score: Sequence[float] | np.ndarray, truth: Sequence[int] | np.
         )
     order = np.argsort(-score, kind="stable")
     last = np.append(np.flatnonzero(np.diff(score[order])), n - 1)  # the last unit of each distinct score
-    hits, taken = np.cumsum(is_label[order])[last], last + 1
+    hits, n_selected = np.cumsum(is_label[order])[last], last + 1
     return CurvePoints(
         threshold=score[order][last],
-        false_positive_rate=(taken - hits) / (n - n_label),
+        false_positive_rate=(n_selected - hits) / (n - n_label),
         recall=hits / n_label,
-        precision=hits / taken,
+        precision=hits / n_selected,
         n=n,
         n_label=n_label,
     )

@@ -96,7 +96,7 @@ def competence_intervals(
     if len(distinct) < 2:
         nothing = no_intervals(labels.n_raters, len(labels.categories), len(chosen), level, FEW_UNITS)
         return replace(nothing, n_clusters=n_clusters)
-    model = _Fit(patterns.given, labels.n_raters, len(labels.categories), truth.confusion is None, chosen)
+    model = _Fit(patterns.one_hot, labels.n_raters, len(labels.categories), truth.confusion is None, chosen)
     rng = np.random.default_rng(seed)
     n_at_once = max(1, BATCH_NUMBERS // 4 // (len(first) * len(labels.categories)))
     with one_blas_thread():
@@ -188,11 +188,11 @@ class _Fit:
     """EM of either model over patterns with weights, (n_patterns, n_fits), many fits at once. A fit that has come to
     rest takes no further steps, so its result does not depend on the others.
 
-    `given` is (n_patterns, n_raters * q). Tables have the fits before the categories: (..., n_fits, q). Confusion
+    `one_hot` is (n_patterns, n_raters * q). Tables have the fits before the categories: (..., n_fits, q). Confusion
     tables are kept of the raters `tables_of`.
     """
 
-    given: sparse.csr_array
+    one_hot: sparse.csr_array
     n_raters: int
     q: int
     is_mace: bool
@@ -200,7 +200,7 @@ class _Fit:
 
     @cached_property
     def by_rater(self) -> sparse.csr_array:
-        return sparse.csr_array(self.given.T)
+        return sparse.csr_array(self.one_hot.T)
 
     def start(self, posterior: np.ndarray, competence: np.ndarray, weight: np.ndarray):
         """Where all resamples begin: the posterior (Dawid-Skene), or what MACE ends at on all data."""
@@ -234,7 +234,7 @@ class _Fit:
 
     def _posterior(self, prior: np.ndarray, chance: np.ndarray) -> np.ndarray:
         logs = np.log(np.maximum(chance, SMALL)).reshape(self.n_raters * self.q, -1)
-        evidence = np.log(np.maximum(prior, SMALL)) + (self.given @ logs).reshape(self.given.shape[0], -1, self.q)
+        evidence = np.log(np.maximum(prior, SMALL)) + (self.one_hot @ logs).reshape(self.one_hot.shape[0], -1, self.q)
         evidence -= _folded(np.maximum, evidence)
         share = np.exp(evidence, out=evidence)
         share /= _folded(np.add, share)

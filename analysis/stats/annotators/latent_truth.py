@@ -91,9 +91,9 @@ def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e
     if not labels.n_labels:
         return _nothing("Dawid-Skene", labels)
     patterns = rater_patterns(labels)
-    times, by_rater = patterns.times, sparse.csr_array(patterns.given.T)
+    times, by_rater = patterns.times, sparse.csr_array(patterns.one_hot.T)
     # Vote shares: labels of the pattern by category, of all raters.
-    counts = patterns.given @ np.tile(np.eye(q), (n_raters, 1))
+    counts = patterns.one_hot @ np.tile(np.eye(q), (n_raters, 1))
     pattern_posterior = counts / counts.sum(axis=1, keepdims=True)
     likelihood, converged, iterations = -np.inf, False, 0
     with one_blas_thread():
@@ -104,7 +104,9 @@ def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e
             expected = (by_rater @ weighted).reshape(n_raters, q, q)  # rater, label, true category
             total = expected.sum(axis=1, keepdims=True)
             confusion = np.divide(expected, total, out=np.zeros_like(expected), where=total > 0)
-            pattern_posterior, log_sum = _normalised(_log(prevalence) + patterns.given @ _log(confusion).reshape(-1, q))
+            pattern_posterior, log_sum = _normalised(
+                _log(prevalence) + patterns.one_hot @ _log(confusion).reshape(-1, q)
+            )
             before, likelihood = likelihood, float(times @ log_sum)
             converged = likelihood - before < tolerance * labels.n_labels
     labelled = np.bincount(labels.unit, minlength=labels.n_units) > 0
@@ -233,13 +235,13 @@ def _mace_starts(
         theta[:, start] = rng.uniform(0.25, 0.75, n_raters)
         habit[:, start] = rng.uniform(0.5, 1.5, (n_raters, q))
     habit /= habit.sum(axis=2, keepdims=True)
-    given, by_rater, times = patterns.given, patterns.given.T.tocsr(), patterns.times
+    one_hot, by_rater, times = patterns.one_hot, patterns.one_hot.T.tocsr(), patterns.times
     knows = np.eye(q)[:, None]
     for _ in range(n_iterations + 1):
         guessed = (1 - theta)[..., None] * habit
         # Rater, label, start, true category.
         chance = guessed.transpose(0, 2, 1)[..., None] + theta[:, None, :, None] * knows
-        evidence = (given @ _log(chance).reshape(n_raters * q, -1)).reshape(-1, n_starts, q) - np.log(q)
+        evidence = (one_hot @ _log(chance).reshape(n_raters * q, -1)).reshape(-1, n_starts, q) - np.log(q)
         posterior, log_sum = _normalised(evidence)
         pattern_posterior = (times[:, None, None] * posterior).reshape(len(times), -1)
         expected = (by_rater @ pattern_posterior).reshape(n_raters, q, n_starts, q)

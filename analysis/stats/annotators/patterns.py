@@ -16,7 +16,7 @@ class RaterPatterns:
 
     Attributes
     ----------
-    given : (n_patterns, n_raters * n_categories) sparse array
+    one_hot : (n_patterns, n_raters * n_categories) sparse array
         1 where a unit of the pattern has this label by this rater.
     units : (n,) int array
         Units that have a label.
@@ -26,7 +26,7 @@ class RaterPatterns:
         Place in `units` of one unit of each pattern.
     """
 
-    given: sparse.csr_array
+    one_hot: sparse.csr_array
     units: np.ndarray
     pattern: np.ndarray
     first: np.ndarray

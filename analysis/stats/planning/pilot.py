@@ -114,11 +114,11 @@ def simulated(pilot: Pilot, n_raters: int, rng: np.random.Generator) -> tuple[np
         rater = rng.random((n, known)).argsort(axis=1)[:, :n_raters]
     else:
         rater = rng.integers(0, known, (n, n_raters))
-    given, alike = np.empty(rater.shape, dtype=np.int64), truth
-    for by, label in zip(rater.T, given.T, strict=True):
+    labels, alike = np.empty(rater.shape, dtype=np.int64), truth
+    for by, label in zip(rater.T, labels.T, strict=True):
         label[:], alike = _evenly(people_steps[by, truth], alike * known + by, rng)
         alike = alike * q + label
-    return truth, given, cluster
+    return truth, labels, cluster
 
 
 def draw(shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:

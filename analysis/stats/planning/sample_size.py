@@ -176,8 +176,8 @@ def planned_rate(
     n_clusters = n_units / pilot.cluster_size
     if pilot.undefined or n_clusters < 2:
         return _nothing(n_units, n_raters, level, pilot.undefined or TOO_FEW)
-    truth, given, _ = _units(pilot, n_raters, seed)
-    y = (given == category).mean(axis=1)
+    truth, labels, _ = _units(pilot, n_raters, seed)
+    y = (labels == category).mean(axis=1)
     if n_others:
         f = (draw(pilot.machine[truth], np.random.default_rng(seed + 1)) == category).astype(float)
         weight = 0.0
@@ -303,10 +303,16 @@ def _units(pilot: Pilot, n_raters: int, seed: int) -> tuple[np.ndarray, np.ndarr
 def _pool(pilot: Pilot, n_raters: int, level: str, seed: int) -> tuple[SumSample, np.ndarray, np.ndarray, float]:
     """Alpha of simulated units as a statistic, the feature sums of their distinct clusters (in the last column what
     they add to alpha's linearisation), how common each is, and the variance of that last sum."""
-    truth, given, cluster = _units(pilot, n_raters, seed)
-    unit, rater = np.indices(given.shape)
+    truth, simulated_labels, cluster = _units(pilot, n_raters, seed)
+    unit, rater = np.indices(simulated_labels.shape)
     labels = Labels(
-        unit.ravel(), rater.ravel(), given.ravel(), len(given), pilot.categories, cluster=cluster, exchangeable=True
+        unit.ravel(),
+        rater.ravel(),
+        simulated_labels.ravel(),
+        len(simulated_labels),
+        pilot.categories,
+        cluster=cluster,
+        exchangeable=True,
     )
     alpha = krippendorff_alpha(labels, level)
     sample, moves = alpha.sample, np.zeros(len(alpha.sample.features))

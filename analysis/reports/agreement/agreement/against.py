@@ -75,8 +75,8 @@ def _clusters(units: pd.DataFrame) -> np.ndarray:
 def _figures(of: pd.DataFrame, dimension: Dimension, values: tuple[str, ...], *, quick: bool) -> list[NamedFigure]:
     """Of pairs of a label and the decision about its unit, each counted as a unit of its own; intervals draw
     claims, or units, with all their labels."""
-    said, decided = (of[column].to_numpy() for column in ("said", "decided"))
-    both = Labels.of_two(said, decided, values, pd.factorize(of["cluster"])[0])
+    labels, decided = (of[column].to_numpy() for column in ("said", "decided"))
+    both = Labels.of_two(labels, decided, values, pd.factorize(of["cluster"])[0])
     kappa = cohen_kappa(both, 0, 1)
     found = {"percent_agreement": ("Share of the same label", kappa.percent_agreement())}
     if dimension.takes_number:

@@ -207,7 +207,7 @@ NEXT = (
 
 
 def against_decisions(result: Agreement) -> str:
-    found = [question for question in result.told if question.against]
+    found = [question for question in result.headline_questions if question.against]
     if not found:
         return ""
     title = REFERENCES[result.reference]
@@ -220,7 +220,7 @@ def against_decisions(result: Agreement) -> str:
 
 
 def answer(result: Agreement, picture: Intervals | None) -> Answer:
-    asked = [recommended(question) for question in result.told]
+    asked = [recommended(question) for question in result.headline_questions]
     n = (
         f"n = {n_of(result.n_units, 'units')} of {n_of(result.n_items, 'items')}, {n_of(result.n_raters, 'raters')} "
         f"({whose(result)})"
@@ -228,10 +228,10 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
     if result.n_items_without_units:
         n += f"; {n_of(result.n_items_without_units, 'items')} with nothing to judge"
     n = "; ".join([n, *(f"{one.question.title}: {n_of(one.question.n_labels, 'labels')}" for one in asked)])
-    said = [first_that_applies(RULES, one) for one in asked]
-    said += filter(None, [against_decisions(result)])
+    statements = [first_that_applies(RULES, one) for one in asked]
+    statements += filter(None, [against_decisions(result)])
     return Answer(
-        sentences=tuple(said) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
+        sentences=tuple(statements) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,
         picture=picture,
         headlines=tuple(

@@ -253,7 +253,7 @@ class Agreement(Result):
         return [question for question in self.dimensions if question.n_labels]
 
     @property
-    def told(self) -> list[QuestionAgreement]:
+    def headline_questions(self) -> list[QuestionAgreement]:
         """Those that the answer speaks of: of several labels at once, not of each of them."""
         sets = {question.dimension for question in self.dimensions if question.takes_several}
         return [question for question in self.labelled if question.derived_from not in sets]

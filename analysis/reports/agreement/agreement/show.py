@@ -98,7 +98,7 @@ def _more(result: Agreement, question: QuestionAgreement) -> list[Titled]:
 # ---- filters ----
 
 
-def _given(question: QuestionAgreement, **more: str | tuple[str, ...]) -> Filter:
+def _with_label(question: QuestionAgreement, **more: str | tuple[str, ...]) -> Filter:
     """Units with such a label."""
     return Filter({}, ({DIMENSION: question.dimension, **more},))
 
@@ -126,7 +126,7 @@ def _questions(result: Agreement) -> Table:
             Column("Question", "question.title"),
             Column("Measure", "title"),
             Column("Value", "figure", interval=True),
-            Column("Labels", "question.n_labels", items=lambda row: _given(row.question), counts=JUDGEMENTS),
+            Column("Labels", "question.n_labels", items=lambda row: _with_label(row.question), counts=JUDGEMENTS),
             Column("Units with a pair", "question.n_paired", items=opens(*PAIRED)),
             Column("People disagree", "question.n_disagree", items=opens("disagree")),
             Column("One label only", lambda row: n_left(row, "one label only"), items=opens("single")),
@@ -248,7 +248,7 @@ def _label_columns(question: QuestionAgreement) -> list[Column]:
         Column(
             "Labels",
             "n",
-            items=lambda row: _given(question, **{LABEL: row.label}) if row.n else None,
+            items=lambda row: _with_label(question, **{LABEL: row.label}) if row.n else None,
             counts=JUDGEMENTS,
         ),
     ]
@@ -385,10 +385,10 @@ def _against(result: Agreement, question: QuestionAgreement) -> list[Part | None
         return [Text(f"{REFERENCES[result.reference]}: none of a unit that has a label.")] if result.reference else []
     found = question.against
 
-    def said(*which: str):
+    def compared_as(*which: str):
         def wanted(row: LabelsAgainst) -> Filter:
             of_row = {RATER: row.id} if row.id else {}
-            return _given(question, **of_row, **{COMPARED: which})
+            return _with_label(question, **of_row, **{COMPARED: which})
 
         return wanted
 
@@ -401,9 +401,9 @@ def _against(result: Agreement, question: QuestionAgreement) -> list[Part | None
             f"{question.title}: labels against {title[0].lower()}{title[1:]}",
             [
                 Column("Annotator", lambda row: Person(row.name, row.id) if row.id else row.name),
-                Column("Labels of decided units", "n", items=said(SAME, OTHER), counts=JUDGEMENTS),
-                Column("Same label", "n_same", items=said(SAME), counts=JUDGEMENTS),
-                Column("Other label", lambda row: row.n - row.n_same, items=said(OTHER), counts=JUDGEMENTS),
+                Column("Labels of decided units", "n", items=compared_as(SAME, OTHER), counts=JUDGEMENTS),
+                Column("Same label", "n_same", items=compared_as(SAME), counts=JUDGEMENTS),
+                Column("Other label", lambda row: row.n - row.n_same, items=compared_as(OTHER), counts=JUDGEMENTS),
                 *(Column(one.title, figure(one.name), interval=True) for one in found.everybody.figures),
             ],
             [found.everybody, *found.people],
@@ -496,7 +496,7 @@ def _of_part(question: QuestionAgreement, name: str, value) -> list[Column]:
         return {name: str(value(row))}
 
     return [
-        Column("Units", "n_units", items=lambda row: _given(question, **one(row))),
+        Column("Units", "n_units", items=lambda row: _with_label(question, **one(row))),
         Column("Labels", "n_labels"),
         Column("With a pair", "alpha_nominal.n_pairable", items=lambda row: _two(question, one(row), one(row))),
         *_part_columns(question),

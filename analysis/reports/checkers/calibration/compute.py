@@ -60,11 +60,11 @@ def compute(
     for run in runs:
         mine = everything if touched else untouched(source, labels, run)
         reference = references(kind, source, "majority", units, mine)
-        said = checker_codes(kind, units, source.suggestion_frame(run))
+        predicted = checker_codes(kind, units, source.suggestion_frame(run))
         failed = units["unit"].isin(source.failure_frame(run)["unit"]).to_numpy()
         items.add_flag(f"failed.{run.uuid}", f"Without an answer of {run.name}", failed)
         for dimension in dimensions:
-            codes, of_people = said[dimension.slug][0], reference[dimension.slug].code
+            codes, of_people = predicted[dimension.slug][0], reference[dimension.slug].code
             both = (codes >= 0) & (of_people >= 0)
             parts = {"equal": both & (codes == of_people), "other": both & (codes != of_people)}
             title = f"{dimension.title}: {run.name}, prompt {run.provenance[CALIBRATION]['version']}"

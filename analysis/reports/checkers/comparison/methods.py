@@ -142,9 +142,9 @@ def _probabilities(result: Comparison) -> str:
 
 
 def _two(result: Comparison) -> str:
-    beside = [checker_name(result.other)] if result.families["versus"] else []
+    others = [checker_name(result.other)] if result.families["versus"] else []
     rivals = next((dimension.rivals for dimension in result.dimensions if dimension.rivals), [])
-    names = listed(list(dict.fromkeys([*beside, *(rival.name for rival in rivals)])))
+    names = listed(list(dict.fromkeys([*others, *(rival.name for rival in rivals)])))
     if not names:
         return ""
     return sentences(

@@ -41,10 +41,10 @@ def probabilities(
     `code` are the reference's codes; units where `leave_out` holds (the checker found the question not to be asked)
     count as without probabilities. `items` get each unit's bin, and the greatest threshold that it reaches.
     """
-    given = source.probability_frame(run, dimension.slug, dimension.values)
-    if given.empty:
+    frame = source.probability_frame(run, dimension.slug, dimension.values)
+    if frame.empty:
         return None
-    table = given.reindex(units["unit"]).to_numpy(dtype=float, copy=True)
+    table = frame.reindex(units["unit"]).to_numpy(dtype=float, copy=True)
     table[leave_out | ~(table.sum(axis=1) > 0)] = np.nan
     cluster = cluster_codes(units)
     calibrated = calibration(code, table, cluster, BINS)

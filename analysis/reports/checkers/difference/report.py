@@ -339,11 +339,11 @@ NEXT = (
 
 
 def _answer(result: RunDifference, picture: Matrix | None) -> Answer:
-    given = [one for one in result.dimensions if not one.derived_from]
-    sentences = [first_that_applies(LABEL_RULES, one) for one in given]
+    asked = [one for one in result.dimensions if not one.derived_from]
+    sentences = [first_that_applies(LABEL_RULES, one) for one in asked]
     # Where there are labels, scores stand below.
     sentences = sentences or [first_that_applies(SCORE_RULES, score) for score in result.scores]
-    sizes = [f"{one.title}: n = {n_of(one.n_both, 'units')}" for one in given]
+    sizes = [f"{one.title}: n = {n_of(one.n_both, 'units')}" for one in asked]
     sizes = sizes or [f"{score.name}: n = {n_of(score.n, 'units')}" for score in result.scores]
     return Answer(
         sentences=tuple(sentences) or ("Neither run has an answer that could be compared.",),

@@ -43,8 +43,8 @@ def compute(
     units = source.unit_frame(kind.unit_kind)
     responses = response_frame(source)
     place = {key: row for row, key in enumerate(responses["response"])}
-    given = source.label_frame(units)
-    labels = coded_labels(source, dimension, reference, units, given)
+    label_frame = source.label_frame(units)
+    labels = coded_labels(source, dimension, reference, units, label_frame)
     answer = units["response"].map(place).to_numpy(dtype=int)
     covered = statistic.response_coverage(
         labels,
@@ -56,7 +56,7 @@ def compute(
     )
     items = new_items(units, decisions="" if reference == "majority" else reference)
     _add_columns(items, units, covered, answer)
-    add_judgements(items, kind, given)
+    add_judgements(items, kind, label_frame)
     cluster = responses["query"].astype("category").cat.codes.to_numpy()
     models = responses["model"].to_numpy(dtype=object)
 

@@ -50,8 +50,8 @@ def compute(
     questions = []
     for dimension in dimensions_to_show(kind, everything):
         of_people, of_checker = people[dimension.slug], codes[dimension.slug]
-        said = Votes.of_people(kind, dimension, units, counted)
-        votes = Votes.of_decisions(dimension, of_people) if by_decisions else said
+        votes_of_people = Votes.of_people(kind, dimension, units, counted)
+        votes = Votes.of_decisions(dimension, of_people) if by_decisions else votes_of_people
         responses = response_shares(items, dimension, units, votes, of_checker) if has_responses else None
         questions.append(
             _question(
@@ -63,7 +63,7 @@ def compute(
                 origins,
                 responses=responses,
                 n_tied=of_people.counts()["tied"],
-                n_undecided=int(((said.n > 0) & (votes.n == 0)).sum()),
+                n_undecided=int(((votes_of_people.n > 0) & (votes.n == 0)).sum()),
             )
         )
     left_out = decisions_left_out(source, reference, units, against)

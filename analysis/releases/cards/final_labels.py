@@ -17,7 +17,7 @@ from annotation.task_types import TaskType
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class FinalLabel:
     """`label` is None if there are no labels, people are divided, or the question was not asked of the unit."""
 
     label: str | None
@@ -25,13 +25,13 @@ class Settled:
     votes: dict[str, int]
 
 
-def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
+def final_labels(source: ReleaseSource) -> dict[tuple[int, str], FinalLabel]:
     """By unit and dimension, of every unit under judgement and dimension that is asked or answered."""
     units = source.unit_frame(source.type.unit_kind)
     labels = source.label_frame(units)
     rows = rows_of(labels, ("unit", "dimension", "label"))
     of_units = groupby(rows, key=itemgetter(0))  # they stand in the order of units
-    next_unit, said = next(of_units, (None, ()))
+    next_unit, decisions = next(of_units, (None, ()))
     decided: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
     # Of rules with names, the first by name stands, as in an export.
     sets = sets_in_order(source.decision_methods())
@@ -46,23 +46,23 @@ def settled(source: ReleaseSource) -> dict[tuple[int, str], Settled]:
         for unit, dimension in zip(frame["unit"], frame["dimension"], strict=True):
             if dimension not in only or method in wanted:
                 decided[unit][dimension] = "", str(method)
-    found: dict[tuple[int, str], Settled] = {}
-    alike: dict[tuple, list[Settled]] = {}  # units with the same labels and decisions, which are most
+    found: dict[tuple[int, str], FinalLabel] = {}
+    alike: dict[tuple, list[FinalLabel]] = {}  # units with the same labels and decisions, which are most
     for unit in units["unit"].tolist():
         votes: Counter[tuple[str, str]] = Counter()
         if unit == next_unit:
-            votes.update((dimension, label) for _, dimension, label in said)
-            next_unit, said = next(of_units, (None, ()))
+            votes.update((dimension, label) for _, dimension, label in decisions)
+            next_unit, decisions = next(of_units, (None, ()))
         by = decided.pop(unit, {})
         pattern = tuple(sorted(votes.items())), tuple(sorted(by.items()))
         if pattern not in alike:
-            alike[pattern] = list(_settled(source.type, pattern[0], by, only))
+            alike[pattern] = list(_of_unit(source.type, pattern[0], by, only))
         for dimension, one in zip(source.type.dimensions, alike[pattern], strict=True):
             found[unit, dimension.slug] = one
     return found
 
 
-def _settled(kind: TaskType, votes: tuple, decided: dict, only: frozenset[str]) -> Iterator[Settled]:
+def _of_unit(kind: TaskType, votes: tuple, decided: dict, only: frozenset[str]) -> Iterator[FinalLabel]:
     """Of a unit, by dimension; `votes` has (dimension, label) and how often it was given."""
     item = ExportedItem("", 0, only_decided=only)
     for (name, label), n in votes:
@@ -71,7 +71,7 @@ def _settled(kind: TaskType, votes: tuple, decided: dict, only: frozenset[str]) 
     for dimension in kind.dimensions:
         label = item.label(kind, "", dimension)
         method = item.method("", dimension) if label is not None else ""
-        yield Settled(label, method, item.votes.get(("", dimension.slug), {}))
+        yield FinalLabel(label, method, item.votes.get(("", dimension.slug), {}))
 
 
 def _dimensions_of(source: ReleaseSource, chosen: str) -> frozenset[str]:
