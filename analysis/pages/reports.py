@@ -1,12 +1,17 @@
 """The page of any report that has no template of its own, and the list of all that a project can have."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
 from analysis.figures.page import Counts, Page, Section, Text
@@ -16,6 +21,7 @@ from analysis.models import StoredReport
 from analysis.pages.asked import Asked
 from analysis.pages.frame import render_report, report_of
 from analysis.pages.stored import figures_served
+from analysis.queries import annotators_of
 from analysis.reports.common import ALL_STATISTICS
 from analysis.reports.metrics import REPORTS
 from analysis.reports.options import Option
@@ -26,11 +32,13 @@ from analysis.sources.outline import Outline
 from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
 from annotation.access import RESEARCHER, may_still_be_blind, project_with_labels_for, roles_of
-from annotation.models import Project
+from annotation.models import Project, Rater
 from annotation.work.label_access import PAGE
 
 MORE = ALL_STATISTICS.name
 Field = tuple[Option, object, dict[str, str], bool]
+PSEUDONYM = re.compile(r"\br-[0-9a-f]{8}\b")
+NAME_CHARS = 11  # as wide as a pseudonym, for which pictures have room
 # More options than these stand in a panel, by their groups.
 IN_A_ROW = 3
 
@@ -175,19 +183,19 @@ def _changes(report: Report, source: Outline, values: dict, fields: list[Field])
 
 def _shown(page: Page, stored: StoredReport) -> dict:
     """The page as its template takes it: what each part is stands as its key."""
-    answer = page.answer
-    picture = _shown_part(answer.picture, stored) if answer.picture else {}
+    answer, names = page.answer, short_names(stored.project)
+    picture = _shown_part(answer.picture, stored, names) if answer.picture else {}
 
     def parts_of(section: Section) -> list[dict]:
         """The answer's picture stands there, and not again below."""
         parts = [part for part in section.shown if part != answer.picture]
-        return [shown for part in parts if (shown := _shown_part(part, stored))]
+        return [shown for part in parts if (shown := _shown_part(part, stored, names))]
 
     def shown(sections: Sequence[Section]) -> list[dict]:
         return [{"title": one.title, "parts": parts} for one in sections if (parts := parts_of(one))]
 
     return {
-        "answer": answer,
+        "answer": replace(answer, sentences=[_with_names(words, names) for words in answer.sentences]),
         "picture": picture,
         "sections": shown(page.sections),
         "more": shown(page.more),
@@ -195,7 +203,20 @@ def _shown(page: Page, stored: StoredReport) -> dict:
     }
 
 
-def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredReport) -> dict:
+def short_names(project: Project) -> dict[str, str]:
+    """Pseudonym -> name, for sentences and pictures on pages; in files people keep their pseudonyms. First names where
+    these are unique. People who cannot be distinguished in NAME_CHARS characters are left out."""
+    people = dict(annotators_of(project).exclude(kind=Rater.Kind.SLOT).values_list("pseudonym", "name"))
+    first = Counter(name.partition(" ")[0] for name in people.values())
+    short = {
+        pseudonym: Truncator(word if first[word := name.partition(" ")[0]] == 1 else name).chars(NAME_CHARS)
+        for pseudonym, name in people.items()
+    }
+    known = Counter(short.values())
+    return {pseudonym: name for pseudonym, name in short.items() if name and known[name] == 1}
+
+
+def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredReport, names: dict[str, str]) -> dict:
     match part:
         case Declaration():
             return {"table": part.shown()}
@@ -203,7 +224,12 @@ def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredRepor
             opens = (None if wanted is None or n == 0 else wanted.encoded for _, n, wanted in part.rows)
             return {"counts": [(title, n, figure) for (title, n, _), figure in zip(part.rows, opens, strict=True)]}
         case Text():
-            return {"words": part.words}
+            return {"words": _with_names(part.words, names)}
     # As it was drawn when the report was computed; nothing while it is not drawn yet.
     picture = stored.pictures.get(part.name)
-    return {"picture": from_dict(picture["spec"]), "svg": picture["svg"]} if picture else {}
+    escaped = {pseudonym: escape(name) for pseudonym, name in names.items()}
+    return {"picture": from_dict(picture["spec"]), "svg": _with_names(picture["svg"], escaped)} if picture else {}
+
+
+def _with_names(words: str, names: dict[str, str]) -> str:
+    return PSEUDONYM.sub(lambda found: names.get(found[0], found[0]), words)

@@ -1,6 +1,7 @@
 """Pictures of annotators, stand-ins and prevalence draw what the reports say, and captions say of what."""
 
 import json
+import re
 
 import pytest
 from django.core.management import call_command
@@ -93,5 +94,11 @@ def test_the_command_gives_the_picture_and_pages_show_it(client, project, capsys
     lifecycle.run_here(Job.objects.get(kind=Job.Kind.REPORT))
     page = client.get(address).content.decode()
     assert page.count('<svg class="plot"') >= 1 and "Picture as" in page
+    if name == "annotators":  # by name on the page, by pseudonym in the picture's file
+        [figure] = re.findall(r'<svg class="plot".*?</svg>', page, re.DOTALL)[:1]
+        assert all(f">{person}</text>" in figure for person in ("Anna", "Ben", "Cleo")) and ">r-" not in figure
+        query = {"report": project.stored_reports.get().parameters_hash}
+        kept = client.get(reverse("project_picture", args=[project.slug, name, f"{kind}-relevance", "svg"]), query)
+        assert "Anna" not in b"".join(kept).decode()
     call_command("report", project.slug, name, *run, "--format", "json")
     assert json.loads(capsys.readouterr().out)["report"] == name
