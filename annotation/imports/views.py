@@ -3,13 +3,14 @@
 import csv
 from dataclasses import replace
 from functools import wraps
+from io import IOBase
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse, UnreadablePostError
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.http import urlencode
@@ -40,8 +41,23 @@ ROWS_SHOWN = 8
 FORM_SLACK = 1024 * 1024  # what a form adds to the files in it
 
 
-def refuse_oversized(view):
-    """Answer before a byte of the body is read when it is too large. Reading the token would read all of it."""
+class _WholeBody(IOBase):
+    """A body's stream that raises OSError where it ends before its length, which Django takes for its end."""
+
+    def __init__(self, stream, length: int):
+        self.stream, self.left = stream, length
+
+    def read(self, size=-1, /) -> bytes:
+        block = self.stream.read(size)
+        self.left -= len(block)
+        if self.left > 0 and not block:
+            raise OSError(f"{self.left:,} bytes of the body are missing")
+        return block
+
+
+def takes_files(view):
+    """Answer before a byte of the body is read when it is too large, and store nothing of one that is cut off. Reading
+    the token would read all of it."""
 
     @csrf_exempt
     @login_required
@@ -53,12 +69,17 @@ def refuse_oversized(view):
         if int(length) > settings.UPLOAD_LIMIT + FORM_SLACK:
             limit = settings.UPLOAD_LIMIT // 1024**2
             return render(request, "annotation/imports/too_large.html", {"limit": limit}, status=413)
+        request._stream = _WholeBody(request._stream, int(length))
+        try:
+            request.POST  # noqa: B018, read here, since the check of the token would hide the error
+        except UnreadablePostError:
+            raise BadRequest("The connection broke off while the files were sent; send them again") from None
         return csrf_protect(view)(request, *args, **kwargs)
 
     return wrapped
 
 
-@refuse_oversized
+@takes_files
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_new(request, slug):
     dataset = dataset_for(request.user, slug, edit=True)

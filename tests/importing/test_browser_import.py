@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from io import BytesIO
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -274,6 +275,20 @@ def test_the_form_of_a_table_with_many_columns_can_be_sent(client, dataset):
     mapping = {"role-0": "ratings/text", "role-1": "ratings/label", "name-1": "Fluent", "rater-1": "1"}
     job, _ = looked_at(client, client.post(f"{where}&layout=ratings", fields | mapping))
     assert job.state == Job.State.DONE and job.parameters["format"] == "ratings"
+
+
+def test_a_form_that_is_cut_off_stores_nothing(owner, dataset):
+    start = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\nclaim,evidence\nA b.,One.\n'
+    browser = Client()
+    browser.force_login(owner)
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/datasets/rivers/import/"}
+    environ |= {"CONTENT_TYPE": "multipart/form-data; boundary=x", "wsgi.input": BytesIO(start)}
+    refused = browser.request(**environ, CONTENT_LENGTH=str(len(start) + 9))
+    assert refused.status_code == 400 and "broke off" in refused.content.decode()
+    assert not Upload.objects.exists()
+    environ["wsgi.input"] = BytesIO(start + b"\r\n--x--")
+    assert browser.request(**environ, CONTENT_LENGTH=str(len(start) + 7)).status_code == 302
+    assert Upload.objects.get().size == 25
 
 
 def test_a_body_over_the_limit_is_refused_unread(client, dataset, settings):

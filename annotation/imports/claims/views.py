@@ -15,7 +15,7 @@ from annotation.formats.files.spreadsheets import needs_escape
 from annotation.imports import uploads
 from annotation.imports.claims import choosing, collecting
 from annotation.imports.claims.forms import ChoiceForm, CollectForm
-from annotation.imports.views import refuse_oversized
+from annotation.imports.views import takes_files
 from annotation.jobs.queries import progress_of
 from annotation.jobs.queues import look_up_waits
 from annotation.models import ClaimCollection, Job
@@ -24,7 +24,7 @@ LISTED, PER_PAGE = 50, 50
 COLUMNS = ("key", "text", "claimant", "date", "url", "site", "verdict", "label", "dropped", "detail")
 
 
-@refuse_oversized
+@takes_files
 @require_http_methods(["GET", "HEAD", "POST"])
 def claims_new(request, slug):
     dataset = dataset_for(request.user, slug, edit=True)
