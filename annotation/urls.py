@@ -8,11 +8,10 @@ from annotation.imports import views as imports
 from annotation.imports.claims import views as claims
 from annotation.imports.pairs import views as pairs
 from annotation.jobs import views as jobs
-from annotation.machines.drafts import views as drafts
-from annotation.machines.generations import views as generations
+from annotation.machines import views as machines
+from annotation.machines.kinds import run_kinds
 from annotation.machines.prompts import views as prompts
-from annotation.machines.retrieval import views as retrieval
-from annotation.machines.runs.views import checkers, runs, shared
+from annotation.machines.runs.views import checkers
 from annotation.machines.training import views as training
 from annotation.projects.views import projects
 from annotation.webhooks import views as webhooks
@@ -31,14 +30,10 @@ urlpatterns = [
     *jobs.urlpatterns,
     *labelling.urlpatterns,
     *own_answers.urlpatterns,
-    *runs.urlpatterns,
-    *shared.urlpatterns,
+    *(page for kind in run_kinds().values() for page in machines.pages_of(kind)),
     *checkers.urlpatterns,
     *training.urlpatterns,
     *prompts.urlpatterns,
-    *retrieval.urlpatterns,
-    *generations.urlpatterns,
-    *drafts.urlpatterns,
     *exports.urlpatterns,
     *webhooks.urlpatterns,
 ]

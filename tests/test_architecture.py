@@ -199,14 +199,15 @@ def part_of(name: str) -> str:
 
 
 def edge_of(name: str) -> str:
-    """What a module of a room is to the web: "views", "forms", or nothing for what both of them ask."""
+    """What a module of a room is to the web: "views", "forms", a "kind" that names both, or nothing for what these
+    ask."""
     parts = name.split(".")
     inside = parts[2:] if parts[0] == "annotation" and parts[1:2] and parts[1] in ROOMS else []
-    return next((part for part in inside if part in ("views", "forms")), "")
+    return next((part for part in inside if part in MAY_IMPORT), "")
 
 
 # What imports edges, which parse, check access, call one service or query, and answer.
-MAY_IMPORT = {"views": ("views", "forms"), "forms": ("forms",), "": ()}
+MAY_IMPORT = {"views": ("views", "forms"), "forms": ("forms",), "kind": ("views", "forms"), "": ()}
 ABOVE_ROOMS = ("annotation.api", "annotation.urls", "config", "analysis")
 
 
@@ -271,6 +272,8 @@ WRONG_DIRECTIONS = [
     ("annotation/projects/forms/projects.py", "from annotation.projects.views import projects"),
     ("annotation/projects/managing.py", "from annotation.work import assigning"),
     ("annotation/imports/views.py", "from annotation.machines.runs.queries import runs"),
+    ("annotation/machines/runs/views/runs.py", "from annotation.machines.runs import kind"),
+    ("annotation/machines/runs/suggesting.py", "from annotation.machines.runs.kind import KIND"),
     ("annotation/machines/runs/views/runs.py", "from models_runtime.training import features"),
     ("annotation/tasks.py", "from annotation.jobs import views"),
     ("annotation/templatetags/project_pages.py", "from annotation.projects.views import projects"),

@@ -14,6 +14,7 @@ from annotation.jobs import lifecycle
 from annotation.machines.drafts import extraction
 from annotation.machines.generations import generating, publishing
 from annotation.machines.generations.generating import GenerationRequest
+from annotation.machines.kinds import kind_of
 from annotation.machines.runs import predicting
 from annotation.machines.runs.limits import CostLimits
 from annotation.models import Evidence, GenerationRun, Item, Job, Question, RankedPassage, Response
@@ -202,7 +203,7 @@ def test_two_models_answer_in_repetitions_and_their_answers_become_responses(
     assert "It froze in 1900." in shown and "0.53" not in shown and "Tokens received" in shown
     for run in runs:
         assert client.post(reverse("generation_publish", args=[run.uuid])).status_code == 302
-        job = lifecycle.run_here(publishing.published_from(run)[0])
+        job = lifecycle.run_here(kind_of(run).publishing.jobs_of(run)[0])
         assert (job.result["new_responses"], job.result["new_items"]) == (12, 12), job.message
     response = Response.objects.get(key=f"q3/run-{runs[1].uuid.hex[:12]}/1")
     assert (response.text, response.model, response.repetition) == ("Never, says harbour 3.", "other-model", 1)
@@ -383,7 +384,7 @@ def test_programs_start_runs_and_publish_them(client, serve, project):
     assert client.get(one).json()["numbers"] == {"answered": 12, "abstained": 0, "failed": 0}
     published = client.post(f"{one}publish/", {}, content_type="application/json")
     assert published.status_code == 202
-    assert lifecycle.run_here(publishing.published_from(run)[0]).result["new_responses"] == 12
+    assert lifecycle.run_here(kind_of(run).publishing.jobs_of(run)[0]).result["new_responses"] == 12
     assert set(Response.objects.exclude(model="").values_list("context_setting", flat=True)) == {"zero context"}
 
 

@@ -8,6 +8,7 @@ from django.core.management import call_command
 
 from annotation.exports.releasing import write_export
 from annotation.jobs import lifecycle
+from annotation.machines.kinds import kind_of
 from annotation.machines.retrieval import index, publishing
 from annotation.machines.retrieval.publishing import PublishingProblem, passage_key
 from annotation.models import ContentBatch, Evidence, Item, Question
@@ -243,16 +244,16 @@ def test_a_context_is_named_by_page_program_and_command_alike(tmp_path, settings
     refused = client.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": 1, "publish-context": "a/b"})
     assert refused.status_code == 422 and "no / and no line breaks" in refused.content.decode()
     client.post(f"/retrieval/{run.uuid}/publish/", {"publish-top": 1, "publish-context": "page"})
-    assert lifecycle.run_here(publishing.published_from(run)[0]).result["counts"]["contexts"] == 1
+    assert lifecycle.run_here(kind_of(run).publishing.jobs_of(run)[0]).result["counts"]["contexts"] == 1
     assert "got the context page" in client.get(f"/retrieval/{run.uuid}/").content.decode()
     address = f"/api/v1/retrievals/{run.uuid}/publish/"
     made = client.post(address, {"top": 1, "context": "program"}, content_type="application/json")
     assert made.status_code == 202, made.content
-    assert lifecycle.run_here(publishing.published_from(run)[0]).state == "done"
+    assert lifecycle.run_here(kind_of(run).publishing.jobs_of(run)[0]).state == "done"
     file.write_text(json.dumps({"id": "new", "text": f"Something else about it: {judged.text}"}))
     call_command("retrieve", project.slug, "bm25", publish=1, context="command", param=["chunker=whole"], **wanted)
     # It searches for the questions that are contexts, too, and leaves their passages as they are.
-    last = publishing.published_from(project.retrieval_runs.last())[0]
+    last = kind_of(run).publishing.jobs_of(project.retrieval_runs.last())[0]
     assert last.result["counts"]["kept_contexts"] == 2 and last.result["new_evidence"] == 1
     contexts = Question.objects.published().filter(metadata__context__question=judged.key)
     assert {one.metadata["context"]["name"] for one in contexts} == {"page", "program", "command"}

@@ -138,7 +138,7 @@ PROJECTS = {
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/drafts/extract/<slug:extractor>/estimate/": (
-        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/drafts/publish/": (
@@ -170,7 +170,7 @@ PROJECTS = {
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/answers/<slug:generator>/estimate/": (
-        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/runs/": (
@@ -190,7 +190,7 @@ PROJECTS = {
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/retrieval/<slug:retriever>/estimate/": (
-        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
     ),
     "projects/<slug:slug>/prompts/": (

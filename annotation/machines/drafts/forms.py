@@ -3,10 +3,8 @@
 from django import forms
 
 from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
-from annotation.machines.drafts import extraction
-from annotation.machines.runs.forms import RunForm, limits_of
-from annotation.machines.runs.queries.costs import RunEstimate
-from annotation.models import MachineRun, Project, User
+from annotation.machines.runs.forms import RunForm
+from annotation.models import Project
 from annotation.projects.draft_kinds import DraftKind
 from annotation.projects.settings import PieceSetField
 from models_runtime.contracts import CheckerInfo
@@ -25,15 +23,6 @@ class ExtractionForm(RunForm):
         )
         again.label, again.help_text = "Start even if the same run already exists", ""
         self.fields["again"] = again
-
-    def start(self, project: Project, user: User) -> MachineRun:
-        options = {name: self.cleaned_data[name] for name in ("everything", "again")}
-        options["limits"] = limits_of(self.cleaned_data)
-        return extraction.start_extraction(project, user, self.info.slug, self.parameters, self.queue, **options)
-
-    def estimate(self, project: Project) -> RunEstimate | None:
-        everything = self.cleaned_data["everything"]
-        return extraction.estimate_of(project, self.info.slug, self.parameters, everything=everything)
 
 
 class PublishDraftsForm(forms.Form):

@@ -1,6 +1,7 @@
 """Drafts of a project: have an extractor propose them, review them source by source, publish what was accepted."""
 
 from itertools import zip_longest
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -9,7 +10,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import drafts_project_for, may_edit_dataset
 from annotation.jobs.queries import progress_of
@@ -19,9 +20,9 @@ from annotation.machines.drafts import publishing as draft_publishing
 from annotation.machines.drafts.forms import PublishDraftsForm
 from annotation.machines.drafts.queries import drafts as queries
 from annotation.machines.drafts.queries import sources
-from annotation.machines.runs.views.shared import render_estimate, start_chosen, to_run
 from annotation.models import Draft, ExtractionRun, Project
 from annotation.projects.draft_kinds import DRAFT_KINDS, DraftKind, drafted_for, sources_in
+from models_runtime.contracts import CheckerInfo
 
 PER_PAGE = 50
 LISTED = 20
@@ -29,10 +30,14 @@ LISTED = 20
 
 def _project(request, slug: str) -> tuple[Project, DraftKind]:
     project = drafts_project_for(request.user, slug)
+    return project, _kind(project)
+
+
+def _kind(project: Project) -> DraftKind:
     kind = drafted_for(project.type)
     if kind is None:
         raise Http404("This project has no drafts")
-    return project, kind
+    return kind
 
 
 @login_required
@@ -66,32 +71,16 @@ def project_drafts(request, slug):
     return render(request, "annotation/drafts/list.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def extraction_new(request, slug):
-    project, kind = _project(request, slug)
-    infos = extraction.extractors_for(project.type)
-    run, entries = start_chosen(request, "extractor", project, infos, kind=kind)
-    if run:
-        return to_run(run)
-    context = {
-        "project": project,
-        "kind": kind,
+def offered(request, project: Project) -> tuple[dict[str, CheckerInfo], dict[str, Any]]:
+    return extraction.extractors_for(project.type), {"kind": _kind(project)}
+
+
+def start_parts(request, project: Project) -> dict[str, Any]:
+    return {
+        "kind": _kind(project),
         "n_all": sources_in(project.dataset, project.type).count(),
         "n_without": sources_in(project.dataset, project.type, without=project.piece_set).count(),
-        "entries": entries,
     }
-    return render(request, "annotation/drafts/new.html", context)
-
-
-@login_required
-@require_POST
-def extraction_estimate(request, slug, extractor):
-    project, kind = _project(request, slug)
-    infos = extraction.extractors_for(project.type)
-    if extractor not in infos:
-        raise Http404("No such extractor here")
-    return render_estimate(request, "extractor", project, infos[extractor], kind=kind)
 
 
 def parts_of(request, run: ExtractionRun) -> dict:
@@ -238,12 +227,6 @@ def drafts_accept(request, slug, pk):
 
 urlpatterns = [
     path("projects/<slug:slug>/drafts/", project_drafts, name="project_drafts"),
-    path("projects/<slug:slug>/drafts/extract/", extraction_new, name="extraction_new"),
-    path(
-        "projects/<slug:slug>/drafts/extract/<slug:extractor>/estimate/",
-        extraction_estimate,
-        name="extraction_estimate",
-    ),
     path("projects/<slug:slug>/drafts/publish/", drafts_publish, name="drafts_publish"),
     path("projects/<slug:slug>/drafts/accept/", drafts_accept_undecided, name="drafts_accept_undecided"),
     path("projects/<slug:slug>/drafts/of/<int:pk>/", draft_source, name="draft_source"),

@@ -4,11 +4,9 @@ from collections.abc import Iterable
 
 from django import forms
 
-from annotation.machines.generations import generating, queries
-from annotation.machines.generations.generating import GenerationRequest
-from annotation.machines.runs.forms import RunForm, limits_of
-from annotation.machines.runs.queries.costs import CostEstimate
-from annotation.models import MachineRun, Project, RetrievalRun, User
+from annotation.machines.generations import generating
+from annotation.machines.runs.forms import RunForm
+from annotation.models import RetrievalRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
 
@@ -62,31 +60,3 @@ class GenerationForm(RunForm):
         self.fields["again"] = again
         again.label, again.help_text = "Ask again even if the same run already exists", ""
         self.order_fields(["endpoints", "passages", "most_passages", "repetitions", "context_setting"])
-
-    @property
-    def parameters(self) -> dict:
-        return {name: self.cleaned_data[name] for name in self._names}
-
-    @property
-    def _names(self) -> list[str]:
-        return [parameter.name for parameter in self.info.parameters if parameter.name in self.fields]
-
-    @property
-    def _request(self) -> GenerationRequest:
-        given = self.cleaned_data
-        return GenerationRequest(
-            self.info.slug,
-            passages=given["passages"],
-            most_passages=given["most_passages"],
-            repetitions=given["repetitions"],
-            context_setting=given["context_setting"],
-            parameters=self.parameters,
-            limits=limits_of(given),
-        )
-
-    def start(self, project: Project, user: User) -> MachineRun:
-        given = self.cleaned_data
-        return generating.start_for_each(project, user, self._request, given["endpoints"], again=given["again"])[0]
-
-    def estimate(self, project: Project) -> CostEstimate | None:
-        return queries.estimate_of(project, self._request, self.cleaned_data["endpoints"])

@@ -117,8 +117,7 @@ def start_for_each(
     user: User,
     request: GenerationRequest,
     endpoints: Iterable[str],
-    *,
-    again: bool = False,
+    **options: Any,
 ) -> list[GenerationRun]:
     """A run at each of the endpoints, each a model. What is refused of one is refused of all; SameRun where every one
     of them has run before."""
@@ -126,7 +125,7 @@ def start_for_each(
     for endpoint in endpoints:
         wanted = replace(request, parameters={**request.parameters, "endpoint": endpoint})
         try:
-            runs.append(start(project, user, wanted, again=again))
+            runs.append(start(project, user, wanted, **options))
         except SameRun as exists:
             same = exists
     if not runs and same:

@@ -114,9 +114,3 @@ class ResponsePublishingHandler(StagingHandler):
 
 
 HANDLER = ResponsePublishingHandler()
-
-
-def published_from(run: GenerationRun) -> list[Job]:
-    """The publishings of a run, newest first."""
-    found = Job.objects.filter(kind=Job.Kind.RESPONSES, project=run.project_id, parameters__run=str(run.uuid))
-    return list(found.select_related("created_by").order_by("-pk"))

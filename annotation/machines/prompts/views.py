@@ -12,9 +12,10 @@ from annotation.access import RESEARCHER, has_open_work, project_for
 from annotation.editing import SharedForm, last_change, locked
 from annotation.jobs.queues import look_up_waits
 from annotation.machines.prompts import splitting, versions
-from annotation.machines.runs.forms import limit_fields, limits_of, parameter_field
+from annotation.machines.runs.forms import limit_fields, parameter_field
+from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.starting import TEXT_LENGTH, RunError, SameRun
-from annotation.machines.runs.views.shared import to_run
+from annotation.machines.views import to_run
 from annotation.models import HeldOutPart, Project, PromptVersion, SettingsChange
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
@@ -131,7 +132,7 @@ def _done(request, project: Project, added, held_out, tried):
             return redirect("project_prompts", slug=project.slug)
         if tried.is_bound and tried.is_valid():
             version = project.prompts.get(number=tried.cleaned_data["version"])
-            limits = limits_of(tried.cleaned_data)
+            limits = CostLimits.asked(tried.cleaned_data)
             return to_run(
                 versions.start(version, request.user, tried.cleaned_data["part"], tried.parameters, limits=limits)
             )

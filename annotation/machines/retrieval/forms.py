@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+from dataclasses import asdict, astuple
+from typing import Any
 
 from django import forms
 
-from annotation.machines.retrieval import expansions, retrieving
-from annotation.machines.retrieval.retrieving import DocumentGenerator, RetrievalRequest
-from annotation.machines.runs.forms import RunForm, limits_of
-from annotation.machines.runs.queries.costs import CostEstimate
-from annotation.models import MachineRun, Project, RetrievalRun, User
+from annotation.machines.retrieval import retrieving
+from annotation.machines.retrieval.retrieving import DocumentGenerator
+from annotation.machines.runs.forms import PublishForm, RunForm
+from annotation.models import RetrievalRun
 from models_runtime.contracts import CheckerInfo
 
 TOP = 10
@@ -53,8 +53,10 @@ class RetrievalForm(RunForm):
                 choices=[("", "none: search the web"), *dated],
                 help_text="A run keeps its web responses. A replay sends no requests, and those not recorded fail.",
             )
-        if is_pipeline and preset in retrieving.PRESETS:
-            self.initial = {**retrieving.PRESETS[preset].parameters, "top": retrieving.PRESETS[preset].top}
+        self.presets = retrieving.PRESETS if is_pipeline else {}
+        self.preset = self.presets.get(preset)
+        if self.preset:
+            self.initial, self.is_filled_in = {**self.preset.parameters, "top": self.preset.top}, True
         if "expansion" in self.fields:
             self._ask_for_documents(generators or {})
         self.fields["again"].label = "Search again"
@@ -91,42 +93,16 @@ class RetrievalForm(RunForm):
         self.order_fields([*names[:place], *added, *names[place:]])
 
     @property
-    def parameters(self) -> dict:
-        known = (one.name for one in self.info.parameters)
-        return {name: self.cleaned_data[name] for name in known if name in self.fields}
-
-    @property
-    def _request(self) -> RetrievalRequest:
-        given = self.cleaned_data
-        documents = DocumentGenerator(*json.loads(given["documents"])) if given.get("documents") else None
-        return RetrievalRequest(
-            self.info.slug,
-            given["asks"],
-            given["corpus"],
-            given["top"],
-            parameters=self.parameters,
-            replays=given.get("replays", ""),
-            documents=documents,
-            limits=limits_of(given),
-        )
-
-    @property
-    def _times(self) -> int:
-        return self.cleaned_data.get("repetitions") or 1
-
-    def start(self, project: Project, user: User) -> MachineRun:
-        """The run that was asked for, the first of several that repeat each other."""
-        again = self.cleaned_data["again"]
-        return retrieving.start_repeated(project, user, self._request, self.queue, times=self._times, again=again)[0]
-
-    def estimate(self, project: Project) -> CostEstimate | None:
-        asked = self._request.with_documents()
-        return expansions.estimate_of(project, asked.asks, asked.parameters, self._times)
+    def asked(self) -> dict[str, Any]:
+        asked = super().asked
+        named = asked.get("documents")
+        documents = asdict(DocumentGenerator(*json.loads(named))) if named else None
+        return asked | {"documents": documents, "repetitions": asked.get("repetitions") or 1}
 
 
-class PublishPassagesForm(forms.Form):
+class PublishPassagesForm(PublishForm):
     def __init__(self, run: RetrievalRun, data=None) -> None:
-        super().__init__(data, prefix="publish")
+        super().__init__(run, data)
         self.fields["top"] = forms.IntegerField(
             label="Passages per ranking",
             initial=min(PUBLISHED, run.top),

@@ -303,9 +303,3 @@ HANDLER = PassagePublishingHandler()
 
 def _run_of(job: Job) -> RetrievalRun:
     return RetrievalRun.objects.select_related("project__dataset").get(uuid=job.parameters["run"])
-
-
-def published_from(run: RetrievalRun) -> list[Job]:
-    """The publishings of a run, newest first."""
-    found = Job.objects.filter(kind=Job.Kind.PASSAGES, project=run.project_id, parameters__run=str(run.uuid))
-    return list(found.select_related("created_by").order_by("-pk"))

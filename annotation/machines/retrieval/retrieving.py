@@ -123,6 +123,14 @@ class RetrievalRequest:
     repetition: int = 0  # of these documents
     limits: CostLimits = CostLimits()
 
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> RetrievalRequest:
+        """Of the values of a form or the body of a request, with the preset that they name."""
+        values, documents = starting.values_for(cls, asked), asked.get("documents")
+        if documents:
+            values |= {"documents": DocumentGenerator.of(documents), "repetition": documents.get("repetition", 0)}
+        return cls(**values).with_preset(asked.get("preset") or "")
+
     def with_preset(self, name: str) -> RetrievalRequest:
         """What is given comes before what the preset says. RunError for a preset that there is not."""
         if name and self.retriever != PIPELINE:

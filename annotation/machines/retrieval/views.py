@@ -1,5 +1,6 @@
 """Retrieval in a project: start one, see what it found, compare, download, publish its passages."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -8,18 +9,18 @@ from django.core.paginator import Paginator
 from django.http import Http404, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import path
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from annotation.access import RESEARCHER, has_open_work, may_edit_dataset, project_for, run_for
+from annotation.access import has_open_work, run_for
+from annotation.imports.staged_job import PublishingProblem
 from annotation.jobs.queries import progress_of
 from annotation.jobs.queues import look_up_waits
-from annotation.machines.retrieval import expansions, publishing, retrieving
-from annotation.machines.retrieval.forms import PublishPassagesForm
+from annotation.machines.retrieval import expansions, retrieving
 from annotation.machines.retrieval.queries import files
 from annotation.machines.retrieval.queries import rankings as queries
 from annotation.machines.retrieval.queries.steps import steps_of
 from annotation.machines.runs.queries.runs import facts_of
-from annotation.machines.runs.views.shared import render_estimate, render_run, start_chosen, to_run
+from annotation.machines.views import to_run
 from annotation.models import Job, Project, RetrievalRun
 from models_runtime.contracts import CheckerInfo
 
@@ -27,53 +28,29 @@ LISTED = 50
 PER_PAGE = 25
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def project_retrieval(request, slug):
-    project = project_for(request.user, slug, RESEARCHER)
-    infos, choices = _choices(project)
-    preset = request.GET.get("preset", "")
+def offered(request, project: Project) -> tuple[dict[str, CheckerInfo], dict[str, Any]]:
+    """The retrievers, whose forms may begin with a preset."""
+    dataset, preset = project.dataset, request.GET.get("preset", "")
     if preset and preset not in retrieving.PRESETS:
         raise Http404("No such preset")
-    run, entries = start_chosen(request, "retriever", project, infos, **choices, preset=preset)
-    if run:
-        return to_run(run)
-    for entry in entries:
-        if entry["info"].slug == retrieving.PIPELINE:
-            entry["is_open"] |= bool(preset)
-            entry["presets"], entry["preset"] = retrieving.PRESETS, retrieving.PRESETS.get(preset)
-    runs = list(queries.runs_of(project)[:LISTED])
-    look_up_waits(run.job for run in runs)
-    context = {
-        "project": project,
-        "rows": [(run, *queries.words_for(run)) for run in runs],
-        "is_blind": has_open_work(request.user, project),
-        "asked": choices["asked"],
-        "corpora": choices["corpora"],
-        "entries": entries,
-    }
-    return render(request, "annotation/retrieval/list.html", context)
-
-
-def _choices(project: Project) -> tuple[dict[str, CheckerInfo], dict]:
-    """The retrievers, and what their forms are made with."""
-    dataset = project.dataset
     return {info.slug: info for info in retrieving.retrievers()}, {
         "asked": retrieving.can_be_asked(dataset),
         "corpora": retrieving.corpora_for(dataset),
         "replayable": retrieving.replayable(project)[:LISTED],
         "generators": retrieving.generators_in(dataset),
+        "preset": preset,
     }
 
 
-@login_required
-@require_POST
-def retrieval_estimate(request, slug, retriever):
-    project = project_for(request.user, slug, RESEARCHER)
-    infos, choices = _choices(project)
-    if retriever not in infos:
-        raise Http404("No such retriever")
-    return render_estimate(request, "retriever", project, infos[retriever], **choices)
+def list_parts(request, project: Project) -> dict[str, Any]:
+    runs = list(queries.runs_of(project)[:LISTED])
+    look_up_waits(run.job for run in runs)
+    return {
+        "rows": [(run, *queries.words_for(run)) for run in runs],
+        "is_blind": has_open_work(request.user, project),
+        "asked": retrieving.can_be_asked(project.dataset),
+        "corpora": retrieving.corpora_for(project.dataset),
+    }
 
 
 def _other(request, run: RetrievalRun) -> tuple[list[RetrievalRun], RetrievalRun | None]:
@@ -91,15 +68,12 @@ def parts_of(request, run: RetrievalRun) -> dict:
     others, other = _other(request, run)
     search = request.GET.get("search", "").strip()[:400]
     page = Paginator(queries.find_rankings(run, search), PER_PAGE).get_page(request.GET.get("page"))
-    published = publishing.published_from(run)
     asked, where = queries.words_for(run)
     return {
         "asked": asked,
         "where": where,
         "facts": [("corpus", run.corpus_hash or "–"), ("passages per query", run.top), *facts_of(run)],
         "numbers": run.job.result if run.job.state == Job.State.DONE else None,
-        # Which evidence is gold says what a label will be, to whoever still labels here.
-        "is_blind": has_open_work(request.user, run.project),
         "others": others,
         "other": other,
         "search": search,
@@ -109,11 +83,6 @@ def parts_of(request, run: RetrievalRun) -> dict:
         "searches_web": retrieving.searches_web(run),
         "bad_lines": run.provenance.get("bad_lines"),
         "rows": queries.rows_of(run, list(page.object_list), other),
-        "publishings": published,
-        "publishing": progress_of(published[0]) if published and published[0].state != Job.State.DONE else None,
-        "may_publish": may_edit_dataset(request.user, run.project.dataset),
-        "why_not": publishing.why_not(run),
-        "publish_form": PublishPassagesForm(run),
     } | _documents_of(run)
 
 
@@ -139,7 +108,7 @@ def retrieval_documents(request, uuid):
     run = run_for(request.user, uuid, RetrievalRun, edit=True)
     try:
         expansions.start(request.user, run)
-    except publishing.PublishingProblem as problem:
+    except PublishingProblem as problem:
         messages.error(request, str(problem))
     return to_run(run)
 
@@ -201,28 +170,10 @@ def _download(lines, run: RetrievalRun, ending: str, media_type: str) -> Streami
     return response
 
 
-@login_required
-@require_POST
-def retrieval_publish(request, uuid):
-    """The best passages become evidence of the data set."""
-    run = run_for(request.user, uuid, RetrievalRun, edit=True)
-    form = PublishPassagesForm(run, request.POST)
-    if form.is_valid():
-        try:
-            publishing.start(request.user, run, form.cleaned_data["top"], form.cleaned_data.get("context", ""))
-            return to_run(run)
-        except publishing.PublishingProblem as problem:
-            form.add_error(None, str(problem))
-    return render_run(request, run, status=422, publish_form=form)
-
-
 urlpatterns = [
-    path("projects/<slug:slug>/retrieval/", project_retrieval, name="project_retrieval"),
-    path("projects/<slug:slug>/retrieval/<slug:retriever>/estimate/", retrieval_estimate, name="retrieval_estimate"),
     path("retrieval/<uuid:uuid>/ranking/", retrieval_ranking, name="retrieval_ranking"),
     path("retrieval/<uuid:uuid>/trec/", retrieval_trec, name="retrieval_trec"),
     path("retrieval/<uuid:uuid>/jsonl/", retrieval_jsonl, name="retrieval_jsonl"),
     path("retrieval/<uuid:uuid>/web/", retrieval_web, name="retrieval_web"),
-    path("retrieval/<uuid:uuid>/publish/", retrieval_publish, name="retrieval_publish"),
     path("retrieval/<uuid:uuid>/documents/", retrieval_documents, name="retrieval_documents"),
 ]

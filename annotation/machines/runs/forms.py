@@ -1,16 +1,15 @@
 """The form that starts a run, derived from what the registry says about the checker's parameters."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django import forms
 from django.conf import settings
 
-from annotation.machines.runs import suggesting
-from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, CostLimits, may_ask_server
-from annotation.machines.runs.queries import costs
-from annotation.machines.runs.retrieved import MOST, USUAL, RetrievedPassages, words_for
+from annotation.machines.runs.limits import MOST_MONEY, MOST_TOKENS, may_ask_server
+from annotation.machines.runs.retrieved import MOST, USUAL, words_for
 from annotation.machines.runs.starting import TEXT_LENGTH, queues_of
-from annotation.models import MachineRun, Project, RetrievalRun, User
+from annotation.models import MachineRun, RetrievalRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, ParameterInfo
 
@@ -21,6 +20,7 @@ class RunForm(forms.Form):
     """Its fields are the checker's parameters, in the registry's order, the queue where there is a choice, `again`."""
 
     no_estimate = ""  # why there may be no estimate, where that is always the reason
+    is_filled_in = False  # beyond what it usually begins with
 
     def __init__(self, info: CheckerInfo, data=None, *, retrievals: Sequence[list[RetrievalRun]] = ()) -> None:
         super().__init__(data, prefix=info.slug)
@@ -44,40 +44,24 @@ class RunForm(forms.Form):
             help_text="Otherwise answers of an earlier run to the same questions about the same texts are reused.",
         )
 
-    def start(self, project: Project, user: User) -> MachineRun:
-        """The run that was asked for, once the form is valid; the first of several, where a retrieval is repeated."""
-        given = self.cleaned_data
-        options = {"again": given["again"], "limits": limits_of(given)}
-        if not self.retrievals:
-            return suggesting.start_run(project, user, self.info.slug, self.parameters, self.queue, **options)
-        return suggesting.start_by_retrievals(
-            project,
-            user,
-            self.info.slug,
-            self.retrievals[given["retrieval"]],
-            given["first"],
-            self.parameters,
-            self.queue,
-            **options,
-        )[0]
-
-    def estimate(self, project: Project) -> costs.RunEstimate | None:
-        """What that would cost."""
-        given = self.cleaned_data
-        if not self.retrievals:
-            return costs.estimate_of(project, self.info.slug, self.parameters)
-        runs = self.retrievals[given["retrieval"]]
-        passages = RetrievedPassages(given["retrieval"], given["first"])
-        return costs.estimate_of(project, self.info.slug, self.parameters, passages, len(runs))
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The values as a kind's `start` takes them, once the form is valid."""
+        own = {name: value for name, value in self.cleaned_data.items() if name not in self.parameters}
+        if self.retrievals:  # a run is started for each repetition
+            own["retrievals"] = self.retrievals[own["retrieval"]]
+        return own | {"parameters": self.parameters, "queue": own.get("queue") or None}
 
     @property
-    def queue(self) -> str | None:
-        return self.cleaned_data.get("queue") or None
+    def initial_data(self) -> dict[str, Any]:
+        """What an unchanged form sends."""
+        return {self.add_prefix(name): self.get_initial_for_field(field, name) for name, field in self.fields.items()}
 
     @property
     def parameters(self) -> dict:
         """The parameters as what is run takes them, once the form is valid."""
-        return {parameter.name: self.cleaned_data[parameter.name] for parameter in self.info.parameters}
+        known = (one.name for one in self.info.parameters)
+        return {name: self.cleaned_data[name] for name in known if name in self.fields}
 
 
 def retrieval_fields(retrievals: Mapping[str, list[RetrievalRun]]) -> dict[str, forms.Field]:
@@ -89,6 +73,13 @@ def retrieval_fields(retrievals: Mapping[str, list[RetrievalRun]]) -> dict[str, 
         ),
         "first": forms.IntegerField(label="Number of passages", initial=USUAL, min_value=1, max_value=MOST),
     }
+
+
+class PublishForm(forms.Form):
+    """The form that publishes what a run made."""
+
+    def __init__(self, run: MachineRun, data=None) -> None:
+        super().__init__(data, prefix="publish")
 
 
 class LimitsForm(forms.Form):
@@ -118,10 +109,6 @@ def limit_fields() -> dict[str, forms.Field]:
             help_text="At the endpoint's prices. Empty: no limit.",
         )
     return found
-
-
-def limits_of(given: Mapping) -> CostLimits:
-    return CostLimits(given.get("limit_tokens"), given.get("limit_money"))
 
 
 def parameter_field(parameter: ParameterInfo) -> forms.Field:

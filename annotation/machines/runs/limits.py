@@ -6,7 +6,9 @@ each worker.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -32,6 +34,11 @@ class CostLimits:
     @classmethod
     def of(cls, job: Job) -> CostLimits:
         return cls(**job.parameters.get(NAME, {}))
+
+    @classmethod
+    def asked(cls, values: Mapping[str, Any]) -> CostLimits:
+        """Of a form's values, the body of a request or a command's options."""
+        return cls(values.get("limit_tokens"), values.get("limit_money"))
 
     def __bool__(self) -> bool:
         return self != CostLimits()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from django.db import transaction
 
 from annotation.jobs import lifecycle
+from annotation.machines.runs.limits import CostLimits
 from annotation.models import Job, MachineRun, Project
 from models_runtime.contracts import CheckerInfo
 
@@ -30,6 +32,12 @@ class SameRun(RunError):
     def __init__(self, run: MachineRun) -> None:
         self.run = run
         super().__init__(f"The same run already exists, {run.job.state}, of {run.created_at:%Y-%m-%d %H:%M} UTC")
+
+
+def values_for(request: type, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that fields of the request, a dataclass with `limits`, are named after."""
+    named = {one.name: asked[one.name] for one in fields(request) if one.name in asked}
+    return named | {"limits": CostLimits.asked(asked)}
 
 
 def digest_of(value: object) -> str:
