@@ -87,3 +87,18 @@ def test_answers_of_two_tabs_stand_in_their_order(open_context):
         for assignment in reversed(answered):
             page.press("ArrowLeft")
             page.at(assignment)
+
+
+def test_with_nothing_left_there_is_a_way_back_and_none_on(open_context):
+    ann = make_user("ann")
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 1)
+    project = make_project(dataset, overlap=1, annotators=[ann])
+    [answered] = answer_all_but(Annotator(ann, project), 0, 1)
+    page = LabellingPage(open_context(ann).new_page(), project)
+    page.page.goto(f"/projects/{project.slug}/work/")
+    back, forward = (page.page.get_by_role("button", name=f"{way} item") for way in ("Previous", "Next"))
+    expect(forward).to_be_disabled()
+    expect(back).to_be_enabled()
+    back.click()
+    page.at(answered)

@@ -172,7 +172,7 @@ if (first) {
     ahead.fetch();
   }
 } else {
-  one('[data-do="back"]').disabled = !trail.length() && !trail.hasOlder();
+  screen.showNoWays();
   screen.lookLater(Number(work.dataset.retrySeconds));
 }
 stage.hidden = false;

@@ -161,5 +161,5 @@ export function createScreen(page) {
     setTimeout(() => page.ahead.isKnown() || page.outbox.isBusy() || page.ahead.fetch(), 0);
   }
 
-  return { showStatus, refresh, showWays, show, goOn, receiveGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
+  return { showStatus, refresh, showWays, showNoWays, show, goOn, receiveGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
 }
