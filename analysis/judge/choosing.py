@@ -102,11 +102,11 @@ def _columns_of_question(
     """Columns of judges and people, of the question that those who are named answer, or of the only one."""
     of_judges: dict[str, list[str]] = defaultdict(list)
     of_people: dict[str, list[str]] = defaultdict(list)
-    for role, column in mapping.items():
-        kind, *names = role.split("/")
-        if kind == "prediction":
+    for written, column in mapping.items():
+        role, *names = written.split("/")
+        if role == "prediction":
             of_judges[names[1]].append(column)
-        elif kind == "label" and names:
+        elif role == "label" and names:
             of_people[names[0]].append(column)
     named = {*judges, *people, *others}
     questions = {*of_judges} if not named else {*of_judges, *of_people}
