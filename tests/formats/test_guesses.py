@@ -211,6 +211,17 @@ def test_a_list_of_texts_that_are_labels_has_a_rater_for_each_place(tmp_path):
     assert of(found, DecisionRecord) == [] and of(found, PairRecord)[0].metadata["gold_label"] == "entailment"
 
 
+def test_columns_that_a_number_tells_apart_are_places(tmp_path):
+    """In SNLI's tables `label2` of two pairs is by two annotators, who have no names."""
+    labels = ("neutral,neutral", "entailment,neutral", "contradiction,contradiction") * 4
+    pairs = [f"p{n},A man {n} rides.,Someone {n} sits.,{two}" for n, two in enumerate(labels)]
+    source = put(tmp_path, "\n".join(["pairID,sentence1,sentence2,label1,label2", *pairs]), "snli.csv")
+    people = of(read(source), AnnotationRecord)
+    assert {(one.rater, one.rater_kind) for one in people} == {("label1", "slot"), ("label2", "slot")}
+    named = put(tmp_path, "\n".join(["pairID,sentence1,sentence2,annotator1,annotator2", *pairs]), "named.csv")
+    assert {one.rater_kind for one in of(read(named), AnnotationRecord)} == {"person"}
+
+
 def test_labels_that_are_told_apart_by_a_number_have_a_rater_each(tmp_path):
     """As in SNLI's tables. Questions with other labels, and columns beside a rater's, are none."""
     labels = ("neutral", "entailment", "contradiction")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from annotation.formats.names import label_key, question_slug
 from annotation.formats.tables.guessing.spellings import NAMES, own_name, spelling
 from annotation.formats.tables.guessing.values import is_label, is_number, values_in
+from annotation.formats.tables.nested import NESTED
 
 # `rater1_coherence`, `expert_2 fluency`, `coherence (annotator 3)`, `annotator_1`.
 _RATER = r"(?P<rater>(?:rater|annotator|expert|turker|crowd|judge|worker|coder|human|user|a|r)[ _.-]?\d+)"
@@ -27,6 +28,8 @@ _MODEL = re.compile(
     r"(?:judge|llm|model|checker|classifier|chatgpt|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek)s?(\d\w*)?",
     re.I,
 )
+# Columns of labels that a number alone tells apart: SNLI's label1 to label5.
+NUMBERED = re.compile(r"(label|annotation|judge?ment)[ _.-]?\d{1,2}", re.I)
 _BETWEEN = re.compile(r"[ _.:/-]+")
 _FINAL = frozenset(["gold", "goldlabel", "truth", "groundtruth", "truelabel"])
 _WORDS_FOR_LABELS = frozenset([*NAMES["label"], "labels", "verdict", "answer", "decision", "prediction", "pred"])
@@ -42,6 +45,12 @@ def rater_in(column: str) -> tuple[str, str] | None:
     last = _LAST.search(column)
     question = column[: last.start()].rstrip(" _.:/([-") if last else ""
     return (last["rater"], question) if question else None
+
+
+def is_slot(names: Sequence[str], column: str) -> bool:
+    """Whether the rater whom the role of a column of labels names is a place: in a list of groups of raters, or in a
+    row, where `label2` of two texts may be by two people."""
+    return bool((names[2:] and NESTED.match(column)) or (names[1:] and NUMBERED.fullmatch(names[-1])))
 
 
 def roles_of_raters(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> dict[str, str]:

@@ -36,6 +36,7 @@ from annotation.formats.cells import to_date
 from annotation.formats.names import question_slug
 from annotation.formats.records import FormatError
 from annotation.formats.tables.guessing.raters import (
+    NUMBERED,
     holds_shared_labels,
     is_called_label,
     rater_in,
@@ -114,7 +115,6 @@ ROLE_TITLES = {
 SCORE_NAMES = re.compile(
     r"rouge|bleu|meteor|bert_?score|bleurt|comet|chrf|ter$|mover|bartscore|unieval|summac|score|metric|prob|sim", re.I
 )
-_NUMBERED = re.compile(r"(label|annotation|judge?ment)[ _.-]?\d{1,2}", re.I)  # SNLI's label1 to label5
 SEGMENTS = re.compile(r"seg(ment)?[ _.-]?id$", re.I)
 IDS = re.compile(r"(^|[ _.-])[iI][dD]$|[a-z]I[dD]$")  # `Worker ID`, `docSegId`, and not `valid`
 _WORDS_FOR_RATERS = re.compile(r"(?:annotator|rater|worker|judge|coder|expert|turker|crowd|human)s?[ _.-]?", re.I)
@@ -365,7 +365,7 @@ def _take_descriptions(found: dict[str, str], free: list[str], rows: list, take:
 
 def _take_numbered(free: list[str], rows: list, take: Take) -> None:
     """Labels of one question by a rater for each column, whose names tell the columns by a number alone."""
-    columns = [column for column in free if _NUMBERED.fullmatch(column) and is_label(column, rows)]
+    columns = [column for column in free if NUMBERED.fullmatch(column) and is_label(column, rows)]
     labels = [set(values_in(column, rows)) for column in columns]
     if len(columns) > 1 and set.intersection(*labels) and len(set.union(*labels)) <= MOST_GUESSED:
         for column in columns:

@@ -24,9 +24,9 @@ from annotation.formats.records import (
     RowError,
 )
 from annotation.formats.sources import Options
+from annotation.formats.tables.guessing.raters import is_slot
 from annotation.formats.tables.guessing.roles import check_roles
 from annotation.formats.tables.highlights import TablePlaces, spans_in_cell, spans_of_marks, spans_of_row, unmarked
-from annotation.formats.tables.nested import NESTED
 from annotation.formats.tables.oddities import (
     DATES,
     IDENTICAL,
@@ -214,7 +214,7 @@ class RatingRows:
                 continue
             if label is not None:
                 who = self.people.named("" if len(names) == 2 else names[1], names[-1]) if names[1:] else rater
-                if len(names) == 3 and NESTED.match(column):
+                if is_slot(names, column):
                     self.people.slots.add(who)
                 found.setdefault(who, RowAnswer({})).labels[question] = label
         if self.has_spans:
