@@ -244,6 +244,11 @@ class CheckerInfo:
     # or answers to questions (`generators.contracts`).
     gives: str = "labels"  # labels | scores | pieces | rankings | texts
 
+    @property
+    def gives_scores(self) -> bool:
+        """Whether it gives scores alone, and is asked no question."""
+        return self.gives == "scores"
+
 
 class CheckerError(Exception):
     """Base of everything that stops a checker from being loaded or run. `predictions` are those that it had made before

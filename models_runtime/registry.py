@@ -153,7 +153,7 @@ def load(
     if info.gives not in ("labels", "scores"):
         raise UnknownCheckerError(f"{slug} gives {info.gives}, and judges nothing")
     spaces = (spaces,) if isinstance(spaces, LabelSpace) else tuple(spaces)
-    if info.gives == "scores":
+    if info.gives_scores:
         if spaces:
             raise SpaceError(f"{slug} gives scores and no labels, so it takes no label spaces")
     elif not spaces or len({space.dimension for space in spaces}) != len(spaces):

@@ -29,6 +29,11 @@ class DraftKind:
     source_several: str
 
     @property
+    def is_of_question(self) -> bool:
+        """Whether the pieces are taken from a question, which has no other text; else from what answers one."""
+        return self.source == "question"
+
+    @property
     def parts(self) -> tuple[str, ...]:
         return PARTS[self.name]
 

@@ -8,7 +8,7 @@ from models_runtime.registry import list_infos
 
 def scorers() -> tuple[str, ...]:
     """Checkers that give scores and no labels; their runs have nothing that annotators could be shown."""
-    return tuple(info.slug for info in list_infos() if info.gives == "scores")
+    return tuple(info.slug for info in list_infos() if info.gives_scores)
 
 
 def prefill_runs(project: Project) -> QuerySet[CheckerRun]:

@@ -75,7 +75,7 @@ HANDLER = ExtractionHandler()
 def read_sources(kind: DraftKind, source_ids: Iterable[int]) -> dict[int, ExtractionInput]:
     """Those of the sources that readers may see now, in the order of their ids: one query."""
     rows = kind.source_model.objects.published().filter(pk__in=list(source_ids)).order_by("pk")
-    if kind.source == "question":
+    if kind.is_of_question:
         return {pk: ExtractionInput(str(pk), question=text) for pk, text in rows.values_list("pk", "text")}
     asked = rows.values_list("pk", "question__text", "text")
     return {pk: ExtractionInput(str(pk), question=question or "", text=text) for pk, question, text in asked}

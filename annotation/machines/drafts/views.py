@@ -133,7 +133,7 @@ def drafts_publish(request, slug):
 
 def _source(request, slug: str, pk: int):
     project, kind = _project(request, slug)
-    links = ("question",) if kind.source == "response" else ()
+    links = () if kind.is_of_question else ("question",)
     rows = kind.source_model.objects.filter(dataset=project.dataset_id).select_related(*links)
     return project, kind, get_object_or_404(rows, pk=pk)
 

@@ -143,7 +143,7 @@ def checkers_of(task_type: TaskType, *, retrieved: bool = False) -> tuple[str, .
     if why_not(task_type, retrieved=retrieved):
         return ()
     roles = {space.role for space in label_spaces(task_type)}
-    added = (info.slug for info in registry.added() if info.gives == "scores" or roles <= set(info.roles))
+    added = (info.slug for info in registry.added() if info.gives_scores or roles <= set(info.roles))
     return (*task_type.checkers, *(slug for slug in added if slug not in task_type.checkers))
 
 
@@ -164,7 +164,7 @@ def checker_info(task_type: TaskType, checker: str, *, retrieved: bool = False) 
 def asked_of(info: CheckerInfo, task_type: TaskType, anyway: Collection[str] = ()) -> tuple[LabelSpace, ...]:
     """The task type's questions, for a checker that answers them; none for one that gives scores only. Those `anyway`
     are asked whatever the answer is to the question that they depend on."""
-    spaces = () if info.gives == "scores" else label_spaces(task_type)
+    spaces = () if info.gives_scores else label_spaces(task_type)
     return tuple(replace(space, asked_when=None) if space.dimension in anyway else space for space in spaces)
 
 
@@ -224,7 +224,7 @@ class CheckerRunHandler:
         workers.check_identity(run.provenance, provenance, IDENTITY, run.parameters)
 
         unit_ids: list[int] = chunk.payload["units"]
-        inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives == "scores", retrieved=retrieved)
+        inputs = checker_inputs(task_type, unit_ids, with_origin=info.gives_scores, retrieved=retrieved)
         reader = reader_of(task_type)
         hashes = reuse.input_hashes(inputs, spaces, reader)
         known = reuse.find_answers(run, provenance, hashes) if run.job.parameters.get("reuse") else {}

@@ -171,7 +171,7 @@ def failed_of(run: ExtractionRun) -> dict[str, list[SampledSource]]:
 
 
 def _kept(run: ExtractionRun) -> QuerySet[ExtractedSource]:
-    links = ("question",) if DRAFT_KINDS[run.kind].source == "question" else ("response__question",)
+    links = ("question",) if DRAFT_KINDS[run.kind].is_of_question else ("response__question",)
     return run.sources.filter(trace__isnull=False).select_related(*links).order_by("pk")
 
 
@@ -187,7 +187,7 @@ def _sampled(run: ExtractionRun, rows: list[ExtractedSource]) -> Iterator[Sample
         own = drafts[source.pk]
         spans = [(draft.start, draft.end) for draft in own if draft.start is not None]
         question = question_of(kind, source)
-        text = "" if kind.source == "question" else source.text
+        text = "" if kind.is_of_question else source.text
         trace = row.trace or {}
         yield SampledSource(
             source=source,
@@ -204,6 +204,6 @@ def _sampled(run: ExtractionRun, rows: list[ExtractedSource]) -> Iterator[Sample
 
 def question_of(kind: DraftKind, source) -> str:
     """The question that a source is, or that it answers."""
-    if kind.source == "question":
+    if kind.is_of_question:
         return source.text
     return source.question.text if source.question_id else ""

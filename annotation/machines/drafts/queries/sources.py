@@ -122,7 +122,7 @@ class SourceRow:
 
 def rows_of(project: Project, kind: DraftKind, sources: QuerySet | list) -> list[SourceRow]:
     """Three queries, for one page of sources."""
-    if kind.source == "response":
+    if not kind.is_of_question:
         sources = sources.select_related("question")
     sources = list(sources)
     ids = [source.pk for source in sources]
@@ -178,7 +178,7 @@ class SourcePage:
 
 def source_page(project: Project, kind: DraftKind, source) -> SourcePage:
     """Two queries, and one for the question of a response."""
-    text = "" if kind.source == "question" else source.text
+    text = "" if kind.is_of_question else source.text
     mine = drafts_of(project, kind).filter(**{kind.source: source})
     drafts = list(mine.select_related("run", "reviewed_by").order_by("pk"))
     rows = [_row(kind, draft, number, text) for number, draft in enumerate(drafts, start=1)]

@@ -121,7 +121,7 @@ def estimate_of(
         pages = project.items.filter(state__in=suggesting.JUDGED).order_by("pk").values_list("pk", flat=True)
         pages = pages if only is None else pages.filter(item_units__unit__in=only).distinct()
         sampled = units.filter(item_units__item__in=evenly(list(pages))).values_list("pk", flat=True)[:MOST_SAMPLED]
-        inputs = checker_inputs(project.type, list(sampled), with_origin=info.gives == "scores", retrieved=retrieved)
+        inputs = checker_inputs(project.type, list(sampled), with_origin=info.gives_scores, retrieved=retrieved)
         return list(inputs.values())
 
     first = {f"job__parameters__{RETRIEVED}__first": retrieved.first} if retrieved else {}
