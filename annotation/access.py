@@ -38,10 +38,10 @@ RESEARCHER = Membership.Role.RESEARCHER
 def not_the_person(request) -> dict | None:
     """What a page gets whose person is no longer signed in, or where another person has signed in by the same browser;
     None where all is well. A page says whose it is: nothing of theirs may be stored as another's."""
-    said, user = request.headers.get("X-Assay-User"), request.user
+    sent, user = request.headers.get("X-Assay-User"), request.user
     if not user.is_authenticated:
         return {"status": "signed-out", "message": "Please sign in."}
-    if said in (None, str(user.pk)):
+    if sent in (None, str(user.pk)):
         return None
     message = f"{user} is signed in with this browser now. Sign out, and sign in again yourself."
     return {"status": "signed-out", "message": message, "signed_in": str(user)}

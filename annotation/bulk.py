@@ -104,13 +104,13 @@ class RowPlan:
 def _plan(model, fields) -> RowPlan:
     meta = model._meta
     by_name = {name: field for field in meta.concrete_fields for name in (field.name, field.attname)}
-    given = [by_name[name] for name in fields]
-    missing = [field for field in meta.concrete_fields if field not in given and not field.primary_key]
+    fields_set = [by_name[name] for name in fields]
+    missing = [field for field in meta.concrete_fields if field not in fields_set and not field.primary_key]
     constant = [field for field in missing if not _is_made_anew(field)]
     made_anew = [field for field in missing if _is_made_anew(field)]
     return RowPlan(
-        [field.column for field in (*given, *constant, *made_anew)],
-        [_converter(field) for field in given],
+        [field.column for field in (*fields_set, *constant, *made_anew)],
+        [_converter(field) for field in fields_set],
         [field.get_db_prep_save(_default(field), connection) for field in constant],
         [_maker(field) for field in made_anew],
     )

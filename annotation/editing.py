@@ -97,7 +97,7 @@ class SharedForm(forms.BaseForm):
         field = self.fields[name]
         return field.prepare_value(self.get_initial_for_field(field, name))
 
-    def _said(self, name: str) -> object:
+    def _entered(self, name: str) -> object:
         field = self.fields[name]
         value = field.widget.value_from_datadict(self.data, self.files, self.add_prefix(name))
         with suppress(forms.ValidationError):  # it is compared as it was typed
@@ -108,12 +108,12 @@ class SharedForm(forms.BaseForm):
         self.data = data = self.data.copy()
         asked = set(data.getlist(ASKED))
         for name, stored in self._stored.items():
-            keep, said = data.get(f"{KEEP}{name}"), self._said(name)
+            keep, entered = data.get(f"{KEEP}{name}"), self._entered(name)
             is_theirs = made_from.get(name, digest_of(stored)) != digest_of(stored)
-            is_own = made_from.get(name, digest_of(said)) != digest_of(said)
-            if is_theirs and said != stored or name in asked and keep not in (MINE, THEIRS):
+            is_own = made_from.get(name, digest_of(entered)) != digest_of(entered)
+            if is_theirs and entered != stored or name in asked and keep not in (MINE, THEIRS):
                 label = self.shared_label(name)
-                words = (self._in_words(name, value) for value in (stored, said))
+                words = (self._in_words(name, value) for value in (stored, entered))
                 self.differences.append(FieldConflict(name, label, *words, is_own or not is_theirs))
             elif name in asked and keep == THEIRS and not is_theirs:
                 self._take_stored(name)

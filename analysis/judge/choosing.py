@@ -52,7 +52,7 @@ def _guessed(seen: Preview) -> Mapping[str, str]:
     from annotation.formats.tables.guessing.columns import columns_of  # who names all columns need not wait for it
     from annotation.formats.tables.mapping_file import RATINGS
 
-    return columns_of(seen, RATINGS).said.mapping
+    return columns_of(seen, RATINGS).chosen.mapping
 
 
 def _long(mapping: Mapping[str, str]) -> tuple[str, str, str] | None:

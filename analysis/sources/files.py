@@ -13,7 +13,7 @@ from analysis.sources.tables.rated import RatedTableSource
 from annotation.formats import FormatError, SourceFile
 from annotation.formats.tables.guessing.columns import GuessedColumns, guess_columns
 from annotation.formats.tables.joining import joined
-from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
+from annotation.formats.tables.mapping_file import RATINGS, ChosenMapping
 
 
 def source_of_files(
@@ -22,7 +22,7 @@ def source_of_files(
     labels: Sequence[str] = (),
     siblings: Sequence[Path] = (),
     shape: TableShape | None = None,
-    mapping: SaidMapping | None = None,
+    mapping: ChosenMapping | None = None,
     leaves_out: bool = False,
     join: str = "",
 ) -> Source:
@@ -50,14 +50,14 @@ def source_of_files(
     if mapping is not None:
         return RatedTableSource(path, mapping, level, labels, leaves_out)
     guess = _guessed(path) if shape in (None, TableShape()) and path.is_file() else None
-    has_models = guess is not None and any(role.startswith("prediction/") for role in guess.said.mapping)
+    has_models = guess is not None and any(role.startswith("prediction/") for role in guess.chosen.mapping)
     if not has_models or {*REQUIRED} <= {*guess.seen.columns}:
         try:
             return LongTableSource(path, level, labels, shape)
         except OtherTable:
             if guess is None:
                 raise
-    return RatedTableSource(path, guess.said, level, labels, leaves_out)
+    return RatedTableSource(path, guess.chosen, level, labels, leaves_out)
 
 
 def _guessed(path: Path) -> GuessedColumns | None:

@@ -295,7 +295,7 @@ class RunRows(Listing):
 
     def prepared(self, page: list) -> list:
         if page and self.request.method != "HEAD":
-            showing.told(self.project, self.request.user, sorted({str(row.run.uuid) for row in page}))
+            showing.record_exposure(self.project, self.request.user, sorted({str(row.run.uuid) for row in page}))
         return page
 
 

@@ -164,7 +164,7 @@ class LabelRows(Listing):
         """To be called before an answer with others' labels leaves the server."""
         labels_served(self.request, self.project, API)
         if self.request.method != "HEAD":
-            showing.told(self.project, self.request.user, [Shown.LABELS])
+            showing.record_exposure(self.project, self.request.user, [Shown.LABELS])
 
 
 class AnnotationsRoute(LabelRows):

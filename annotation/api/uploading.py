@@ -359,7 +359,7 @@ def _guessed(upload: Upload, wanted: str, encoding: str, *, is_dry_run: bool) ->
         raise ImportProblem(str(error)) from None
     except ImportProblem as error:
         raise ImportProblem(f"Map the columns: this format needs a mapping. {error}") from None
-    mapping = dict(guess.said.mapping)
+    mapping = dict(guess.chosen.mapping)
     if is_dry_run and mapping:
         return guess.format, mapping
     words = f" As guessed, with format={guess.format}: {json.dumps(mapping, ensure_ascii=False)}. {guess.line}"

@@ -39,10 +39,10 @@ def decide(
             changed(project)
         newest = _newest(project, unit, dimension)
         rater, seen = by or (rater_of(project, user), seen_by(project, user, unit))
-        said = {"label": label, "note": note, "decided_by_id": rater.pk, "seen": seen} | more
-        if newest is not None and all(getattr(newest, name) == value for name, value in said.items()):
+        values = {"label": label, "note": note, "decided_by_id": rater.pk, "seen": seen} | more
+        if newest is not None and all(getattr(newest, name) == value for name, value in values.items()):
             return newest
-        row = _add(project, unit, dimension, newest, **said)
+        row = _add(project, unit, dimension, newest, **values)
         _counted(project, unit, item)
         return row
 

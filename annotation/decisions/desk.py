@@ -222,15 +222,15 @@ def parts(project: Project, user: User, item: Item) -> dict:
     """The page's context and payload for this person; what it shows of others is noted."""
     page = pages.load_page(item.pk, desk_type(project.type))
     basis = basis_of(project, item)
-    said = said_about(item, user)
+    answers = said_about(item, user)
     ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
-    if any(revision.annotation.rater.user_id != user.pk for _, revision in said):
+    if any(revision.annotation.rater.user_id != user.pk for _, revision in answers):
         showing.showed(project, user, [item], [], labels=False, more=[Shown.UNNAMED_LABELS])
-    places = _differing(page, said)
+    places = _differing(page, answers)
     in_force = list(Decision.objects.in_force().filter(project=project, unit__in=ids))
     decided = [one for one in in_force if one.method == adjudicating.ADJUDICATED]
     asked = {dimension.slug for dimension in page.type.asked_dimensions}
-    letter_of = {revision.annotation_id: letter for letter, revision in said}
+    letter_of = {revision.annotation_id: letter for letter, revision in answers}
     revised = revised_answers(item.pk, in_force)
     outcomes = [one.get_outcome_display() for one in decided if one.outcome != LABEL]
     improbable = Case.objects.filter(pk=item.pk, is_improbable=True).values_list("posterior", flat=True).first()
@@ -241,7 +241,7 @@ def parts(project: Project, user: User, item: Item) -> dict:
         "options_version": project.options_version,
         "optional_units": [unit for unit in page.unit_ids.values() if unit not in must],
         "differing": [{"unit": unit, "dimension": dimension} for unit, dimension in sorted(places)],
-        "said": [_said(letter, revision, ids) for letter, revision in said],
+        "said": [_shown(letter, revision, ids) for letter, revision in answers],
         "skips": [
             {"reason": reason, "is_flag": is_flag}
             for reason, is_flag in item.assignments.filter(Q(is_flagged=True) | ~Q(skip_reason=""))
@@ -266,10 +266,10 @@ def parts(project: Project, user: User, item: Item) -> dict:
     return pages.template_context(page, payload) | {"is_desk": True, "reasons": Decision.Reason.choices}
 
 
-def _differing(page: pages.LabellingPage, said) -> set[tuple[str, str]]:
+def _differing(page: pages.LabellingPage, answers) -> set[tuple[str, str]]:
     votes: dict[tuple[int, str], set[str]] = {}
     marking = cases.compares_highlights(page.type)
-    for _, revision in said:
+    for _, revision in answers:
         if not revision.annotation.is_surplus:
             for one in revision.judgements.all():
                 answer = cases.judgement_as_compared(one, one.spans.all(), marking)
@@ -283,7 +283,7 @@ def _differing(page: pages.LabellingPage, said) -> set[tuple[str, str]]:
     }
 
 
-def _said(letter: str, revision: Revision, ids: dict[int, str]) -> dict:
+def _shown(letter: str, revision: Revision, ids: dict[int, str]) -> dict:
     return {
         "letter": letter,
         "is_late": revision.annotation.is_surplus,
@@ -345,10 +345,10 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
     if body.get("options_version", project.options_version) != project.options_version:
         raise Outdated(NEW_QUESTIONS)
     page = pages.load_page(item.pk, desk_type(project.type))
-    given = body.get("judgements") if not outcome else []
-    about = [one.get("unit") for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+    sent = body.get("judgements") if not outcome else []
+    about = [one.get("unit") for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     units = [unit for unit in page.unit_ids.values() if unit in about]
-    judgements = check(page.type, units, page.contents.texts, given)
+    judgements = check(page.type, units, page.contents.texts, sent)
     if outcome:
         named = body.get("units")
         units = [unit for unit in page.unit_ids.values() if not isinstance(named, list) or unit in named]
@@ -384,18 +384,18 @@ def decide(project: Project, user: User, item: Item, body: dict) -> list[dict]:
             of_one = more | {"item": item, "spans": spans, "by": by(one.unit)}
             row = adjudicating.decide(project, user, rows[one.unit], one.dimension, one.label, note, **of_one)
             done.append({"unit": one.unit, "dimension": one.dimension, "number": row.number})
-        said = {(one.unit, one.dimension) for one in judgements}
+        decided = {(one.unit, one.dimension) for one in judgements}
         for unit, dimension in _without_label(page, item, units, outcome):
             of_one = more | {"item": item, "outcome": outcome, "by": by(unit)}
             row = adjudicating.decide(project, user, rows[unit], dimension, "", note, **of_one)
             done.append({"unit": unit, "dimension": dimension, "number": row.number})
-            said.add((unit, dimension))
+            decided.add((unit, dimension))
         for old in Decision.objects.in_force().filter(
             project=project, unit__in=[rows[unit].pk for unit in units], method=adjudicating.ADJUDICATED
         ):
             unit = next(key for key, row in rows.items() if row.pk == old.unit_id)
             # It is not asked after this decision; where no label is right, others stay.
-            if (unit, old.dimension) not in said and outcome != NO_ANSWER:
+            if (unit, old.dimension) not in decided and outcome != NO_ANSWER:
                 row = adjudicating.withdraw(project, user, rows[unit], old.dimension, item=item)
                 done.append({"unit": unit, "dimension": old.dimension, "number": row.number})
         _see_to(item, Assignment.objects.filter(item=item, is_flagged=True).count(), _newest_revision(item))

@@ -33,8 +33,8 @@ def asked_by_page(view):
 
     @wraps(view)
     def answer(request, *args, **kwargs):
-        told = not_the_person(request) if "X-Assay-User" in request.headers else None
-        return JsonResponse(told, status=401) if told else signed_in(request, *args, **kwargs)
+        refusal = not_the_person(request) if "X-Assay-User" in request.headers else None
+        return JsonResponse(refusal, status=401) if refusal else signed_in(request, *args, **kwargs)
 
     return answer
 

@@ -248,7 +248,7 @@ def item_view(project: Project, item: Item) -> ItemView:
         .prefetch_related("judgements__spans")
         .order_by("annotation__is_surplus", "annotation__rater__name", "pk")
     )
-    said = {
+    by_rater = {
         (revision.pk, judgement.unit_id, judgement.dimension): judgement
         for revision in revisions
         for judgement in revision.judgements.all()
@@ -263,13 +263,13 @@ def item_view(project: Project, item: Item) -> ItemView:
     revised = revised_answers(item.pk, [one for of_unit in decisions.values() for one in of_unit])
     then = {(one.annotation, one.unit, one.dimension): one.then for one in revised}
     # A question that the project hides is shown if it has answers or decisions.
-    known = {dimension for _, _, dimension in said} | {dimension for _, dimension in decisions}
+    known = {dimension for _, _, dimension in by_rater} | {dimension for _, dimension in decisions}
     dimensions = [one for one in kind.dimensions if not one.is_hidden or one.slug in known]
     questions, marking = [], cases.compares_highlights(kind)
     for unit in units:
         for dimension in dimensions:
             place = (unit.pk, dimension.slug)
-            answers = [_answer(dimension, by_field, said.get((revision.pk, *place))) for revision in revisions]
+            answers = [_answer(dimension, by_field, by_rater.get((revision.pk, *place))) for revision in revisions]
             for number, revision in enumerate(revisions):
                 if (before := then.get((revision.annotation_id, *place))) is not None:
                     answers[number] = answers[number] or ShownAnswer(title=NOT_ASKED)
@@ -277,7 +277,7 @@ def item_view(project: Project, item: Item) -> ItemView:
             counted = {
                 cases.judgement_as_compared(judgement, judgement.spans.all(), marking)
                 for revision in revisions
-                if not revision.annotation.is_surplus and (judgement := said.get((revision.pk, *place)))
+                if not revision.annotation.is_surplus and (judgement := by_rater.get((revision.pk, *place)))
             }
             of_unit = decisions[place]
             questions.append(
@@ -300,9 +300,9 @@ def item_view(project: Project, item: Item) -> ItemView:
         texts=texts,
         revisions=revisions,
         free_texts=[
-            (revision, said["question"], said["answer"])
+            (revision, by_rater["question"], by_rater["answer"])
             for revision in revisions
-            if (said := revision.metadata.get(pages.FREE_TEXT)) and said.get("answer")
+            if (by_rater := revision.metadata.get(pages.FREE_TEXT)) and by_rater.get("answer")
         ],
         history=dict(numbers),
         runs=[runs[run] for run in sorted(runs)],

@@ -26,8 +26,8 @@ class RevisedAnswer:
 def standing_at(decided_at: datetime, history: Sequence[tuple[int, datetime | None]]) -> int | None:
     """The number of the revision that stood then, of one annotation's numbers with their times; None where it had
     none, or nobody knows."""
-    given = [number for number, at in history if at is not None and at <= decided_at]
-    return max(given, default=None)
+    numbers = [number for number, at in history if at is not None and at <= decided_at]
+    return max(numbers, default=None)
 
 
 def revised_answers(item: int, decisions: Iterable[Decision]) -> list[RevisedAnswer]:

@@ -88,8 +88,8 @@ def make_people() -> dict[str, User]:
 
 
 def import_set(described: DemoSet, owner: User) -> None:
-    said = {"title": described.title, "description": described.description, "owner": owner}
-    dataset, _ = Dataset.objects.get_or_create(slug=described.slug, defaults=said)
+    values = {"title": described.title, "description": described.description, "owner": owner}
+    dataset, _ = Dataset.objects.get_or_create(slug=described.slug, defaults=values)
     request = importing.ImportRequest(
         format=described.format, files=importing.files_of_paths([FIXTURES / described.file])
     )
@@ -135,10 +135,10 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         for annotator, number in zip(annotators, described.judged, strict=True):
             guidelines.acknowledge(project, annotator, 1)
             for _ in range(number):
-                taken = assigning.take(project, annotator)
-                if taken is None:
+                assignment = assigning.take(project, annotator)
+                if assignment is None:
                     break
-                _label(assignment_for(annotator, taken.uuid), annotator, answers, described.doubts)
+                _label(assignment_for(annotator, assignment.uuid), annotator, answers, described.doubts)
 
 
 def _checker_run(project: Project, researcher: User) -> CheckerRun:
@@ -163,10 +163,10 @@ def _new_or_same(start: Callable):
 def _label(assignment: Assignment, annotator: User, answers: dict[str, DemoAnswer], doubts: int) -> None:
     page = pages.load_page(assignment.item_id, assignment.project.type)
     texts = page.contents.texts
-    given = {unit: _followed(answers[unit], annotator, unit, doubts) for unit in page.unit_keys}
+    labels = {unit: _followed(answers[unit], annotator, unit, doubts) for unit in page.unit_keys}
     judgements = [
         judgement
-        for unit, answer in given.items()
+        for unit, answer in labels.items()
         for judgement in _judgements(page.type, annotator, unit, answer, texts)
     ]
     # A glance at each answer, and the time that the texts take to be read.
@@ -180,7 +180,7 @@ def _label(assignment: Assignment, annotator: User, answers: dict[str, DemoAnswe
         "judgements": judgements,
     }
     if page.type.free_text:
-        body["free_text"] = " ".join(answer.note for answer in given.values())
+        body["free_text"] = " ".join(answer.note for answer in labels.values())
     annotating.submit(assignment, annotator, body)
 
 

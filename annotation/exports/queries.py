@@ -227,11 +227,13 @@ def _read(
         item_of_unit[unit] = found[item]
 
     annotations = {
-        pk: said
-        for pk, *said in Annotation.objects.filter(item__in=ids).values_list("pk", "item_id", "rater_id", "is_surplus")
+        pk: values
+        for pk, *values in Annotation.objects.filter(item__in=ids).values_list(
+            "pk", "item_id", "rater_id", "is_surplus"
+        )
     }
     if moment.part is not None:
-        annotations = {pk: said for pk, said in annotations.items() if pk in moment.part.annotations}
+        annotations = {pk: values for pk, values in annotations.items() if pk in moment.part.annotations}
     # Judgements after their revisions: of a revision that is seen, all of them are.
     revisions = list(
         Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
@@ -239,11 +241,11 @@ def _read(
         )
     )
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
-    for pk, annotation, *said in revisions:
+    for pk, annotation, *values in revisions:
         item, rater, surplus = annotations[annotation]
         if rater in raters:  # else a person who was not there at the start
             entry = found[item]
-            record = _record(entry.key, raters[rater], judgements.get(pk, ()), said, project.task_type, surplus)
+            record = _record(entry.key, raters[rater], judgements.get(pk, ()), values, project.task_type, surplus)
             entry.annotations.append(record)
     for entry in found.values():
         entry.annotations.sort(key=sort_key)
@@ -302,10 +304,10 @@ def _add_decisions(
 
 
 def _record(
-    item: str, rater: tuple[str, str, str], judgements: tuple, said: list, task_type: str, surplus: bool
+    item: str, rater: tuple[str, str, str], judgements: tuple, revision: list, task_type: str, surplus: bool
 ) -> AnnotationRecord:
     pseudonym, kind, group = rater
-    number, *more = said
+    number, *more = revision
     return AnnotationRecord(
         item=item,
         rater=pseudonym,

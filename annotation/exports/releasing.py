@@ -81,12 +81,12 @@ class OpenUnits:
             part.unlink()
 
     def in_words(self, kind: TaskType) -> str:
-        said = [
+        parts = [
             f"{n:,} units {why} ({kind.dimension(slug).title})"
             for slug, counts in sorted(self.counts.items())
             for why, n in sorted(counts.items())
         ]
-        return ", ".join(said)
+        return ", ".join(parts)
 
 
 def write_export(
@@ -177,7 +177,7 @@ def write_export(
         **_options(project),
         "settings": settings_of(project),
         **({"decisions": decisions} if decisions else {}),
-        **({"without_label": _told(open_units)} if without_label else {}),
+        **({"without_label": _summary_of(open_units)} if without_label else {}),
         **({"lost": {name: [list(one) for one in lost_in(project, name)] for name in tools}} if tools else {}),
         "counts": dict(sorted(counts.items())),
         "files": {path.name: digest_of(path) for path in sorted(folder.iterdir())},
@@ -187,7 +187,7 @@ def write_export(
     return manifest
 
 
-def _told(open_units: OpenUnits) -> dict:
+def _summary_of(open_units: OpenUnits) -> dict:
     counts = {slug: dict(sorted(found.items())) for slug, found in sorted(open_units.counts.items())}
     return {"rows": open_units.without_label, "counts": counts}
 
@@ -260,13 +260,13 @@ def start_export(
 ) -> Job:
     """A job that writes the files for downloading. One that already does the same is returned instead."""
     kinds = sorted(kinds or kinds_for(project))
-    said = {"kinds": kinds, "decisions": decisions, "without_label": without_label}
+    parameters = {"kinds": kinds, "decisions": decisions, "without_label": without_label}
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks start one job
         for job in project.jobs.filter(kind=Job.Kind.EXPORT, state__in=[Job.State.QUEUED, Job.State.RUNNING]):
-            if job.parameters == said and not job.cancel_requested:
+            if job.parameters == parameters and not job.cancel_requested:
                 return job
-        return create_job(Job.Kind.EXPORT, user, chunks=[({}, 0)], project=project, parameters=said)
+        return create_job(Job.Kind.EXPORT, user, chunks=[({}, 0)], project=project, parameters=parameters)
 
 
 def artifact_path(artifact: Artifact) -> Path:
@@ -314,9 +314,9 @@ class ExportHandler:
 
     def finish(self, job: Job, lease: Lease) -> dict:
         manifest = job.artifacts.get(file_name=f"{job.project.slug}-{MANIFEST}")
-        told = json.loads(artifact_path(manifest).read_text(encoding="utf-8"))
-        found = {"counts": told["counts"], "retired_items_left_out": retired_items(job.project)}
-        return found | {"without_label": told.get("without_label", {}).get("counts", {})}
+        written = json.loads(artifact_path(manifest).read_text(encoding="utf-8"))
+        found = {"counts": written["counts"], "retired_items_left_out": retired_items(job.project)}
+        return found | {"without_label": written.get("without_label", {}).get("counts", {})}
 
     def clean_up(self, job: Job) -> None:
         shutil.rmtree(_folder(job), ignore_errors=True)

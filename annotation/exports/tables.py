@@ -78,8 +78,8 @@ class _Tables:
         before |= {"document": bool(self.document), "system": bool(self.system)}
         of_unit = {name: "text" for name, is_there in before.items() if is_there}
         of_rater = dict.fromkeys(("rater", "group"), "text")
-        said = {"time": "text", "seconds": "number", "surplus": "boolean", "at_decision": "text", "comment": "text"}
-        said |= {"free_text": "text"} if kind.free_text else {}
+        columns = {"time": "text", "seconds": "number", "surplus": "boolean", "at_decision": "text", "comment": "text"}
+        columns |= {"free_text": "text"} if kind.free_text else {}
         self.questions = {flat_tables.column_of(one.slug): one for one in kind.dimensions}
         answers = {}
         for name, one in self.questions.items():
@@ -89,7 +89,7 @@ class _Tables:
         made = dict.fromkeys((f"{name}{BY}" for name in self.questions), "text")
         marks = dict.fromkeys((column for name in self.questions for column in self._marks(name)), "text")
         self.label_columns = of_unit | answers | made | {UNDECIDED: "text", METADATA: "text"}
-        self.rating_columns = of_unit | of_rater | answers | marks | said | {METADATA: "text"}
+        self.rating_columns = of_unit | of_rater | answers | marks | columns | {METADATA: "text"}
 
     def _type(self, question: Dimension) -> str:
         return "labels" if question.takes_several else "number" if question.takes_number else "text"
@@ -122,9 +122,9 @@ class _Tables:
                 revised = _revised(item)
                 for unit, key in item.unit_keys.items():
                     for annotation in latest.values():
-                        said = {one.dimension: one for one in annotation.judgements if one.unit == key}
-                        if said or annotation.comment or annotation.metadata:
-                            row = self._unit_row(content, item, unit, key) | self._said(annotation, said)
+                        by_dimension = {one.dimension: one for one in annotation.judgements if one.unit == key}
+                        if by_dimension or annotation.comment or annotation.metadata:
+                            row = self._unit_row(content, item, unit, key) | self._row(annotation, by_dimension)
                             yield row | {"at_decision": revised.get((annotation.rater, key))}
 
     def _content(self, items: list[ExportedItem]) -> ItemTexts:
@@ -145,14 +145,14 @@ class _Tables:
         row[METADATA] = json.dumps(metadata, ensure_ascii=False, sort_keys=True) if metadata else None
         return row
 
-    def _said(self, annotation: AnnotationRecord, said: dict[str, JudgementRecord]) -> Row:
+    def _row(self, annotation: AnnotationRecord, judgements: dict[str, JudgementRecord]) -> Row:
         ms, at = annotation.active_ms, annotation.submitted_at
         row: Row = {"rater": annotation.rater, "group": annotation.rater_group, "comment": annotation.comment}
         row |= {"surplus": "true" if annotation.surplus else "false", "time": instant_text(at) if at else None}
         row["seconds"] = None if ms is None else f"{ms / 1000:g}"
         row["free_text"] = (annotation.metadata.get(FREE_TEXT) or {}).get("answer")
         for name, question in self.questions.items():
-            one = said.get(question.slug)
+            one = judgements.get(question.slug)
             row[name] = None if one is None else one.label
             spans = [asdict(span) for span in one.spans] if one else []
             here = [span for span in spans if span["field"] == self.marked]
@@ -164,11 +164,11 @@ class _Tables:
 def _revised(item: ExportedItem) -> dict[tuple[str, str], str]:
     """Rater and unit -> their answer when the unit was decided, if it has changed since."""
     found: dict[tuple[str, str], list[str]] = {}
-    said: dict[str, dict[int, AnnotationRecord]] = {}
+    by_unit: dict[str, dict[int, AnnotationRecord]] = {}
     for annotation in item.annotations if item.decided_at else ():
         if not annotation.surplus:
-            said.setdefault(annotation.rater, {})[annotation.revision] = annotation
-    for rater, revisions in said.items():
+            by_unit.setdefault(annotation.rater, {})[annotation.revision] = annotation
+    for rater, revisions in by_unit.items():
         history = [(number, one.submitted_at) for number, one in revisions.items()]
         labels = {
             number: {(one.unit, one.dimension): one.label for one in revision.judgements}

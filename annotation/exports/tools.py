@@ -161,14 +161,14 @@ def held_in(project: Project) -> dict[str, int]:
     revisions = Revision.objects.filter(annotation__item__project=project)
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
     has_words = Q(is_latest=True) & ~Q(comment="", metadata={})
-    said = revisions.aggregate(earlier=Count("pk", filter=Q(is_latest=False)), words=Count("pk", filter=has_words))
+    counts = revisions.aggregate(earlier=Count("pk", filter=Q(is_latest=False)), words=Count("pk", filter=has_words))
     labelled = [one.slug for one in project.type.dimensions if one.spans and one.spans.own_labels]
     suggestions = Suggestion.objects.filter(run__project=project)
     is_marked = ~Q(spans=[]) & ~Q(dimension__in=labelled)
     suggested = suggestions.aggregate(n=Count("pk"), marked=Count("pk", filter=is_marked))
     return {
-        "Earlier revisions of annotations": said["earlier"],
-        WORDS: said["words"],
+        "Earlier revisions of annotations": counts["earlier"],
+        WORDS: counts["words"],
         UNLABELLED: highlights.filter(label="").count(),
         DECISIONS: Decision.objects.filter(project=project).in_force().count(),
         "Scores of checkers": Score.objects.filter(run__project=project).count(),
@@ -182,9 +182,9 @@ def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) 
     counts."""
     export, held = tool_exports()[tool], held_in(project) if held is None else held
     has = {SUGGESTIONS: export.has_suggestions, DECISIONS: export.has_decisions, **dict.fromkeys(export.more, True)}
-    told = [(what, n) for what, n in held.items() if n and not has.get(what)]
+    lost = [(what, n) for what, n in held.items() if n and not has.get(what)]
     what_people_saw = "What annotators saw and when: guidelines, suggestions, others' labels, surplus"
-    return [*told, (what_people_saw, None), *((what, None) for what in export.loses)]
+    return [*lost, (what_people_saw, None), *((what, None) for what in export.loses)]
 
 
 def _questions(project: Project) -> list[WrittenQuestion]:
@@ -226,20 +226,20 @@ class _Batch:
                     key,
                     self.content.texts[item.anchor] | more,
                     self.content.metadata[item.anchor],
-                    [answer for one in latest.values() if (answer := self._said(one, key)).labels],
+                    [answer for one in latest.values() if (answer := self._answers(one, key)).labels],
                     [
                         WrittenAnswers(
                             model,
-                            self._titles({slug: label for slug, (label, *_) in said.items()}),
-                            {slug: self._titled(slug, spans) for slug, (*_, spans) in said.items()},
+                            self._titles({slug: label for slug, (label, *_) in labels.items()}),
+                            {slug: self._titled(slug, spans) for slug, (*_, spans) in labels.items()},
                             probability=sure,
-                            explanations={slug: explanation for slug, (_, explanation, _) in said.items()},
+                            explanations={slug: explanation for slug, (_, explanation, _) in labels.items()},
                         )
-                        for (model, sure), said in self.suggestions.get(unit, {}).items()
+                        for (model, sure), labels in self.suggestions.get(unit, {}).items()
                     ],
                 )
 
-    def _said(self, annotation: AnnotationRecord, unit: str) -> WrittenAnswers:
+    def _answers(self, annotation: AnnotationRecord, unit: str) -> WrittenAnswers:
         labels = {one.dimension: one.label for one in annotation.judgements if one.unit == unit}
         who = "" if annotation.rater_kind == "slot" else annotation.rater
         spans = {

@@ -14,7 +14,7 @@ from annotation.formats.tables.guessing.columns import GuessedColumns, columns_o
 from annotation.formats.tables.guessing.shapes import as_table
 from annotation.formats.tables.guessing.spellings import own_name
 from annotation.formats.tables.mapping import Preview, guess_values, preview
-from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
+from annotation.formats.tables.mapping_file import RATINGS, ChosenMapping, read_mapping
 from annotation.formats.tables.oddities import AS_GUESSED, ENCODING
 from annotation.imports import importing
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest
@@ -26,14 +26,14 @@ def header_hash(columns: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(list(columns)).encode()).hexdigest()
 
 
-def remember(user: User, columns: Sequence[str], said: SaidMapping) -> None:
-    stored = {name: dict(getattr(said, name)) for name in ("values", "ranges", "checkers")}
+def remember(user: User, columns: Sequence[str], chosen: ChosenMapping) -> None:
+    stored = {name: dict(getattr(chosen, name)) for name in ("values", "ranges", "checkers")}
     ColumnMapping.objects.update_or_create(
         owner=user,
         header_hash=header_hash(columns),
-        layout=said.layout,
+        layout=chosen.layout,
         # As pairs: PostgreSQL's `jsonb` would put the names of an object into an order of its own.
-        defaults={"mapping": {"mapping": [list(pair) for pair in said.mapping.items()], **stored}},
+        defaults={"mapping": {"mapping": [list(pair) for pair in chosen.mapping.items()], **stored}},
     )
 
 
@@ -50,21 +50,21 @@ def recall(user: User, seen: Preview, layout: str = "") -> tuple[GuessedColumns,
     columns = guess.seen.columns
     mapping = {role: column for role, column in dict(last.mapping["mapping"]).items() if column in columns}
     more = {name: last.mapping.get(name, {}) for name in ("values", "ranges", "checkers")}
-    return replace(guess, said=SaidMapping(last.layout, mapping, **more), missing=(), refusal=""), True
+    return replace(guess, chosen=ChosenMapping(last.layout, mapping, **more), missing=(), refusal=""), True
 
 
 def values_offered(guess: GuessedColumns) -> dict[str, dict[str, str | None]]:
     """What the values in columns of labels mean, by field: as mapped, else as guessed."""
-    said = guess.said
-    found = guess_values(said.layout, said.mapping, guess.seen.rows)
-    return {target: {**values, **said.values.get(target, {})} for target, values in found.items()}
+    guessed = guess.chosen
+    found = guess_values(guessed.layout, guessed.mapping, guess.seen.rows)
+    return {target: {**values, **guessed.values.get(target, {})} for target, values in found.items()}
 
 
-def is_asked_more(before: GuessedColumns, said: SaidMapping) -> bool:
+def is_asked_more(before: GuessedColumns, chosen: ChosenMapping) -> bool:
     """Whether a column of labels was chosen that the page did not ask about, and has values that nobody knows."""
     return any(
-        before.said.mapping.get(target) != said.mapping[target] and None in found.values()
-        for target, found in guess_values(said.layout, said.mapping, before.seen.rows).items()
+        before.chosen.mapping.get(target) != chosen.mapping[target] and None in found.values()
+        for target, found in guess_values(chosen.layout, chosen.mapping, before.seen.rows).items()
     )
 
 
@@ -110,16 +110,16 @@ def _names_in(source: SourceFile, encoding: str) -> list[str]:
 
 def as_file(format: str, choices: FileChoices) -> str:
     """The mapping as JSON, for `import_dataset --mapping` and for the page of the columns of another file."""
-    said = {"format": format, "mapping": choices.mapping, "values": choices.values}
-    said |= {name: part for name in ("ranges", "checkers") if (part := getattr(choices, name))}
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    content = {"format": format, "mapping": choices.mapping, "values": choices.values}
+    content |= {name: part for name in ("ranges", "checkers") if (part := getattr(choices, name))}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def take_file(user: User, seen: Preview, raw: bytes) -> str:
     """Remember a mapping as if this person had chosen it for such columns. Returns its layout; FormatError says what is
     wrong with it."""
-    said = read_mapping(raw)
-    columns = as_table(seen).columns if said.layout == RATINGS else seen.columns
-    said.check(columns)
-    remember(user, seen.columns, said)
-    return said.layout
+    chosen = read_mapping(raw)
+    columns = as_table(seen).columns if chosen.layout == RATINGS else seen.columns
+    chosen.check(columns)
+    remember(user, seen.columns, chosen)
+    return chosen.layout

@@ -181,13 +181,13 @@ class _Labels:
             revisions = dict(stored.revisions) if stored else {}
             added = []
             for record, judgements in records:
-                said = (tuple(getattr(record, name) for name in REVISION_FIELDS), judgements)
+                content = (tuple(getattr(record, name) for name in REVISION_FIELDS), judgements)
                 newest = revisions[max(revisions)] if revisions else None
-                if said == newest or revisions.get(record.revision) == said:
+                if content == newest or revisions.get(record.revision) == content:
                     self.done.unchanged += 1
                     continue
                 number = record.revision if record.revision not in revisions else max(revisions) + 1
-                revisions[number] = said
+                revisions[number] = content
                 added.append(number)
             if not added:
                 continue
@@ -221,8 +221,8 @@ class _Labels:
             Revision.objects.filter(annotation__in=by_pk).values_list("pk", "annotation_id", "number", *columns)
         )
         judgements = _stored_judgements([row[0] for row in revisions])
-        for pk, annotation, number, *said in revisions:
-            by_pk[annotation][1].revisions[number] = (tuple(said), frozenset(judgements[pk]))
+        for pk, annotation, number, *values in revisions:
+            by_pk[annotation][1].revisions[number] = (tuple(values), frozenset(judgements[pk]))
         return dict(by_pk.values())
 
     def _insert_annotations(self, new: list) -> dict[tuple[int, int], int]:
@@ -250,8 +250,8 @@ class _Labels:
             stored = known[place]
             rater = self._rater(record.rater, "person") if record.rater else None
             outcome = record.outcome or Decision.Outcome.LABEL.value
-            said = (record.label, rater, record.note, record.seen, record.decided_at, outcome, record.posterior, run)
-            said += (record.reason, [cells_of_span(span) for span in record.spans], record.for_guidelines)
+            content = (record.label, rater, record.note, record.seen, record.decided_at, outcome, record.posterior, run)
+            content += (record.reason, [cells_of_span(span) for span in record.spans], record.for_guidelines)
             last = max(stored, default=0)
             if record.number is None:  # the file knows no history: it says what is in force
                 before = dict(zip(DECISION_FIELDS, stored[last], strict=True)) if last else {}
@@ -259,12 +259,12 @@ class _Labels:
                 if record.spans:
                     is_known &= before.get("spans") == [cells_of_span(span) for span in record.spans]
             else:
-                is_known = said in (stored.get(record.number), stored.get(last))
+                is_known = content in (stored.get(record.number), stored.get(last))
             if is_known:
                 self.done.decisions_unchanged += 1
             else:
                 number = last + 1 if record.number is None or record.number in stored else record.number
-                stored[number] = said
+                stored[number] = content
                 added[place].append(number)
         for place, numbers in added.items():
             is_new = len(numbers) == len(known[place])
@@ -286,11 +286,11 @@ class _Labels:
                     *place,
                     number,
                     number == max(known[place]),
-                    not said[0] and said[5] == "label",
-                    *said,
+                    not content[0] and content[5] == "label",
+                    *content,
                 )
                 for pk, (place, number) in zip(ids, places, strict=True)
-                for said in (known[place][number],)
+                for content in (known[place][number],)
             ],
             [
                 *("id", "project_id", "unit_id", "dimension", "method", "rule", "number", "is_latest", "is_withdrawn"),
@@ -303,10 +303,10 @@ class _Labels:
         """What is stored: number -> what it says, by unit, dimension and method."""
         found: dict[Place, dict[int, tuple]] = defaultdict(dict)
         rows = Decision.objects.filter(project=self.project, unit__in=list(units))
-        for unit, dimension, method, rule, number, *said in rows.values_list(
+        for unit, dimension, method, rule, number, *values in rows.values_list(
             "unit_id", "dimension", "method", "rule", "number", *DECISION_FIELDS
         ):
-            found[unit, dimension, method, rule][number] = tuple(said)
+            found[unit, dimension, method, rule][number] = tuple(values)
         return found
 
     def _method(self, record: DecisionRecord) -> tuple[str, int | None, str]:
@@ -335,10 +335,10 @@ class _Stored:
 
 
 def _judgements_of(record: AnnotationRecord, item: int, units: dict[tuple[int, str], int]) -> frozenset:
-    return frozenset(_said(judgement, record, item, units) for judgement in record.judgements)
+    return frozenset(_as_stored(judgement, record, item, units) for judgement in record.judgements)
 
 
-def _said(judgement: JudgementRecord, record: AnnotationRecord, item: int, units: dict) -> tuple:
+def _as_stored(judgement: JudgementRecord, record: AnnotationRecord, item: int, units: dict) -> tuple:
     unit = units.get((item, judgement.unit))
     if unit is None:
         raise JobError(f"{judgement.unit} is not on the page of {record.item}, under which the file has a label of it")
@@ -365,15 +365,15 @@ def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> lis
     bulk_insert(
         Revision,
         [
-            (pk, annotations[place], number, is_latest, *said[0])
-            for pk, (place, number, is_latest, said) in zip(ids, new, strict=True)
+            (pk, annotations[place], number, is_latest, *content[0])
+            for pk, (place, number, is_latest, content) in zip(ids, new, strict=True)
         ],
         ["id", "annotation_id", "number", "is_latest", *REVISION_FIELDS],
     )
     judgements = [
         (pk, *judgement)
-        for pk, (_, _, _, said) in zip(ids, new, strict=True)
-        for judgement in sorted(said[1], key=lambda j: j[:2])
+        for pk, (_, _, _, content) in zip(ids, new, strict=True)
+        for judgement in sorted(content[1], key=lambda j: j[:2])
     ]
     judgement_ids = reserve_ids(Judgement, len(judgements))
     bulk_insert(

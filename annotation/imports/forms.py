@@ -16,10 +16,10 @@ from annotation.formats import FORMATS, FormatError
 from annotation.formats.files.containers import EXTENSIONS as ROW_ENDINGS
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.names import question_slug
-from annotation.formats.tables.guessing.columns import GuessedColumns, check_said
+from annotation.formats.tables.guessing.columns import GuessedColumns, check_chosen
 from annotation.formats.tables.guessing.roles import NAMES_AFTER
 from annotation.formats.tables.mapping import LAYOUT_TITLES, LAYOUTS, RATINGS, Preview
-from annotation.formats.tables.mapping_file import ROLES, VERSION_CHARS, SaidMapping
+from annotation.formats.tables.mapping_file import ROLES, VERSION_CHARS, ChosenMapping
 from annotation.formats.tables.oddities import (
     BASE,
     CHARACTERS,
@@ -132,7 +132,7 @@ class ColumnsForm(forms.Form):
 
     def __init__(self, *args, guess: GuessedColumns, **kwargs):
         super().__init__(*args, **kwargs)
-        self.guess, self.before = guess, guess.said
+        self.guess, self.before = guess, guess.chosen
         self.columns = guess.seen.columns
         role_of = {column: role for role, column in self.before.mapping.items()}
         choices = [("", ""), *((f"{layout}/{role}", "") for layout, roles in ROLES.items() for role in roles)]
@@ -188,29 +188,29 @@ class ColumnsForm(forms.Form):
         cleaned = super().clean()
         if not self.errors:
             try:
-                self.said = self._said(cleaned)
+                self.chosen = self._chosen(cleaned)
             except FormatError as error:
                 self.add_error(None, str(error))
         return cleaned
 
-    def _said(self, cleaned: dict) -> SaidMapping:
+    def _chosen(self, cleaned: dict) -> ChosenMapping:
         """FormatError for roles that do not go together."""
-        chosen = [
+        rows_chosen = [
             (number, *cleaned[f"{ROLE}-{number}"].partition("/")[::2])
             for number in range(len(self.columns))
             if cleaned[f"{ROLE}-{number}"]
         ]
-        role_in = {layout: role for _, layout, role in chosen} or {self.before.layout: ""}
+        role_in = {layout: role for _, layout, role in rows_chosen} or {self.before.layout: ""}
         if len(role_in) > 1:
             which = " and ".join(f"“{ROLES[one][role]}” ({LAYOUT_TITLES[one]})" for one, role in role_in.items())
             raise FormatError(f"A table holds one kind of rows: choose either {which}")
         [layout] = role_in
-        said = self.before if layout == self.before.layout else SaidMapping(layout, {})
-        roles = [role for _, _, role in chosen]
+        chosen = self.before if layout == self.before.layout else ChosenMapping(layout, {})
+        roles = [role for _, _, role in rows_chosen]
         mapping: dict[str, str] = {}
         ranges: dict[str, str] = {}
-        checkers = dict(said.checkers)
-        for number, _, kind in chosen:
+        checkers = dict(chosen.checkers)
+        for number, _, kind in rows_chosen:
             column, scale = self.columns[number], cleaned[f"{SCALE}-{number}"].strip()
             role = kind
             if layout == RATINGS:
@@ -224,14 +224,16 @@ class ColumnsForm(forms.Form):
             if role in mapping:
                 self.add_error(f"{ROLE}-{number}", f"The column {mapping[role]} has this role already")
             mapping.setdefault(role, column)
-        said = replace(said, mapping=mapping, values=self._values(said, cleaned), ranges=ranges, checkers=checkers)
-        check_said(said)
-        return said
+        chosen = replace(
+            chosen, mapping=mapping, values=self._values(chosen, cleaned), ranges=ranges, checkers=checkers
+        )
+        check_chosen(chosen)
+        return chosen
 
-    def _values(self, said: SaidMapping, cleaned: dict) -> dict[str, dict[str, str]]:
+    def _values(self, chosen: ChosenMapping, cleaned: dict) -> dict[str, dict[str, str]]:
         """Target -> value in the file -> label."""
-        found = {target: dict(values) for target, values in said.values.items()}
-        for name, (target, value) in self.asked.items() if said.layout == self.before.layout else ():
+        found = {target: dict(values) for target, values in chosen.values.items()}
+        for name, (target, value) in self.asked.items() if chosen.layout == self.before.layout else ():
             label = cleaned.get(name) or AN_ERROR
             found.setdefault(target, {})[value] = "" if label == NO_LABEL else label
             if label == AN_ERROR:
@@ -287,7 +289,7 @@ class ValuesForm(forms.Form):
 
     def choices(self, before: FileChoices) -> FileChoices:
         """With what was entered for the values, in addition to earlier entries."""
-        values = {question: dict(said) for question, said in before.values.items()}
+        values = {question: dict(meanings) for question, meanings in before.values.items()}
         leaves_out = False
         for number, (question, value) in enumerate(self.places):
             label = self.cleaned_data[f"value-{number}"]
@@ -403,7 +405,7 @@ class ImportNowForm(forms.Form):
         cleaned = super().clean()
         # Read otherwise than by the dry run, other rows may be bad, which the import lists.
         treated = {kind: cleaned.get(f"treat_{kind}") for kind in OF_READING if kind in self.odd}
-        is_other = any(said != self.fields[f"treat_{kind}"].initial for kind, said in treated.items())
+        is_other = any(treatment != self.fields[f"treat_{kind}"].initial for kind, treatment in treated.items())
         if "leave_out" in self.fields and not (cleaned.get("leave_out") or is_other):
             self.add_error("leave_out", "Nothing can be imported with bad rows: leave them out, or correct the file")
         if cleaned.get("with_project"):

@@ -14,7 +14,7 @@ from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_fo
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
-from annotation.formats.tables.mapping_file import SaidMapping
+from annotation.formats.tables.mapping_file import ChosenMapping
 from annotation.formats.tables.oddities import ReadingNotes
 from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
@@ -60,8 +60,8 @@ class FileChoices:
         return asdict(self) | {"mapping": [list(pair) for pair in self.mapping.items()]}
 
     @classmethod
-    def of(cls, said: SaidMapping, **more) -> FileChoices:
-        return cls(mapping=said.mapping, values=said.values, ranges=said.ranges, checkers=said.checkers, **more)
+    def of(cls, chosen: ChosenMapping, **more) -> FileChoices:
+        return cls(mapping=chosen.mapping, values=chosen.values, ranges=chosen.ranges, checkers=chosen.checkers, **more)
 
     @classmethod
     def from_json(cls, stored: Mapping) -> FileChoices:
@@ -433,8 +433,8 @@ def _digests(files: Iterable[dict]) -> list[str]:
 def interrupted(dataset: Dataset, request: ImportRequest) -> Job | None:
     """The unfinished job of the same import, which a command that was killed left behind."""
     unfinished = Job.objects.filter(dataset=dataset, kind=Job.Kind.IMPORT, state__in=lifecycle.UNFINISHED)
-    said = request.as_json() | {"is_dry_run": False}
-    alike = json.loads(json.dumps(said))
+    values = request.as_json() | {"is_dry_run": False}
+    alike = json.loads(json.dumps(values))
     return next((job for job in unfinished if job.parameters == alike and not job.cancel_requested), None)
 
 

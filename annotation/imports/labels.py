@@ -104,8 +104,8 @@ class LabelCheck:
     def sound(self, records: Iterable, dataset: Dataset) -> Iterator:
         """The records without annotations and decisions that have a problem; the content must be published by now."""
         for part in batches(records, PART):
-            said = [one for one in part if isinstance(one, AnnotationRecord | DecisionRecord)]
-            is_sound = not any(True for _ in self.problems(said, dataset, None))
+            labelled = [one for one in part if isinstance(one, AnnotationRecord | DecisionRecord)]
+            is_sound = not any(True for _ in self.problems(labelled, dataset, None))
             yield from (
                 one
                 for one in part
@@ -375,10 +375,10 @@ def renamed(records: Iterable, made: Mapping, wanted: TaskType) -> Iterator:
     for record in records:
         match record:
             case AnnotationRecord():
-                said = tuple(_judgement(one, known.get(one.dimension)) for one in record.judgements)
-                yield replace(record, judgements=said)
+                judgements = tuple(_judgement(one, known.get(one.dimension)) for one in record.judgements)
+                yield replace(record, judgements=judgements)
             case DecisionRecord() | SuggestionRecord() if record.dimension in known:
-                yield _said(record, known[record.dimension])
+                yield _as_stored(record, known[record.dimension])
             case _:
                 yield record
 
@@ -398,12 +398,14 @@ def _known(described: Mapping, question: Dimension) -> _Known:
     )
 
 
-def _judgement(said: JudgementRecord, known: _Known | None) -> JudgementRecord:
-    return said if known is None else _said(said, known)
+def _judgement(judgement: JudgementRecord, known: _Known | None) -> JudgementRecord:
+    return judgement if known is None else _as_stored(judgement, known)
 
 
-def _said(said, known: _Known):
-    changed = replace(said, dimension=known.question.slug, label=known.label(said.label), spans=known.spans(said.spans))
-    if isinstance(said, SuggestionRecord):
-        return replace(changed, probabilities={known.label(one): of for one, of in said.probabilities.items()})
+def _as_stored(record, known: _Known):
+    changed = replace(
+        record, dimension=known.question.slug, label=known.label(record.label), spans=known.spans(record.spans)
+    )
+    if isinstance(record, SuggestionRecord):
+        return replace(changed, probabilities={known.label(one): of for one, of in record.probabilities.items()})
     return changed

@@ -39,13 +39,13 @@ class OutsideDone:
 
 
 # What comes with labels, each by place: probability, probability of every label, explanation, spans.
-Beside = tuple[dict, dict, dict, dict] | tuple[()]
-NOTHING_BESIDE = (None, {}, "", [])
+Details = tuple[dict, dict, dict, dict] | tuple[()]
+NO_DETAILS = (None, {}, "", [])
 
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    said: dict[tuple[str, str], dict]  # (checker, what it gives) -> place -> value
+    values: dict[tuple[str, str], dict]  # (checker, what it gives) -> place -> value
     # Checker -> place -> probability of its label, and of each label; its explanation, and its spans
     sure: dict[str, dict]
     spread: dict[str, dict]
@@ -57,9 +57,9 @@ class _Gathered:
         found = cls(*(defaultdict(dict) for _ in range(5)))
         for record in records:
             if isinstance(record, ScoreRecord):
-                found.said[record.checker, "scores"][record.unit, ""] = record.value
+                found.values[record.checker, "scores"][record.unit, ""] = record.value
             elif isinstance(record, SuggestionRecord):
-                found.said[record.checker, "labels"][record.unit, record.dimension] = record.label
+                found.values[record.checker, "labels"][record.unit, record.dimension] = record.label
                 if record.probability is not None:
                     found.sure[record.checker][record.unit, record.dimension] = record.probability
                 if record.probabilities:
@@ -70,7 +70,7 @@ class _Gathered:
                     found.marked[record.checker][record.unit, record.dimension] = record.spans
         return found
 
-    def beside(self, checker: str, gives: str) -> Beside:
+    def details(self, checker: str, gives: str) -> Details:
         if gives != "labels":
             return ()
         return self.sure[checker], self.spread[checker], self.reasons[checker], _cells(self.marked[checker])
@@ -80,15 +80,15 @@ def refuse_others(project: Project, records: Callable[[], Iterable], checkers: M
     """Before anything is stored: JobError as `bring_in` raises it for other content under a version that is given. The
     file is read for it only where there is such a run."""
     known = {
-        checker: said
-        for checker, said in checkers.items()
-        if said.get("version")
-        and project.checker_runs.filter(checker=f"{OUTSIDE}{checker}", version=said["version"]).exists()
+        checker: described
+        for checker, described in checkers.items()
+        if described.get("version")
+        and project.checker_runs.filter(checker=f"{OUTSIDE}{checker}", version=described["version"]).exists()
     }
     if known:
         gathered = _Gathered.of(one for one in records() if getattr(one, "checker", None) in known)
-        for (checker, gives), values in gathered.said.items():
-            digest = _digest(gives, values, gathered.beside(checker, gives))
+        for (checker, gives), values in gathered.values.items():
+            digest = _digest(gives, values, gathered.details(checker, gives))
             _has_run(project, checker, gives, digest, **known[checker])
 
 
@@ -106,30 +106,30 @@ def bring_in(
     that the project does not have, for labels that its questions do not have and for spans that are not in its texts,
     unless these are left out."""
     gathered = _Gathered.of(records)
-    said = gathered.said
-    if not said:
+    gathered_values = gathered.values
+    if not gathered_values:
         return OutsideDone()
     units = units_by_key(project)
     known = {dimension.slug: dimension for dimension in project.type.dimensions}
     if leaves_out:
-        for values in said.values():
+        for values in gathered_values.values():
             for place in [place for place, value in values.items() if _problem(place, value, units, known)]:
                 del values[place]
-    for (checker, _), values in said.items():
+    for (checker, _), values in gathered_values.items():
         if len(checker) > NAME_CHARS:
             raise JobError(f"{checker}: the name of a checker has at most {NAME_CHARS} characters")
         for place, value in values.items():
             if problem := _problem(place, value, units, known):
                 raise JobError(f"{checker} says {value} of {place[0]}: {problem}")
     for checker, spans in gathered.marked.items():
-        _hold_against_texts(project, checker, said[checker, "labels"], spans, leaves_out)
+        _hold_against_texts(project, checker, gathered_values[checker, "labels"], spans, leaves_out)
     done = OutsideDone()
-    for (checker, gives), values in sorted(said.items()):
+    for (checker, gives), values in sorted(gathered_values.items()):
         beat()
         with transaction.atomic():
             guard()
-            beside = gathered.beside(checker, gives)
-            run = _store(project, user, checker, gives, values, units, beside, **(checkers or {}).get(checker, {}))
+            details = gathered.details(checker, gives)
+            run = _store(project, user, checker, gives, values, units, details, **(checkers or {}).get(checker, {}))
             if run is not None:
                 done.runs += 1
                 if journal is not None:
@@ -183,12 +183,12 @@ def _problem(place: tuple[str, str], value: object, units: dict[str, int], known
     return "" if is_answer else f"{dimension} has no such label"
 
 
-def _digest(gives: str, values: dict, beside: Beside) -> str:
-    told = sorted(
-        ([*place, value, *filter(None, [said.get(place) for said in beside])] for place, value in values.items()),
+def _digest(gives: str, values: dict, details: Details) -> str:
+    content = sorted(
+        ([*place, value, *filter(None, [detail.get(place) for detail in details])] for place, value in values.items()),
         key=lambda one: one[:2],
     )
-    return hashlib.sha256(json.dumps([gives, told], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([gives, content], sort_keys=True).encode()).hexdigest()
 
 
 def _has_run(
@@ -222,13 +222,13 @@ def _store(
     gives: str,
     values: dict,
     units: dict[str, int],
-    beside: Beside,
+    details: Details,
     version: str = "",
     parameters: Mapping | None = None,
     existing: str = REFUSE,
 ) -> CheckerRun | None:
     """The new run; None where there is one with this content."""
-    digest, name = _digest(gives, values, beside), f"{OUTSIDE}{checker}"
+    digest, name = _digest(gives, values, details), f"{OUTSIDE}{checker}"
     if _has_run(project, checker, gives, digest, version, parameters, existing):
         return None
     run = CheckerRun.objects.create(
@@ -248,7 +248,7 @@ def _store(
         origin={"outside": checker, "sha256": digest, "gives": gives},
         created_by=user,
     )
-    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, beside)]
+    rows = [(run.pk, units[unit], *rest) for (unit, *rest) in _columns(checker, gives, values, details)]
     model, columns = Score, ["name", "value"]
     if gives == "labels":
         model, columns = Suggestion, ["dimension", "label", "probability", "probabilities", "explanation", "spans"]
@@ -257,8 +257,11 @@ def _store(
     return run
 
 
-def _columns(checker: str, gives: str, values: dict, beside: Beside) -> list[tuple]:
+def _columns(checker: str, gives: str, values: dict, details: Details) -> list[tuple]:
     if gives == "scores":
         return [(unit, checker, value) for (unit, _), value in sorted(values.items())]
-    told = [*zip(beside, NOTHING_BESIDE, strict=True)]
-    return [(*place, label, *(said.get(place, none) for said, none in told)) for place, label in sorted(values.items())]
+    columns = [*zip(details, NO_DETAILS, strict=True)]
+    return [
+        (*place, label, *(detail.get(place, none) for detail, none in columns))
+        for place, label in sorted(values.items())
+    ]

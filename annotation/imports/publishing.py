@@ -71,8 +71,8 @@ def _apply_changes(batch: ContentBatch, on_judged: str) -> Counter:
     kept_parents: list[tuple[str, int, str]] = []
     for kind, changes in _changes_by_kind(batch):
         rows = _current_rows(kind, batch, [change.key for change in changes])
-        beside = claims_with_documents(kind, {rows[each.key][0]: each.fields.get("is_gold") for each in changes})
-        change_roots = {pk: root_of(kind, pk, parents, beside) for pk, parents in rows.values()}
+        documented = claims_with_documents(kind, {rows[each.key][0]: each.fields.get("is_gold") for each in changes})
+        change_roots = {pk: root_of(kind, pk, parents, documented) for pk, parents in rows.values()}
         uses = {}
         if _lock_units(change_roots.values()):
             for alters in {change.alters for change in changes}:

@@ -83,18 +83,18 @@ class _Frames:
 
     def _items(self) -> None:
         """The plan; items of content that the release has none of are taken back."""
-        said = {row["item_key"]: row for row in self.frames.rows("items")}
+        row_of = {row["item_key"]: row for row in self.frames.rows("items")}
         here = list(Item.objects.filter(project=self.project))
         for part in batches(here, BATCH):
             with transaction.atomic():
                 self.guard()
-                gone = [item.pk for item in part if item.key not in said]
+                gone = [item.pk for item in part if item.key not in row_of]
                 for model in (Assignment, ItemUnit):
                     model.objects.filter(item__in=gone).delete()
                 Item.objects.filter(pk__in=gone).delete()
-                kept = [item for item in part if item.key in said]
+                kept = [item for item in part if item.key in row_of]
                 for item in kept:
-                    row = said[item.key]
+                    row = row_of[item.key]
                     # What is asked for here comes on top of what was planned there.
                     asked = Assignment.objects.filter(item=item).count() if self.project.overlap else 0
                     item.planned = asked + incoming.whole(row["n_planned"], 0, 30_000)
@@ -190,14 +190,14 @@ class _Frames:
 
     def _answers(self) -> None:
         for rows in batches(self.frames.rows("answers"), BATCH):
-            said = {(row["item"], row["rater"]): row for row in rows}
-            keys, raters = {item for item, _ in said}, {rater for _, rater in said}
+            row_of = {(row["item"], row["rater"]): row for row in rows}
+            keys, raters = {item for item, _ in row_of}, {rater for _, rater in row_of}
             stored = Annotation.objects.filter(
                 item__project=self.project, item__key__in=keys, rater__pseudonym__in=raters, assignment=None
             ).select_related("item", "rater")
             changed = []
             for annotation in stored:
-                row = said.get((annotation.item.key, annotation.rater.pseudonym))
+                row = row_of.get((annotation.item.key, annotation.rater.pseudonym))
                 if row is not None:
                     annotation.origin = self._exposed(row)
                     changed.append(annotation)

@@ -245,8 +245,10 @@ class ContentPass:
         if not changed:
             return []
         gold = {old[0]: _is_gold(reader, row) for row, old in changed}
-        beside = claims_with_documents(kind, gold)
-        roots = [root_of(kind, old[0], dict(zip(reader.parents, old[3], strict=True)), beside) for _, old in changed]
+        documented = claims_with_documents(kind, gold)
+        roots = [
+            root_of(kind, old[0], dict(zip(reader.parents, old[3], strict=True)), documented) for _, old in changed
+        ]
         use = uses_of(roots) if self.can_be_judged else Use(set(), set())
         changes = []
         for ((key, values, parents), old), root in zip(changed, roots, strict=True):

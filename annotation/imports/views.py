@@ -148,22 +148,22 @@ def import_columns(request, slug):
     except FormatError as error:
         messages.error(request, str(error))
         return redirect("import_new", slug=slug)
-    if given := request.FILES.get("mapping"):
-        return _mapping_from(request, given, stored, seen)
+    if upload := request.FILES.get("mapping"):
+        return _mapping_from(request, upload, stored, seen)
     layout = request.GET.get("layout", "")
     layout = layout if layout in LAYOUT_TITLES else ""
     guess, is_remembered = column_mappings.recall(request.user, seen, layout)
     form = ColumnsForm(request.POST or None, guess=guess)
     if request.method == "POST" and form.is_valid():
-        said = form.said
-        column_mappings.remember(request.user, seen.columns, said)
-        if column_mappings.is_asked_more(guess, said):
+        chosen = form.chosen
+        column_mappings.remember(request.user, seen.columns, chosen)
+        if column_mappings.is_asked_more(guess, chosen):
             messages.info(request, "Choose below what the values in the columns of labels mean.")
-            return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={said.layout}")
+            return redirect(f"{request.path}?{_query_of(stored, encoding)}&layout={chosen.layout}")
         wanted = ImportRequest(
-            format=replace(guess, said=said).format,
+            format=replace(guess, chosen=chosen).format,
             files=importing.files_of_uploads(stored),
-            choices=FileChoices.of(said, treat=_treat(encoding)),
+            choices=FileChoices.of(chosen, treat=_treat(encoding)),
         )
         try:
             return redirect("import_detail", importing.start(request.user, dataset, wanted, is_dry_run=True).uuid)
@@ -173,7 +173,7 @@ def import_columns(request, slug):
     context = {
         "dataset": dataset,
         "form": form,
-        "layout": guess.said.layout,
+        "layout": guess.chosen.layout,
         "is_remembered": is_remembered,
         "refused": guess.refusal,
         "read_as": guess.sentences,
@@ -187,11 +187,11 @@ def import_columns(request, slug):
     return render(request, "annotation/imports/columns.html", context)
 
 
-def _mapping_from(request, given, stored: list[Upload], seen: Preview):
+def _mapping_from(request, upload, stored: list[Upload], seen: Preview):
     """The page again, filled in from a file."""
     query = _query_of(stored, _encoding_in(request))
     try:
-        raw = given.read(incoming.JSON_BYTES + 1)
+        raw = upload.read(incoming.JSON_BYTES + 1)
         query += "&" + urlencode({"layout": column_mappings.take_file(request.user, seen, raw)})
     except FormatError as error:
         messages.error(request, str(error))
@@ -392,8 +392,8 @@ def import_mapping(request, uuid):
     asked = ImportRequest.from_json(job.parameters)
     if not asked.choices.mapping:
         raise Http404("This import has no mapping")
-    said = column_mappings.as_file(asked.format, asked.choices)
-    response = HttpResponse(said, content_type="application/json; charset=utf-8")
+    content = column_mappings.as_file(asked.format, asked.choices)
+    response = HttpResponse(content, content_type="application/json; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="columns-{job.uuid}.json"'
     return response
 

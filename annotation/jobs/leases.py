@@ -121,10 +121,10 @@ def claim_chunk(job_id: int) -> Lease | None:
             not_before=None,
         )
         # Also locks the job's row, so that nothing is taken from a job while it is being cancelled.
-        taken = Job.objects.filter(pk=job_id, state__in=UNFINISHED, cancel_requested=False).update(
+        n_claimed = Job.objects.filter(pk=job_id, state__in=UNFINISHED, cancel_requested=False).update(
             state=Job.State.RUNNING, started_at=Coalesce("started_at", Value(now, DateTimeField()))
         )
-        if not taken:
+        if not n_claimed:
             transaction.set_rollback(True)
             return None
     chunk.refresh_from_db()

@@ -277,9 +277,9 @@ def retry_seconds(attempts: int) -> float:
     return longest * random.uniform(0.5, 1.0)
 
 
-def _wait_for_server(lease: Lease, error: str, told: float = 0.0) -> None:
-    """Put the chunk back for as long as the server is likely to be away, or `told` to be, with all others of the job,
-    which ask the same one. That is no attempt."""
+def _wait_for_server(lease: Lease, error: str, at_least: float = 0.0) -> None:
+    """Put the chunk back for as long as the server is likely to be away, or `at_least` seconds, with all
+    others of the job, which ask the same one. That is no attempt."""
     now, chunk = timezone.now(), lease.chunk
     since = Job.objects.values_list("waits_since", flat=True).get(pk=chunk.job_id) or now
     away = (now - since).total_seconds()
@@ -288,7 +288,7 @@ def _wait_for_server(lease: Lease, error: str, told: float = 0.0) -> None:
         _close_failed(chunk.job, lease, f"{error[:1].upper()}{error[1:]}, and has been unavailable for {hours}")
         return
     least, most = SERVER_RETRY_SECONDS
-    seconds = max(least, settings.CHUNK_RETRY_SECONDS, min(away / 4, most), told)
+    seconds = max(least, settings.CHUNK_RETRY_SECONDS, min(away / 4, most), at_least)
     until = now + timedelta(seconds=seconds)
     with transaction.atomic():
         put_back = Chunk.objects.filter(pk=chunk.pk, lease_token=lease.token).update(

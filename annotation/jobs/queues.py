@@ -102,8 +102,8 @@ def _long_waits(jobs: list[Job]) -> dict[int, QueueState]:
         if moments and now - max(moments) < PATIENCE:
             continue
         queue = queues[job.queue]
-        taken = [moment for moment in (queue.last_begun, row["seen"], row["done"]) if moment is not None]
-        waits[job.pk] = replace(queue, last_begun=max(taken, default=None))
+        times = [moment for moment in (queue.last_begun, row["seen"], row["done"]) if moment is not None]
+        waits[job.pk] = replace(queue, last_begun=max(times, default=None))
     return waits
 
 

@@ -81,11 +81,11 @@ def seconds_of(job: Job) -> float:
     return (job.finished_at - job.started_at).total_seconds()
 
 
-def read_parameters(info: CheckerInfo, given: list[str]) -> dict:
+def read_parameters(info: CheckerInfo, texts: list[str]) -> dict:
     """`name=value` texts as values of the kinds that the checker declares; CommandError where one is not."""
     kinds = {parameter.name: parameter.kind for parameter in info.parameters}
     values = {}
-    for text in given:
+    for text in texts:
         name, separator, raw = text.partition("=")
         if not separator:
             raise CommandError(f"--param needs NAME=VALUE, not {text!r}")

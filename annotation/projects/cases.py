@@ -268,8 +268,8 @@ def parts(project_id: int, ids: list[int] | None, model=None) -> Iterator[list[i
     if model is not None:
         return  # a migration that is older than the tables of today: a later one counts everything
     if ids is None:
-        said = Annotation.objects.filter(item__project=project_id).order_by().values("item")
-        several = said.annotate(n=Count("pk")).filter(n__gt=1).values_list("item", flat=True)
+        answers = Annotation.objects.filter(item__project=project_id).order_by().values("item")
+        several = answers.annotate(n=Count("pk")).filter(n__gt=1).values_list("item", flat=True)
         commented = Revision.objects.filter(annotation__item__project=project_id, is_latest=True).exclude(comment="")
         flagged = Assignment.objects.filter(project=project_id, is_flagged=True).values_list("item", flat=True)
         known = Case.objects.filter(project=project_id).values_list("pk", flat=True)
@@ -294,8 +294,8 @@ def _compared(project_id: int, kind: TaskType, ids: list[int]) -> Iterator[tuple
     the sums, or the item's position, are wrong."""
     differences: dict[int, dict[Place, PlaceState]] = defaultdict(dict)
     rows = Disagreement.objects.filter(case__in=ids).order_by()
-    for case, unit, dimension, *said in rows.values_list("case", "unit", "dimension", *DIFFERENCE):
-        differences[case][unit, dimension] = PlaceState(*said)
+    for case, unit, dimension, *values in rows.values_list("case", "unit", "dimension", *DIFFERENCE):
+        differences[case][unit, dimension] = PlaceState(*values)
     before, seen, wrong = {}, {}, set()
     cases = Case.objects.filter(pk__in=ids).order_by()
     for pk, flags, revision, is_flagged, is_commented, position, right, *numbers in cases.values_list(

@@ -211,14 +211,14 @@ def _fill(project: Project, units: dict[int, list[int]]) -> Made:
 def _free_positions(project: Project, anchors: list[tuple]) -> list[int]:
     """A position for each anchor. Two keys very rarely fall on one place; the later then takes the next free one."""
     wanted = [position_of(0, place_of(project, key, unit_id)) for unit_id, key, _ in anchors]
-    taken = set(Item.objects.filter(project=project, position__in=wanted).values_list("position", flat=True))
+    used = set(Item.objects.filter(project=project, position__in=wanted).values_list("position", flat=True))
     positions = []
     for position in wanted:
-        while position in taken:
+        while position in used:
             position += 1
             if Item.objects.filter(project=project, position=position).exists():
-                taken.add(position)
-        taken.add(position)
+                used.add(position)
+        used.add(position)
         positions.append(position)
     return positions
 

@@ -93,10 +93,10 @@ def free_slug(title: str) -> str:
     stem = slugify(title)[:70].strip("-") or "project"
     if stem == "new":  # /projects/new/ is the form
         stem = "new-project"
-    taken = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-    if stem not in taken:
+    used = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    if stem not in used:
         return stem
-    return next(f"{stem}-{number}" for number in range(2, len(taken) + 3) if f"{stem}-{number}" not in taken)
+    return next(f"{stem}-{number}" for number in range(2, len(used) + 3) if f"{stem}-{number}" not in used)
 
 
 def update_project(project: Project, by: User | None = None, **changes) -> Project:

@@ -132,19 +132,19 @@ def _check(which: str, values: list[int]) -> None:
 def _decided(project_id: int, items: list[int]) -> set[int]:
     """Those on which adjudicators have decided every question that is asked, for each unit."""
     units = ItemUnit.objects.filter(item__in=items)
-    said: dict[int, dict[str, str]] = defaultdict(dict)
+    decided: dict[int, dict[str, str]] = defaultdict(dict)
     rows = Decision.objects.in_force().filter(
         project=project_id, method=cases.BY_PEOPLE, unit__in=units.order_by().values("unit")
     )
     for unit, dimension, label in rows.values_list("unit", "dimension", "label"):
-        said[unit][dimension] = label
-    if not said:
+        decided[unit][dimension] = label
+    if not decided:
         return set()
     kind = Project.objects.get(pk=project_id).type
     asked = [one for one in kind.asked_dimensions if not one.takes_text]  # words are not decided
     found = set(items)
     for item, unit in units.values_list("item", "unit"):
-        labels = said.get(unit)
+        labels = decided.get(unit)
         if not labels or any(one.slug not in labels and kind.is_asked(one, labels) for one in asked):
             found.discard(item)
     return found

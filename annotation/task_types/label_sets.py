@@ -497,9 +497,9 @@ def _words_problems(words: object) -> Problems:
     return problems
 
 
-def _unknown(place: str, given: Mapping, known: set[str]) -> Problems:
+def _unknown(place: str, fields: Mapping, known: set[str]) -> Problems:
     reason = f"is not one of {', '.join(sorted(known))}"
-    return [(".".join(filter(None, (place, str(name)))), reason) for name in given if name not in known]
+    return [(".".join(filter(None, (place, str(name)))), reason) for name in fields if name not in known]
 
 
 def _title(place: str, text: object, limit: int) -> Problems:

@@ -98,8 +98,8 @@ def _new_captions(dimension: Dimension, captions: Mapping) -> dict:
     for value, texts in captions.get("labels", {}).items():
         label = dimension.label(value)
         # An empty hint takes the hint away; an empty title says nothing.
-        told = {name: text for name, text in texts.items() if text or name == "hint"}
-        changed = {name: text for name, text in told.items() if text != getattr(label, name)}
+        kept = {name: text for name, text in texts.items() if text or name == "hint"}
+        changed = {name: text for name, text in kept.items() if text != getattr(label, name)}
         if changed:
             labels[value] = changed
     return new | ({"labels": labels} if labels else {})

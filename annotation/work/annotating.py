@@ -147,8 +147,8 @@ def _checked(
     errors: list[FieldError] = []
     judgements, free_text = [], ""
     try:
-        said = _by_unit_id(page, submission.judgements)
-        judgements = check(page.type, list(page.unit_ids.values()), page.contents.texts, said)
+        by_unit = _by_unit_id(page, submission.judgements)
+        judgements = check(page.type, list(page.unit_ids.values()), page.contents.texts, by_unit)
     except InvalidSubmission as invalid:
         errors += invalid.errors
     try:
@@ -181,7 +181,7 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
     def wrong(name: str, message: str) -> None:
         errors.append(FieldError(message, field=name))
 
-    def taken(name: str, value: object, kind: Callable, *limits: int):
+    def validated(name: str, value: object, kind: Callable, *limits: int):
         try:
             return kind(value, *limits)
         except incoming.Refused as refused:
@@ -189,16 +189,16 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
 
     def instant(name: str) -> datetime | None:
         value = body.get(name)
-        return None if value is None else taken(name, value, incoming.instant)
+        return None if value is None else validated(name, value, incoming.instant)
 
     def whole(name: str, highest: int = incoming.MAX_INTEGER) -> int | None:
         value = body.get(name)
-        return None if value is None else taken(name, value, incoming.whole, 0, highest)
+        return None if value is None else validated(name, value, incoming.whole, 0, highest)
 
     def text(name: str, limit: int) -> str:
-        return taken(name, body.get(name) or "", incoming.text, limit) or ""
+        return validated(name, body.get(name) or "", incoming.text, limit) or ""
 
-    client_id = taken("client_id", body.get("client_id"), incoming.uuid_of)
+    client_id = validated("client_id", body.get("client_id"), incoming.uuid_of)
     comment = text("comment", MAX_COMMENT)
     free_text = text("free_text", MAX_COMMENT)
     parsed = Submission(
@@ -225,8 +225,8 @@ def _parse(assignment: Assignment, body: dict) -> Submission:
 
 def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str) -> str:
     """Of what must not differ when a client id comes again: the item and the answers."""
-    said = [assignment.item_id, comment, judgements, *([free_text] if free_text else [])]
-    canonical = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    content = [assignment.item_id, comment, judgements, *([free_text] if free_text else [])]
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -401,8 +401,8 @@ def _was_shown(
 
 
 def _suggested(answer: CheckedSubmission, project: Project) -> list[dict]:
-    said = ((one.unit, one.dimension, one.label) for one in answer.judgements)
-    return pages.suggestions_for(answer.page, project, pages.labels_by_unit(said))
+    labels = ((one.unit, one.dimension, one.label) for one in answer.judgements)
+    return pages.suggestions_for(answer.page, project, pages.labels_by_unit(labels))
 
 
 def _revealed(row: Assignment, answer: CheckedSubmission, changes: dict) -> list[dict]:

@@ -55,16 +55,16 @@ def check(
     `units` are the keys on the page, `texts` the shown texts by field (offsets are code points of them).
     """
     errors: list[FieldError] = []
-    given = _by_place(description, units, judgements, errors)
+    by_place = _by_place(description, units, judgements, errors)
     checked = []
     for unit in units:
         answers = {
-            dimension.slug: given[unit, dimension.slug]["label"]
+            dimension.slug: by_place[unit, dimension.slug]["label"]
             for dimension in description.dimensions
-            if (unit, dimension.slug) in given
+            if (unit, dimension.slug) in by_place
         }
         for dimension in description.dimensions:
-            judgement = given.get((unit, dimension.slug))
+            judgement = by_place.get((unit, dimension.slug))
             if not description.is_asked(dimension, answers):
                 if judgement is not None:
                     errors.append(FieldError(f"{dimension.title} is not asked here", unit, dimension.slug))

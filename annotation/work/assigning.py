@@ -52,16 +52,16 @@ def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignme
         try:
             with transaction.atomic():
                 rater = _locked_rater(project, user)
-                taken = _take(rater, project, ahead=ahead, after=after, check_leases=attempt == 0)
+                assignment = _take(rater, project, ahead=ahead, after=after, check_leases=attempt == 0)
             break
         except IntegrityError:
             continue  # the same person took a row of the same item in another tab
     else:
         return None
-    if taken is None and return_expired_leases(project):
+    if assignment is None and return_expired_leases(project):
         with transaction.atomic():
             return _take(_locked_rater(project, user), project, ahead=ahead, after=after, check_leases=False)
-    return taken
+    return assignment
 
 
 def _locked_rater(project: Project, user) -> Rater:

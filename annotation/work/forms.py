@@ -141,7 +141,7 @@ class OptionsForm(SharedForm, forms.Form):
                 self.options = options_of(self.own, self._options(cleaned))
             except OptionsError as wrong:
                 for place, reason in wrong.problems:
-                    self.add_error(*self._told(place, reason))
+                    self.add_error(*self._place_of(place, reason))
         return cleaned
 
     def _options(self, changes: dict) -> dict:
@@ -166,7 +166,7 @@ class OptionsForm(SharedForm, forms.Form):
         options["free_text"] = words if any(words.values()) else None
         return options
 
-    def _told(self, place: str, reason: str) -> tuple[str | None, str]:
+    def _place_of(self, place: str, reason: str) -> tuple[str | None, str]:
         """The field of a place in the options, or none and the place in words."""
         if place in self.fields:
             return place, f"This {reason}"

@@ -31,10 +31,10 @@ def handed_out(user: User, artifact: Artifact, project: Project) -> None:
     if artifact.job.kind in (Job.Kind.RELEASE, Job.Kind.PUBLIC):
         runs = project.checker_runs.filter(job__state=Job.State.DONE, created_at__lte=artifact.created_at)
         what |= {str(uuid) for uuid in runs.values_list("uuid", flat=True)}
-    told(project, user, what)
+    record_exposure(project, user, what)
 
 
-def told(project: Project, user: User, what: Iterable[str]) -> None:
+def record_exposure(project: Project, user: User, what: Iterable[str]) -> None:
     """That labels, or runs' answers, of any item were given to this person: in a file, or by the API."""
     what = set(what)
     known = Shown.objects.filter(user=user, project=project, item=None, what__in=what).values_list("what", flat=True)

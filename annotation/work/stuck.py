@@ -54,8 +54,8 @@ def why_stuck(items: Iterable[Item]) -> dict[int, WhyStuck]:
         elif state == Assignment.State.LEASED:
             found[item].holding.append(name)
     # A late answer has no place, and those of imported files count for nobody here.
-    said = Annotation.objects.filter(item__in=found, rater__user__isnull=False).order_by("pk")
-    for item, name in said.values_list("item_id", "rater__name"):
+    answers = Annotation.objects.filter(item__in=found, rater__user__isnull=False).order_by("pk")
+    for item, name in answers.values_list("item_id", "rater__name"):
         found[item].answered.append(name)
     return found
 

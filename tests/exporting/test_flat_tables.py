@@ -98,7 +98,7 @@ def test_tables_of_labels_come_back_to_the_same_labels_as_they_are_guessed(proje
     def read(table: str) -> list:
         source = SourceFile(tmp_path / f"{table}.{kind}")
         guess = guess_or_refuse(source)
-        format, mapping = guess.format, dict(guess.said.mapping)
+        format, mapping = guess.format, dict(guess.chosen.mapping)
         found = list(get_format(format).read([source], Options(mapping=mapping, labels=accepted)))
         assert format == "ratings" and not [one for one in found if isinstance(one, RowError)]
         assert [one.text for one in found if isinstance(one, ClaimRecord)] == list(TEXTS)
@@ -135,7 +135,7 @@ def test_tables_of_every_kind_pass_a_dry_run_and_keep_their_texts(tmp_path):
         call_command("export_dataset", project.slug, folder, kinds=["table-csv"], verbosity=0)
         for name in ("labels", "ratings"):
             guess = guess_or_refuse(SourceFile(folder / f"{name}.csv"))
-            format, mapping = guess.format, dict(guess.said.mapping)
+            format, mapping = guess.format, dict(guess.chosen.mapping)
             assert format == "ratings"
             wanted = ImportRequest(format, files_of_paths([folder / f"{name}.csv"]), FileChoices(mapping=mapping))
             findings = dry_run(wanted, empty)

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from analysis.sources.tables.rated import RatedTableSource
 from annotation.formats import Options, SourceFile, get_format
 from annotation.formats.names import find_label, find_question, label_key, label_value, question_slug
-from annotation.formats.tables.mapping_file import RATINGS, SaidMapping
+from annotation.formats.tables.mapping_file import RATINGS, ChosenMapping
 from annotation.imports.column_mappings import guess_or_refuse
 from annotation.jobs import lifecycle
 from annotation.models import Job, Judgement, LabelSet, Project, User
@@ -50,7 +50,7 @@ def test_labels_go_out_by_command_as_they_came_in(tmp_path, kind):
     call_command("export_dataset", "t", out, kinds=["jsonl", f"table-{kind}"], verbosity=0)
     source = SourceFile(out / f"ratings.{kind}")
     guess = guess_or_refuse(source)
-    format, mapping = guess.format, dict(guess.said.mapping)
+    format, mapping = guess.format, dict(guess.chosen.mapping)
     assert format == "ratings" and mapping["label/label"] == "label"
     again = [one for one in get_format(format).read([source], Options(mapping=mapping)) if hasattr(one, "judgements")]
     assert sorted((one.item, one.judgements[0].label) for one in again) == sorted(
@@ -91,7 +91,7 @@ def test_the_api_takes_and_gives_labels_as_written(tmp_path):
     [question] = LabelSet.objects.get().description["questions"]
     assert {one["value"] for one in question["labels"]} == values == {one["title"] for one in question["labels"]}
     path = tmp_path / "t.csv"
-    source = RatedTableSource(path, SaidMapping(RATINGS, ROLES))
+    source = RatedTableSource(path, ChosenMapping(RATINGS, ROLES))
     assert set(source.type.dimensions[0].values) == values
 
 

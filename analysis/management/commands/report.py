@@ -23,7 +23,7 @@ from analysis.sources.tables.long_table import TableShape
 from analysis.sources.tables.rated import said_of
 from annotation.formats.records import FormatError
 from annotation.formats.tables.mapping import LAYOUT_TITLES
-from annotation.formats.tables.mapping_file import RATINGS, SaidMapping, read_mapping
+from annotation.formats.tables.mapping_file import RATINGS, ChosenMapping, read_mapping
 from annotation.models import Project
 from annotation.projects.preparing import NotReady
 from annotation.task_types.label_sets import LEVELS
@@ -190,7 +190,7 @@ def shape_of(columns: str, raters: str, models: str) -> TableShape:
     return TableShape({ours.strip(): theirs.strip() for ours, _, theirs in pairs}, tuple(people), tuple(machines))
 
 
-def mapping_of(path: Path | None, shape: TableShape) -> SaidMapping | None:
+def mapping_of(path: Path | None, shape: TableShape) -> ChosenMapping | None:
     """CommandError if the file is no mapping, or other options map the columns as well."""
     if path is None:
         return None

@@ -30,7 +30,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tables.mapping_file import SaidMapping
+from annotation.formats.tables.mapping_file import ChosenMapping
 from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED, ReadingNotes
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.summary import sentences
@@ -49,7 +49,7 @@ class RatedTableSource(LongTableSource):
     """
 
     def __init__(
-        self, path: Path, mapping: SaidMapping, level: str = "", orders: Sequence[str] = (), leaves_out: bool = False
+        self, path: Path, mapping: ChosenMapping, level: str = "", orders: Sequence[str] = (), leaves_out: bool = False
     ):
         self.path, self.level, self.column_mapping = path, level, mapping
         self.slug = self.title = path.stem

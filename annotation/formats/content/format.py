@@ -107,8 +107,8 @@ class _Lines(Places):
             yield from self._pairs(lists["pairs"], "", "")
             return
         root = roots[0]
-        taken = yield from self._object(root, cells[root], root, "", {}, 0, has_below=any(lists.values()))
-        key, parents = taken.key, {root: taken.key}
+        found = yield from self._object(root, cells[root], root, "", {}, 0, has_below=any(lists.values()))
+        key, parents = found.key, {root: found.key}
         if root == "claim" and lists["aspects"]:
             raise BadCell("aspects[0]", lists["aspects"][0], "has no question: it belongs to a claim")
         # Lines about one question mostly follow each other and repeat it, and what is the same needs no second look.
@@ -127,19 +127,19 @@ class _Lines(Places):
             path = f"responses[{place}]"
             lists = value if isinstance(value, dict) else {}
             below = any(lists.get(name) for name in PARTS["responses"].children)
-            taken = yield from self._object("responses", value, path, parent, {root: parent}, place, has_below=below)
-            _only_once(ids, taken.key, taken.path)
+            found = yield from self._object("responses", value, path, parent, {root: parent}, place, has_below=below)
+            _only_once(ids, found.key, found.path)
             for name in PIECES:
-                pieces = _list(taken.children.get(name), f"{path}.{name}")
-                if pieces and taken.given.get("text") == "":
+                pieces = _list(found.children.get(name), f"{path}.{name}")
+                if pieces and found.fields.get("text") == "":
                     raise BadCell(f"{path}.text", "", f"is empty, but has {name.replace('_', '-')}")
-                yield from self._objects(name, pieces, f"{path}.{name}", taken.key, {"response": taken.key})
-            aspects = _list(taken.children.get("aspects"), f"{path}.aspects")
+                yield from self._objects(name, pieces, f"{path}.{name}", found.key, {"response": found.key})
+            aspects = _list(found.children.get("aspects"), f"{path}.aspects")
             if aspects and root == "claim":
                 raise BadCell(f"{path}.aspects[0]", aspects[0], "has no question: the response belongs to a claim")
             here: dict[str, str] = {}
             for at, aspect in enumerate(aspects):
-                yield from self._aspect_in_response(aspect, f"{path}.aspects[{at}]", taken.key, parent, here)
+                yield from self._aspect_in_response(aspect, f"{path}.aspects[{at}]", found.key, parent, here)
 
     def _aspect_in_response(
         self, value: object, path: str, response: str, question: str, here: dict[str, str]
@@ -178,31 +178,31 @@ class _Lines(Places):
     def _objects(self, name: str, values: list, path: str, parent: str, parents: dict) -> Iterator[Record]:
         ids: dict[str, str] = {}
         for place, value in enumerate(values):
-            taken = yield from self._object(name, value, f"{path}[{place}]", parent, parents, place)
-            _only_once(ids, taken.key, taken.path)
-            if passages := _list(taken.children.get("passages"), f"{taken.path}.passages"):
-                of = {PARTS[name].kind: taken.key}
-                yield from self._objects("passages", passages, f"{taken.path}.passages", taken.key, of)
+            found = yield from self._object(name, value, f"{path}[{place}]", parent, parents, place)
+            _only_once(ids, found.key, found.path)
+            if passages := _list(found.children.get("passages"), f"{found.path}.passages"):
+                of = {PARTS[name].kind: found.key}
+                yield from self._objects("passages", passages, f"{found.path}.passages", found.key, of)
 
     def _object(
         self, name: str, value: object, path: str, parent: str, parents: dict, place: int, has_below: bool = False
     ) -> Iterator[Record]:
         """The object's record, where it is new, and its labels; what was taken apart is returned."""
         part, met = PARTS[name], self.met[name]
-        taken = take(part, value, path, parent, place, self.limit)
-        if met.knows(taken.key):
-            met.again(taken, parents)
-        elif part.may_be_named and taken.says_nothing and not taken.made_key and (has_below or taken.labels):
-            self.named.setdefault((name, digest(taken.key)), self.base + self.line)
+        found = take(part, value, path, parent, place, self.limit)
+        if met.knows(found.key):
+            met.again(found, parents)
+        elif part.may_be_named and found.says_nothing and not found.made_key and (has_below or found.labels):
+            self.named.setdefault((name, digest(found.key)), self.base + self.line)
         else:
-            record = make(part, taken, parents, place)
-            if (first := self.named.get((name, digest(taken.key)))) is not None:
+            record = make(part, found, parents, place)
+            if (first := self.named.get((name, digest(found.key)))) is not None:
                 reason = f"was named by its id alone on {self.describe(first)}; put the line with its text before that"
-                raise BadCell(f"{path}.id", taken.key, reason)
+                raise BadCell(f"{path}.id", found.key, reason)
             met.first(record, self.line)
             yield record
-        yield from self._decisions(part.kind, taken.key, taken.labels, taken.methods, path)
-        return taken
+        yield from self._decisions(part.kind, found.key, found.labels, found.methods, path)
+        return found
 
     def _decisions(self, kind: str, unit: str, labels: object, methods: object, path: str) -> Iterator[DecisionRecord]:
         """Decisions; a label that is only the majority of people's is looked at and passed over."""

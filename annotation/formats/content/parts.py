@@ -233,12 +233,12 @@ PART_OF_RECORD = {part.record: part for part in PARTS.values()}
 
 
 @dataclass(slots=True)
-class Taken:
-    """An object taken apart. `given` is what it says, by the record's names; the rest as it stands."""
+class ReadObject:
+    """An object taken apart. `fields` is what it says, by the record's names; the rest as it stands."""
 
     key: str
     path: str
-    given: dict[str, object]
+    fields: dict[str, object]
     labels: object
     methods: object
     children: dict[str, object]
@@ -247,10 +247,10 @@ class Taken:
     @property
     def says_nothing(self) -> bool:
         """It only names its id: it refers to an earlier row, in the file or in the data set."""
-        return not self.given
+        return not self.fields
 
 
-def take(part: Part, value: object, path: str, parent: str, place: int, limit: int) -> Taken:
+def take(part: Part, value: object, path: str, parent: str, place: int, limit: int) -> ReadObject:
     """BadCell for what is no such object. `parent` and `place` make the id where it is left out."""
     value = to_object(value, path)
     if value.get("id") is not None:
@@ -260,33 +260,33 @@ def take(part: Part, value: object, path: str, parent: str, place: int, limit: i
         key = piece_key(parent, place, part.mark, piece_set)
     else:
         raise BadCell(f"{path}.id", "", "is missing")
-    taken = Taken(key, path, {}, value.get(LABELS), value.get(METHODS), {}, value.get("id") is None)
+    found = ReadObject(key, path, {}, value.get(LABELS), value.get(METHODS), {}, value.get("id") is None)
     extra = {}
     for name, inner in value.items():
         if name in part.fields:
             if inner is not None:
                 attribute, how = part.fields[name]
-                taken.given[attribute] = how(inner, f"{path}.{name}")
+                found.fields[attribute] = how(inner, f"{path}.{name}")
         elif name in part.children:
-            taken.children[name] = inner
+            found.children[name] = inner
         elif name == METADATA:
             extra |= {} if inner is None else to_object(inner, f"{path}.{name}")
         elif name == INDEX and part.has_index:
-            taken.given[INDEX] = _whole(inner, f"{path}.{name}")
+            found.fields[INDEX] = _whole(inner, f"{path}.{name}")
         elif name not in ("id", LABELS, METHODS, DERIVED):
             extra[name] = inner
     if extra:
-        taken.given[METADATA] = extra
-    return taken
+        found.fields[METADATA] = extra
+    return found
 
 
-def make(part: Part, taken: Taken, parents: dict[str, str], place: int) -> Record:
+def make(part: Part, found: ReadObject, parents: dict[str, str], place: int) -> Record:
     """The record of an object that says all that it must; BadCell where something is missing."""
     for name in part.required:
-        if part.fields[name][0] not in taken.given:
-            raise BadCell(f"{taken.path}.{name}", "", "is missing")
+        if part.fields[name][0] not in found.fields:
+            raise BadCell(f"{found.path}.{name}", "", "is missing")
     values = {INDEX: place} if part.has_index else {}
-    return part.record(key=taken.key, **(values | taken.given | parents))
+    return part.record(key=found.key, **(values | found.fields | parents))
 
 
 class Met(Places):
@@ -311,25 +311,25 @@ class Met(Places):
         marks = struct.pack(f"{len(self.names)}q", *(_mark(getattr(record, name)) for name in self.names))
         self.marks[digest(record.key)] = (self.base + line, marks)
 
-    def again(self, taken: Taken, parents: dict[str, str]) -> None:
+    def again(self, found: ReadObject, parents: dict[str, str]) -> None:
         """BadCell where the object says another thing than the one of its id did before. It may say less."""
-        place, marks = self.marks[digest(taken.key)]
+        place, marks = self.marks[digest(found.key)]
         for at, name in enumerate(self.names):
-            if name in taken.given or name in parents:
-                value = taken.given.get(name, parents.get(name))
+            if name in found.fields or name in parents:
+                value = found.fields.get(name, parents.get(name))
                 if marks[8 * at : 8 * at + 8] != struct.pack("q", _mark(value)):
-                    raise self._contradiction(taken, name, value, place)
+                    raise self._contradiction(found, name, value, place)
 
-    def _contradiction(self, taken: Taken, name: str, value: object, place: int) -> BadCell:
+    def _contradiction(self, found: ReadObject, name: str, value: object, place: int) -> BadCell:
         first = self.describe(place)
         if name in self.part.parents:
             reason = f"belongs to another {name} on {first}"
-            return BadCell(f"{taken.path}.id", taken.key, reason)
-        reason = f"differs from {first}, which is about the same {self.part.title} {shorten(taken.key)}"
-        if taken.made_key:
+            return BadCell(f"{found.path}.id", found.key, reason)
+        reason = f"differs from {first}, which is about the same {self.part.title} {shorten(found.key)}"
+        if found.made_key:
             reason += "; give each an id of its own"
         shown = value if isinstance(value, str) else "" if value is None else str(value)
-        return BadCell(f"{taken.path}.{self.shown.get(name, name)}", shown, reason)
+        return BadCell(f"{found.path}.{self.shown.get(name, name)}", shown, reason)
 
 
 def _mark(value: object) -> int:

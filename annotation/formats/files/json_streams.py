@@ -141,7 +141,7 @@ class JsonValues:
                 if not in_array:
                     return
                 self._fail("the file ends inside its list; it is cut short")
-            yield self._taken()
+            yield self._next_value()
             self._skip_space()
             if not in_array:
                 continue
@@ -155,7 +155,7 @@ class JsonValues:
                 self._fail(problem if mark else "the file ends inside its list; it is cut short")
             self._advance(1)
 
-    def _taken(self) -> tuple[int, object, bool]:
+    def _next_value(self) -> tuple[int, object, bool]:
         """The value that starts here, with its line and whether its strings may hold bad characters; read past it."""
         line = self.line
         value, end = self._value()
@@ -249,7 +249,7 @@ class JsonMembers(JsonValues):
             raise FormatError(f"{self.name}: the file is empty")
         self._expect("{")
         for _ in self._entries("}"):
-            _, name, _ = self._taken()
+            _, name, _ = self._next_value()
             if not isinstance(name, str):
                 self._fail("expected the name of a member")
             self._expect(":")
@@ -257,9 +257,9 @@ class JsonMembers(JsonValues):
             if name == self.inside and self._next() == "[":
                 self._expect("[")
                 for _ in self._entries("]"):
-                    yield name, *self._taken()
+                    yield name, *self._next_value()
             else:
-                yield name, *self._taken()
+                yield name, *self._next_value()
         self._finish()
 
     def _expect(self, mark: str) -> None:

@@ -89,8 +89,10 @@ def _opened(source: SourceFile) -> tuple[dict | None, list[SourceFile]]:
             f"{source.name}/FOLDER NEW.zip writes one of them"
         )
     folder = name.removesuffix(MANIFEST)
-    beside = [one for one in entries if one.startswith(folder) and "/" not in one.removeprefix(folder) and entries[one]]
-    return manifest, [SourceFile(source.path, source.name, one) for one in _read_of(beside)]
+    siblings = [
+        one for one in entries if one.startswith(folder) and "/" not in one.removeprefix(folder) and entries[one]
+    ]
+    return manifest, [SourceFile(source.path, source.name, one) for one in _read_of(siblings)]
 
 
 def _manifest_in(source: SourceFile) -> dict | None:

@@ -238,10 +238,10 @@ def _record(review: dict, seen: Reviews) -> ClaimRecord | None:
     site = review.get("site")
     metadata["site"] = site_of(site) if isinstance(site, str) and site_of(site) else host.removeprefix("www.")
     days = {}
-    for name, said in (("claim_date", review["day"]), ("review_date", review["reviewed"])):
-        days[name] = _day(said)
-        if days[name] is None and said not in (None, ""):
-            metadata[name] = str(said)[:100]
+    for name, day in (("claim_date", review["day"]), ("review_date", review["reviewed"])):
+        days[name] = _day(day)
+        if days[name] is None and day not in (None, ""):
+            metadata[name] = str(day)[:100]
     if days["review_date"]:
         metadata["review_date"] = days["review_date"].isoformat()
     key = seen.key(url, text) if "url" in review else _own_key(review["id"], text, seen)
@@ -268,19 +268,19 @@ def _own_key(own: object, text: str, seen: Reviews) -> str | None:
     return place and key
 
 
-def site_of(said: str) -> str:
+def site_of(address: str) -> str:
     """The host of an address, or of a host alone; empty where it is none."""
     try:
-        host = urlsplit(said if "//" in said else f"//{said}").hostname or ""
+        host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
     except ValueError:
         return ""
     return host.removeprefix("www.")
 
 
-def _day(said: object) -> date | None:
+def _day(value: object) -> date | None:
     """The day of a date or of an instant; a year or a month alone is none."""
     try:
-        return incoming.day(said.strip()[:10]) if isinstance(said, str) else None
+        return incoming.day(value.strip()[:10]) if isinstance(value, str) else None
     except incoming.Refused:
         return None
 

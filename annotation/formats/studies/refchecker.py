@@ -108,8 +108,8 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 def names_of_file(name: str, options: Options) -> Names:
     """What the user entered for this file, then for all files, then what its path says."""
     guessed = guess_names(name)
-    given = options.per_file.get(name, {})
-    return Names(*(given.get(what) or getattr(options, what) or getattr(guessed, what) for what in NAMES))
+    entered = options.per_file.get(name, {})
+    return Names(*(entered.get(what) or getattr(options, what) or getattr(guessed, what) for what in NAMES))
 
 
 def _names_of_row(cells: dict, names: Names, file: str) -> Names:
@@ -191,8 +191,8 @@ def _records_of(
     triplets, judgements, others = [], [], []
     for column, extractor in columns.items():
         piece_set = _set_named(extractor, column) if len(columns) > 1 else ""
-        of_set, labelled, said = _triplets_of(cells[column], column, key, labels, piece_set)
-        triplets, judgements, others = triplets + of_set, judgements + list(labelled), others + said
+        of_set, labelled, predicted = _triplets_of(cells[column], column, key, labels, piece_set)
+        triplets, judgements, others = triplets + of_set, judgements + list(labelled), others + predicted
     if not text.strip() and triplets:
         raise BadCell("response", text, "is empty, but has triplets")
     metadata = {name: value for name, value in cells.items() if name not in ROW_KEYS and name not in columns}

@@ -115,13 +115,13 @@ def _records(cells: dict, texts: dict[str, tuple[str, str]], options: Options) -
 
 
 def _label(rationales: list[dict], options: Options) -> str:
-    said = list(dict.fromkeys(to_text(one.get("label"), "evidence") for one in rationales)) or [NO_INFO]
-    if len(said) > 1:
-        raise BadCell("evidence", said, "gives one document several labels")
+    labels = list(dict.fromkeys(to_text(one.get("label"), "evidence") for one in rationales)) or [NO_INFO]
+    if len(labels) > 1:
+        raise BadCell("evidence", labels, "gives one document several labels")
     accepted = accepted_labels(options.labels, STANCE)
-    label = guess_label(said[0], STANCE, accepted)
+    label = guess_label(labels[0], STANCE, accepted)
     if label is None:
-        raise unknown_label(said[0], "evidence", accepted)
+        raise unknown_label(labels[0], "evidence", accepted)
     return label
 
 

@@ -115,11 +115,11 @@ def _span(
     points; quoted words alone stand where they stand first, and only once."""
     text = raw.replace("\r\n", "\n")
     quote = to_text(values.get("quote"), column) or None
-    given = [to_text(values.get(role), column).strip() for role in ("start", "end")]
+    bounds = [to_text(values.get(role), column).strip() for role in ("start", "end")]
     title = to_text(values.get("highlight"), column).strip()
-    shown_as = [*given, quote or ""]
-    if any(given):
-        numbers = [number_in(one) for one in given]
+    shown_as = [*bounds, quote or ""]
+    if any(bounds):
+        numbers = [number_in(one) for one in bounds]
         if None in numbers or not all(number.is_integer() for number in numbers):
             raise BadCell(column, shown_as, "is not the start and end of a highlight, which are whole numbers")
         start, end = map(int, numbers)

@@ -32,7 +32,7 @@ ROLES[RATINGS] = ROLE_TITLES
 
 
 @dataclass(frozen=True, slots=True)
-class SaidMapping:
+class ChosenMapping:
     layout: str  # RATINGS, or a key of LAYOUTS
     mapping: Mapping[str, str]
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class SaidMapping:
             )
 
 
-def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
+def read_mapping(raw: bytes, format: str = "") -> ChosenMapping:
     """What the file says; FormatError says what is wrong with it. `format` is what it is for, where it says nothing."""
     try:
         data = incoming.json_value(raw)
@@ -74,20 +74,22 @@ def read_mapping(raw: bytes, format: str = "") -> SaidMapping:
     check_once(mapping)
     if (whole.get("format") or format) == RATINGS:
         check_roles(mapping)
-        return SaidMapping(RATINGS, mapping, values, ranges, checkers)
+        return ChosenMapping(RATINGS, mapping, values, ranges, checkers)
     layout = layout_of(mapping)
     known = {target.slug for target in LAYOUTS[layout]}
     if unknown := sorted({*mapping, *values} - known):
         raise FormatError(f"There is no field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
-    return SaidMapping(layout, mapping, values)
+    return ChosenMapping(layout, mapping, values)
 
 
 def check_checkers(checkers: object) -> None:
     """FormatError where it does not say versions and parameters by checker."""
-    for said in checkers.values() if isinstance(checkers, dict) else [checkers]:
-        is_object = isinstance(said, dict) and said.keys() <= {"version", "parameters", "existing"}
-        is_object = is_object and said.get("existing", "refuse") in ("refuse", "new")
-        version, parameters = (said.get("version", ""), said.get("parameters", {})) if is_object else (None, None)
+    for described in checkers.values() if isinstance(checkers, dict) else [checkers]:
+        is_object = isinstance(described, dict) and described.keys() <= {"version", "parameters", "existing"}
+        is_object = is_object and described.get("existing", "refuse") in ("refuse", "new")
+        version, parameters = (
+            (described.get("version", ""), described.get("parameters", {})) if is_object else (None, None)
+        )
         if not isinstance(version, str) or len(version) > VERSION_CHARS or not isinstance(parameters, dict):
             raise FormatError(
                 "“checkers” is not an object of checkers, each with “version”, a text of at most "

@@ -21,7 +21,7 @@ from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.potato.reading import NO_TEXT, texts_in
-from annotation.formats.tools.tasks import Said, Task
+from annotation.formats.tools.tasks import RaterAnswers, Task
 from annotation.formats.tools.tool_tasks import (
     WrittenQuestion,
     WrittenTask,
@@ -54,18 +54,18 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
 
 
 def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError | LostRecord]:
-    said, data = [], []
+    everybody, data = [], []
     for source in sources:
         entries = entries_of(source)
         each = [SourceFile(source.path, source.name, entry.filename) for entry in entries] if entries else [source]
         for one in each:
-            (said if is_annotations(one.entry or one.label) else data).append(one)
-    if not said:
+            (everybody if is_annotations(one.entry or one.label) else data).append(one)
+    if not everybody:
         raise FormatError(f"{sources[0].label}: has neither {PEOPLE} nor {MODELS}")
     texts = yield from texts_in(data, options)
     tasks: dict[str, Task] = {}
-    by_place: dict[tuple[bool, str], dict[str, Said]] = defaultdict(dict)
-    for table in open_tables(said, replace(options, limits=replace(options.limits, record_bytes=FILE_BYTES))):
+    by_place: dict[tuple[bool, str], dict[str, RaterAnswers]] = defaultdict(dict)
+    for table in open_tables(everybody, replace(options, limits=replace(options.limits, record_bytes=FILE_BYTES))):
         is_model = PurePosixPath(table.name).name == MODELS
         for row in table.rows:
             if isinstance(row, RowError):
@@ -89,7 +89,7 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
                             tasks[key].lost[NO_TEXT] += 1
                     rater = common.model_name(who) if is_model else who
                     if text:
-                        by_place[is_model, key][rater] = Said(rater, {QUESTION: [text]})
+                        by_place[is_model, key][rater] = RaterAnswers(rater, {QUESTION: [text]})
     for key, task in tasks.items():
         task.people = list(by_place[False, key].values())
         task.models = list(by_place[True, key].values())
@@ -111,10 +111,10 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
             for question in held:
                 append_line(made / names[question.slug] / TEXTS, {"id": task.key, "text": task.judged})
                 for file, everybody in ((PEOPLE, task.people), (MODELS, task.models)):
-                    for said in everybody:
-                        if said.who and (labels := said.labels.get(question.slug)):
+                    for of_rater in everybody:
+                        if of_rater.who and (labels := of_rater.labels.get(question.slug)):
                             label = number_or_text(labels[0]) if question.is_of_numbers else labels[0]
-                            rater = raters.setdefault((file, said.who), len(raters))
+                            rater = raters.setdefault((file, of_rater.who), len(raters))
                             append_line(spool / question.slug / str(rater), [task.key, label])
         for question in held:
             here = made / names[question.slug]
@@ -134,8 +134,8 @@ def _join(of_raters: dict[str, Path], target: Path) -> None:
             with open(path, encoding="utf-8") as lines:
                 for at, line in enumerate(lines):
                     item, label = json.loads(line)
-                    said = f"{json.dumps(item, ensure_ascii=False)}: {json.dumps(label, ensure_ascii=False)}"
-                    out.write(f"{',' if at else ''}\n  {said}")
+                    entry = f"{json.dumps(item, ensure_ascii=False)}: {json.dumps(label, ensure_ascii=False)}"
+                    out.write(f"{',' if at else ''}\n  {entry}")
             out.write("\n}")
         out.write("\n}\n")
 

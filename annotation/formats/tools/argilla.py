@@ -28,7 +28,17 @@ from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import MarkedPlaces, or_none, placed
-from annotation.formats.tools.tasks import PASSAGES, RATING, SEVERAL, WORDS, Said, Task, ToolQuestion, ToolSpan, shown
+from annotation.formats.tools.tasks import (
+    PASSAGES,
+    RATING,
+    SEVERAL,
+    WORDS,
+    RaterAnswers,
+    Task,
+    ToolQuestion,
+    ToolSpan,
+    shown,
+)
 from annotation.formats.tools.tool_tasks import (
     WrittenAnswers,
     WrittenQuestion,
@@ -94,10 +104,10 @@ def _settings(source: SourceFile) -> dict[str, ToolQuestion]:
     with closing(open_blobs([source], Options())) as blobs:
         raw = next(blobs).stream.peek(MIB)
     try:
-        said = decode_json(raw.decode()) if len(raw) < MIB else None
+        content = decode_json(raw.decode()) if len(raw) < MIB else None
     except ValueError as error:
         raise FormatError(f"{source.label}: {error}") from error
-    questions = said.get("questions") if isinstance(said, dict) else None
+    questions = content.get("questions") if isinstance(content, dict) else None
     found = {}
     for question in questions if isinstance(questions, list) else ():
         name = question.get("name") if isinstance(question, dict) else None
@@ -134,53 +144,60 @@ def _task(
     for name, value in cells.items():
         if name not in READ and value not in (None, "", [], {}):
             task.lost[f"Fields of records: {shown(name)}"] += 1
-    people: dict[str, Said] = {}
+    people: dict[str, RaterAnswers] = {}
     for name, responses in to_object(cells.get("responses") or {}, "responses").items():
         for at, response in enumerate(to_objects(responses, f"responses.{name}")):
             who = to_text(response.get("user_id"), f"responses.{name}[{at}].user_id")
-            said = people.setdefault(who, Said(who))
-            _say(said, task, name, response.get("value"), asked, raw, places, f"responses.{name}[{at}].value")
-    task.people = [said for said in people.values() if said.labels or said.spans or said.words]
+            answers = people.setdefault(who, RaterAnswers(who))
+            _say(answers, task, name, response.get("value"), asked, raw, places, f"responses.{name}[{at}].value")
+    task.people = [answers for answers in people.values() if answers.labels or answers.spans or answers.words]
     for name, suggestion in to_object(cells.get("suggestions") or {}, "suggestions").items():
         suggestion = to_object(suggestion, f"suggestions.{name}")
         agent = to_text(suggestion.get("agent"), f"suggestions.{name}.agent")
-        said = Said(common.model_name(agent) or NOBODY)
+        answers = RaterAnswers(common.model_name(agent) or NOBODY)
         score = suggestion.get("score")
         if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1:
-            said.probability = float(score)
+            answers.probability = float(score)
         elif score is not None:
             task.lost["Scores of suggestions that are no probability"] += 1
-        _say(said, task, name, suggestion.get("value"), asked, raw, places, f"suggestions.{name}.value")
-        if said.labels or said.spans or said.words:
-            task.models.append(said)
+        _say(answers, task, name, suggestion.get("value"), asked, raw, places, f"suggestions.{name}.value")
+        if answers.labels or answers.spans or answers.words:
+            task.models.append(answers)
     return task
 
 
 def _say(
-    said: Said, task: Task, name: str, value: object, asked: Mapping, raw: str, places: MarkedPlaces, column: str
+    answers: RaterAnswers,
+    task: Task,
+    name: str,
+    value: object,
+    asked: Mapping,
+    raw: str,
+    places: MarkedPlaces,
+    column: str,
 ) -> None:
     """One answer: a label, a number, several labels or spans; words and rankings are counted as lost."""
     question = asked.get(name)
     if value is None:
         return
     if question is not None and question.kind == WORDS:
-        said.words[name] = required_text(value, column)
+        answers.words[name] = required_text(value, column)
     elif isinstance(value, str | int | float):
-        said.labels[name] = [required_text(value, column)]
+        answers.labels[name] = [required_text(value, column)]
     elif value == [] and question is not None and question.kind == PASSAGES:
-        said.spans[name] = []  # there is none
+        answers.spans[name] = []  # there is none
     elif isinstance(value, list) and all(isinstance(one, str) for one in value):
-        said.labels[name] = [one for one in value if one.strip()]
+        answers.labels[name] = [one for one in value if one.strip()]
     elif isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
         found = []
         for at, one in enumerate(value):
             here = partial(_span, one, raw, places, f"{column}[{at}]")
             span = or_none(task.errors, task.file, task.line, here)
             if span is None:
-                said.incomplete.add(name)
+                answers.incomplete.add(name)
             else:
                 found.append(span)
-        said.spans[name] = found
+        answers.spans[name] = found
     else:
         task.lost[f"Rankings and other answers ({shown(name)})"] += 1
 
@@ -258,14 +275,14 @@ def _written_settings(
 
 def _record(task: WrittenTask, questions: list[WrittenQuestion], names: Mapping[str, str]) -> dict:
     responses: dict[str, list] = {}
-    for said in task.people:
-        user = str(uuid.uuid5(uuid.NAMESPACE_URL, said.who))
-        for name, value in _values(task, said, questions, names) if said.who else ():
+    for answers in task.people:
+        user = str(uuid.uuid5(uuid.NAMESPACE_URL, answers.who))
+        for name, value in _values(task, answers, questions, names) if answers.who else ():
             responses.setdefault(name, []).append({"value": value, "user_id": user})
     suggestions: dict[str, dict] = {}
-    for said in task.models:
-        for name, value in _values(task, said, questions, names):
-            suggestions.setdefault(name, {"value": value, "score": said.probability, "agent": said.who})
+    for answers in task.models:
+        for name, value in _values(task, answers, questions, names):
+            suggestions.setdefault(name, {"value": value, "score": answers.probability, "agent": answers.who})
     metadata = {
         name: value
         for name, value in task.metadata.items()
@@ -276,19 +293,19 @@ def _record(task: WrittenTask, questions: list[WrittenQuestion], names: Mapping[
 
 
 def _values(
-    task: WrittenTask, said: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str]
+    task: WrittenTask, answers: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str]
 ) -> Iterator[tuple[str, object]]:
     *_, judged = task.texts
     for one in questions:
-        if one.slug not in said.labels:
+        if one.slug not in answers.labels:
             continue
-        labels = said.labels[one.slug]
+        labels = answers.labels[one.slug]
         if one.takes_several:
             yield names[one.slug], labels
         elif not one.is_of_passages:
             yield names[one.slug], number_or_text(labels[0]) if _is_rating(one) else labels[0]
         if one.passages:
-            spans = [span for span in said.spans.get(one.slug, ()) if span.field == judged]
+            spans = [span for span in answers.spans.get(one.slug, ()) if span.field == judged]
             yield (
                 _name_of_spans(one, names[one.slug]),
                 [{"start": span.start, "end": span.end, "label": span.label} for span in spans],

@@ -28,7 +28,7 @@ from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import MarkedPlaces, or_none, placed
-from annotation.formats.tools.tasks import Said, Task, ToolSpan
+from annotation.formats.tools.tasks import RaterAnswers, Task, ToolSpan
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask, append_line, zip_folder
 
 QUESTION, CATEGORY = "label", "category"
@@ -60,51 +60,51 @@ def _task(has_several: bool, options: Options, places: MarkedPlaces, file: str, 
     known = FIELDS | {"annotations"} if by_user else FIELDS
     metadata = {name: value for name, value in cells.items() if name not in known and value not in (None, "", [], {})}
     task = Task(file, line, key, text, metadata=metadata, lost=Counter())
-    said = Said(who)
+    answers = RaterAnswers(who)
     labels = cells.get("label") if cells.get("label") is not None else cells.get("labels")
-    given = _list(labels, "label")
-    for at, one in enumerate(given):
+    entries = _list(labels, "label")
+    for at, one in enumerate(entries):
         if isinstance(one, list):
-            _mark_listed(task, places, said, raw, one, f"label[{at}]")
+            _mark_listed(task, places, answers, raw, one, f"label[{at}]")
         else:
-            said.labels.setdefault(QUESTION, []).append(required_text(one, f"label[{at}]"))
-    if given == [] and isinstance(labels, list) and "entities" not in cells:
-        said.labels[QUESTION] = []
-    said.sees_all = bool(who)
+            answers.labels.setdefault(QUESTION, []).append(required_text(one, f"label[{at}]"))
+    if entries == [] and isinstance(labels, list) and "entities" not in cells:
+        answers.labels[QUESTION] = []
+    answers.sees_all = bool(who)
     for at, one in enumerate(_list(cells.get("entities"), "entities")):
         if isinstance(one, list):
-            _mark_listed(task, places, said, raw, one, f"entities[{at}]")
+            _mark_listed(task, places, answers, raw, one, f"entities[{at}]")
         else:
             entity = to_object(one, f"entities[{at}]")
             offsets = entity.get("start_offset"), entity.get("end_offset")
-            _mark(task, places, said, raw, *offsets, entity.get("label"), f"entities[{at}]")
+            _mark(task, places, answers, raw, *offsets, entity.get("label"), f"entities[{at}]")
     if isinstance(cells.get("cats"), list):
-        said.labels[CATEGORY] = [required_text(one, f"cats[{at}]") for at, one in enumerate(cells["cats"])]
+        answers.labels[CATEGORY] = [required_text(one, f"cats[{at}]") for at, one in enumerate(cells["cats"])]
     task.people += _by_user(task, places, by_user, raw)
     task.lost["Who approved the annotations"] += bool(cells.get("annotation_approver"))
     task.lost["Relations between regions"] += len(_list(cells.get("relations"), "relations"))
     comments = [to_text(one, "Comments") for one in _list(cells.get("Comments"), "Comments")]
-    said.comment = "\n".join(filter(None, comments))
-    if any(said.labels.values()) or said.spans or said.comment or who:
-        task.people.append(said)
+    answers.comment = "\n".join(filter(None, comments))
+    if any(answers.labels.values()) or answers.spans or answers.comment or who:
+        task.people.append(answers)
     return task
 
 
-def _by_user(task: Task, places: MarkedPlaces, given: list, raw: str) -> list[Said]:
+def _by_user(task: Task, places: MarkedPlaces, entries: list, raw: str) -> list[RaterAnswers]:
     """Each user's answers, as versions before 1.0 write them: labels are numbers, which name no label."""
-    people: dict[str, Said] = {}
-    for at, one in enumerate(given):
+    people: dict[str, RaterAnswers] = {}
+    for at, one in enumerate(entries):
         column = f"annotations[{at}]"
         one = to_object(one, column)
         user, label = one.get("user"), one.get("label")
         who = f"user {to_text(user, f'{column}.user')}" if user is not None else ""
-        said = people.setdefault(who, Said(who, sees_all=bool(who)))
+        answers = people.setdefault(who, RaterAnswers(who, sees_all=bool(who)))
         named = f"label {label}" if type(label) is int else label
         if "start_offset" not in one:
             written = required_text(one.get("text", named), f"{column}.label")
-            said.labels.setdefault(QUESTION, []).append(written)
+            answers.labels.setdefault(QUESTION, []).append(written)
         else:
-            _mark(task, places, said, raw, one["start_offset"], one.get("end_offset"), named, column)
+            _mark(task, places, answers, raw, one["start_offset"], one.get("end_offset"), named, column)
     return list(people.values())
 
 
@@ -114,20 +114,27 @@ def _list(value: object, column: str) -> list:
     return [value] if isinstance(value, str) else to_list(value, column)
 
 
-def _mark_listed(task: Task, places: MarkedPlaces, said: Said, raw: str, one: list, column: str) -> None:
+def _mark_listed(task: Task, places: MarkedPlaces, answers: RaterAnswers, raw: str, one: list, column: str) -> None:
     if len(one) != 3:
         raise BadCell(column, one, "is not a start, an end and a label")
-    _mark(task, places, said, raw, *one, column)
+    _mark(task, places, answers, raw, *one, column)
 
 
 def _mark(
-    task: Task, places: MarkedPlaces, said: Said, raw: str, start: object, end: object, label: object, column: str
+    task: Task,
+    places: MarkedPlaces,
+    answers: RaterAnswers,
+    raw: str,
+    start: object,
+    end: object,
+    label: object,
+    column: str,
 ) -> None:
     found = or_none(task.errors, task.file, task.line, lambda: places.find(raw, start, end, column))
     if found is None:
-        said.incomplete.add(QUESTION)
+        answers.incomplete.add(QUESTION)
         return
-    said.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found))
+    answers.spans.setdefault(QUESTION, []).append(ToolSpan(required_text(label, f"{column} (label)"), *found))
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
@@ -149,31 +156,31 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
     with TemporaryDirectory() as name:
         spool = Path(name)
         for task in tasks:
-            for said in task.people:
+            for answers in task.people:
                 if of_texts:
-                    _append(spool / LABELS, said.who or "all", task, _labels(said, of_texts))
+                    _append(spool / LABELS, answers.who or "all", task, _labels(answers, of_texts))
                 if of_passages:
-                    _append(spool / PASSAGES, said.who or "all", task, _passages(said, of_passages, task))
+                    _append(spool / PASSAGES, answers.who or "all", task, _passages(answers, of_passages, task))
             for archive in filter(None, (of_texts and LABELS, of_passages and PASSAGES)) if not task.people else ():
                 _append(spool / archive, "unknown", task, [])
         for lines in sorted(spool.iterdir()):
             zip_folder(lines, folder / lines.name)
 
 
-def _labels(said: WrittenAnswers, questions: list[WrittenQuestion]) -> list[str]:
+def _labels(answers: WrittenAnswers, questions: list[WrittenQuestion]) -> list[str]:
     return [
         label if len(questions) == 1 else f"{question.title}: {label}"
         for question in questions
-        for label in said.labels.get(question.slug, ())
+        for label in answers.labels.get(question.slug, ())
     ]
 
 
-def _passages(said: WrittenAnswers, questions: list[WrittenQuestion], task: WrittenTask) -> list[list]:
+def _passages(answers: WrittenAnswers, questions: list[WrittenQuestion], task: WrittenTask) -> list[list]:
     *_, judged = task.texts
     return [
         [span.start, span.end, span.label if len(questions) == 1 else f"{question.title}: {span.label}"]
         for question in questions
-        for span in said.spans.get(question.slug, ())
+        for span in answers.spans.get(question.slug, ())
         if span.field == judged
     ]
 

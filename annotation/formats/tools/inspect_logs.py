@@ -140,8 +140,8 @@ def _of_archive(source: SourceFile, names: list[str], options: Options) -> Itera
                 yield log, line, _sound(log, line, value, risky, options)
 
 
-def _read_header(log: _Log, said: object) -> None:
-    task, model = (said.get(name) if isinstance(said, dict) else None for name in ("task", "model"))
+def _read_header(log: _Log, header: object) -> None:
+    task, model = (header.get(name) if isinstance(header, dict) else None for name in ("task", "model"))
     if not isinstance(task, str) or not isinstance(model, str) or not task.strip() or not model.strip():
         raise FormatError(f"{log.name}: is not an Inspect log: “eval” names no task and no model")
     log.task, log.model = shown(task)[:80], shown(model)[:80]
@@ -180,7 +180,7 @@ def _records(
         return
     answer = to_text(_words(completion, attachments, "output.completion"), "output.completion")
     scores = to_object(sample.get("scores") or {}, "scores")
-    said = [_score(name, score, log) for name, score in scores.items()]
+    results = [_score(name, score, log) for name, score in scores.items()]
     question, key = f"{log.task}/{own}", f"{log.task}/{own}/{log.model}/{epoch}"
     if answers.files[-1:] != [log.name]:
         answers.start(log.name)
@@ -197,7 +197,7 @@ def _records(
     yield ResponseRecord(
         key, answer, question=question, model=log.model, repetition=epoch, metadata={"inspect": explained}
     )
-    for checker, value in (one for found in said for one in found):
+    for checker, value in (one for found in results for one in found):
         if isinstance(value, str):
             yield SuggestionRecord(key, checker, GRADE, value)
         else:

@@ -26,7 +26,7 @@ from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import MarkedPlaces, or_none, placed
-from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant
+from annotation.formats.tools.tasks import RaterAnswers, Task, ToolSpan, instant
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask, append_line, zip_folder
 
 CHOICE, SPANS = "choice", "spans"
@@ -74,33 +74,33 @@ def _task(places: MarkedPlaces, file: str, line: int, cells: dict) -> Task:
     meta = cells.get("meta")
     metadata = {"prodigy": meta} if isinstance(meta, dict) and meta else {}
     task = Task(file, line, hashed("t", text), text, metadata=metadata, lost=lost)
-    said = Said(_annotator(cells), submitted_at=_moment(cells.get("_timestamp")))
+    answers = RaterAnswers(_annotator(cells), submitted_at=_moment(cells.get("_timestamp")))
     if answer == "ignore":
         lost["Texts that annotators ignored"] += 1
         return task
     label = cells.get("label")
     if label is not None and label != "":
-        said.labels[required_text(label, "label")] = [answer]
+        answers.labels[required_text(label, "label")] = [answer]
     is_rejected = answer == "reject"
     if isinstance(cells.get("options"), list) or "accept" in cells:
         if is_rejected:
             lost["Choices that were rejected as a whole"] += 1
         else:
-            said.labels[CHOICE] = _choices(cells)
+            answers.labels[CHOICE] = _choices(cells)
     is_manual = isinstance(cells.get("tokens"), list) and not cells.get("_is_binary")
     if (isinstance(cells.get("spans"), list) or is_manual) and not is_rejected:  # no spans: nothing was marked
-        said.spans[SPANS] = []
+        answers.spans[SPANS] = []
     for at, span in enumerate(to_objects(cells.get("spans"), "spans")):
         if is_rejected and label in (None, ""):
             lost["Spans that were rejected"] += 1
             continue
         found = or_none(task.errors, file, line, partial(_span, span, raw, places, f"spans[{at}]"))
         if found is None:
-            said.incomplete.add(SPANS)
+            answers.incomplete.add(SPANS)
         else:
-            said.spans.setdefault(SPANS, []).append(found)
-    if said.labels or said.spans:
-        task.people.append(said)
+            answers.spans.setdefault(SPANS, []).append(found)
+    if answers.labels or answers.spans:
+        task.people.append(answers)
     return task
 
 
@@ -142,14 +142,14 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
         spool = Path(name)
         for task in tasks:
             for question in filter(holds, questions):
-                for said in task.people:
-                    if question.slug in said.labels:
-                        append_line(spool / f"{question.slug}.jsonl", _line(task, question, said))
+                for answers in task.people:
+                    if question.slug in answers.labels:
+                        append_line(spool / f"{question.slug}.jsonl", _line(task, question, answers))
         zip_folder(spool, folder / FILE)
 
 
-def _line(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers) -> dict:
-    labels, (*_, judged) = said.labels[question.slug], task.texts
+def _line(task: WrittenTask, question: WrittenQuestion, answers: WrittenAnswers) -> dict:
+    labels, (*_, judged) = answers.labels[question.slug], task.texts
     line: dict = {"text": task.judged}
     if question.is_of_passages:
         line |= {"answer": "accept", "_view_id": "spans_manual"}
@@ -166,16 +166,16 @@ def _line(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers) ->
     if question.passages:
         line["spans"] = [
             {"start": span.start, "end": span.end, "label": span.label}
-            for span in said.spans.get(question.slug, ())
+            for span in answers.spans.get(question.slug, ())
             if span.field == judged
         ]
     others = {name: text for name, text in task.texts.items() if name != judged and text}
     if meta := task.metadata.get("prodigy") or others:
         line["meta"] = meta
-    if said.who:
-        line |= {"_annotator_id": said.who, "_session_id": said.who}
-    if said.submitted_at:
-        moment = said.submitted_at.timestamp()
+    if answers.who:
+        line |= {"_annotator_id": answers.who, "_session_id": answers.who}
+    if answers.submitted_at:
+        moment = answers.submitted_at.timestamp()
         line["_timestamp"] = int(moment) if moment.is_integer() else moment
     return line
 

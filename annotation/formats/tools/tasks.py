@@ -67,7 +67,7 @@ class ToolSpan:
 
 
 @dataclass(slots=True)
-class Said:
+class RaterAnswers:
     """The answer of one person or one model about a text. `who` is empty where the file does not name them."""
 
     who: str = ""
@@ -95,9 +95,9 @@ class Task:
     text: str
     context: str = ""
     metadata: dict = field(default_factory=dict)
-    people: list[Said] = field(default_factory=list)
-    models: list[Said] = field(default_factory=list)
-    decided: list[Said] = field(default_factory=list)  # what stands, such as a curation
+    people: list[RaterAnswers] = field(default_factory=list)
+    models: list[RaterAnswers] = field(default_factory=list)
+    decided: list[RaterAnswers] = field(default_factory=list)  # what stands, such as a curation
     lost: Counter[str] = field(default_factory=Counter)
     errors: list[RowError] = field(default_factory=list)  # regions without a place; the other answers count
 
@@ -157,7 +157,7 @@ class _Records:
         # By digest of text and rater: how many revisions there are; of text: how many nobody made
         self.revisions: Counter[bytes] = Counter()
         # By digest of text and rater: question -> answer, where a person's questions may stand in several places
-        self.said: dict[bytes, dict[str, JudgementRecord]] | None = (
+        self.earlier: dict[bytes, dict[str, JudgementRecord]] | None = (
             {} if has_repeats and len(self.questions) > 1 else None
         )
         self.suggested: set[bytes] = set()
@@ -182,7 +182,7 @@ class _Records:
         elif is_new:
             context = {"context": task.context} if task.context else {}
             yield ClaimRecord(task.key, task.text, metadata=task.metadata | context)
-        yield from self._said_of(task)
+        yield from self._annotations_of(task)
         for what, number in task.lost.items():
             if number:
                 self.lose(what, number, f"{task.file}, line {task.line:,}")
@@ -211,57 +211,58 @@ class _Records:
         for what, number in sorted(self.counts.items()):
             yield LostRecord(what, number, self.first[what])
 
-    def _said_of(self, task: Task) -> Iterator[Record]:
-        for said in task.people:
+    def _annotations_of(self, task: Task) -> Iterator[Record]:
+        for answers in task.people:
             judgements = tuple(
-                JudgementRecord(task.key, slug, answer, spans) for slug, answer, spans, _ in self._answers(task, said)
+                JudgementRecord(task.key, slug, answer, spans)
+                for slug, answer, spans, _ in self._answers(task, answers)
             )
-            if not judgements and not said.comment:
+            if not judgements and not answers.comment:
                 task.lost["Annotations that answer no question"] += 1
                 continue
-            rater, kind = said.who, "person"
-            if not said.who:
+            rater, kind = answers.who, "person"
+            if not answers.who:
                 nobody = digest(task.key)
                 self.revisions[nobody] += 1
                 rater, kind = f"place {self.revisions[nobody]}", "slot"
             place = digest(task.key, rater, kind)
             self.revisions[place] += 1
-            if self.said is not None and said.who:
-                self.said[place] = self.said.get(place, {}) | {one.dimension: one for one in judgements}
-                judgements = tuple(self.said[place].values())
+            if self.earlier is not None and answers.who:
+                self.earlier[place] = self.earlier.get(place, {}) | {one.dimension: one for one in judgements}
+                judgements = tuple(self.earlier[place].values())
             yield AnnotationRecord(
                 task.key,
                 rater,
                 judgements,
                 rater_kind=kind,
                 revision=self.revisions[place],
-                active_ms=said.active_ms,
-                submitted_at=said.submitted_at,
-                comment=said.comment,
+                active_ms=answers.active_ms,
+                submitted_at=answers.submitted_at,
+                comment=answers.comment,
             )
-        for said in task.models:
-            for slug, answer, spans, name in self._answers(task, said):
-                place = digest(task.key, said.who, slug)
+        for answers in task.models:
+            for slug, answer, spans, name in self._answers(task, answers):
+                place = digest(task.key, answers.who, slug)
                 if place in self.suggested:
                     task.lost[f"Further predictions of one model for one text ({shown(name)})"] += 1
                     continue
                 self.suggested.add(place)
-                explanation = said.explanations.get(name, "")
+                explanation = answers.explanations.get(name, "")
                 if len(explanation) > EXPLANATION_CHARS:
                     task.lost[f"Explanations of more than {EXPLANATION_CHARS:,} characters ({shown(name)})"] += 1
                     explanation = ""
                 yield SuggestionRecord(
-                    task.key, said.who, slug, answer, said.probability, explanation=explanation, spans=spans
+                    task.key, answers.who, slug, answer, answers.probability, explanation=explanation, spans=spans
                 )
-        for said in task.decided:
-            for slug, answer, spans, _ in self._answers(task, said):
+        for answers in task.decided:
+            for slug, answer, spans, _ in self._answers(task, answers):
                 yield DecisionRecord(task.key, slug, answer, spans=spans)
 
-    def _answers(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
+    def _answers(self, task: Task, answers: RaterAnswers) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
         """Question's slug, the answer as it is stored with its passages, and the question's name."""
-        yield from self._passages(task, said)
-        yield from self._words(task, said)
-        for name, labels in said.labels.items():
+        yield from self._passages(task, answers)
+        yield from self._words(task, answers)
+        for name, labels in answers.labels.items():
             slug = question_slug(name)
             question = self.questions.get(slug)
             if question is None or "spans" in question:
@@ -284,8 +285,8 @@ class _Records:
             elif values:
                 yield slug, values.pop(), (), name
 
-    def _words(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
-        written = {name: "\n".join(labels) for name, labels in said.labels.items()} | said.words
+    def _words(self, task: Task, answers: RaterAnswers) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
+        written = {name: "\n".join(labels) for name, labels in answers.labels.items()} | answers.words
         for name, words in written.items():
             slug, text = question_slug(name), words.replace("\r", "").strip()
             if self.questions.get(slug, {}).get("answer") == "text" and text:
@@ -293,21 +294,21 @@ class _Records:
                     task.lost[f"Answers of more than {TEXT_CHARS:,} characters ({shown(name)})"] += 1
                 else:
                     yield slug, text, (), name
-            elif name in said.words and text:
+            elif name in answers.words and text:
                 task.lost[f"Answers of another kind than the question's others ({shown(name)})"] += 1
 
-    def _passages(self, task: Task, said: Said) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
-        given = {question_slug(name): spans for name, spans in said.spans.items()}
-        incomplete = {question_slug(name) for name in said.incomplete}
-        for name, spans in said.spans.items():
+    def _passages(self, task: Task, answers: RaterAnswers) -> Iterator[tuple[str, str, tuple[SpanRecord, ...], str]]:
+        spans_of = {question_slug(name): spans for name, spans in answers.spans.items()}
+        incomplete = {question_slug(name) for name in answers.incomplete}
+        for name, spans in answers.spans.items():
             if "spans" not in self.questions.get(question_slug(name), ()):
                 task.lost[f"Labelled passages ({shown(name)})"] += len(spans)
         for slug, question in self.questions.items():
-            if "spans" not in question or not (said.sees_all or slug in given):
+            if "spans" not in question or not (answers.sees_all or slug in spans_of):
                 continue
             name, fields = question["title"], question["spans"]["fields"]
             found = set()
-            for span in given.get(slug, ()):
+            for span in spans_of.get(slug, ()):
                 if span.in_context and len(fields) < 2:
                     task.lost[f"Labelled passages of the context ({name})"] += 1
                     continue
@@ -371,17 +372,17 @@ def label_set_of(
             continue
         n_tasks += 1
         is_pair = is_pair and bool(task.context)
-        for said in (*task.people, *task.models, *task.decided):
-            for question, spans in said.spans.items():
+        for answers in (*task.people, *task.models, *task.decided):
+            for question, spans in answers.spans.items():
                 of_question = asked.setdefault(question_slug(question), ToolQuestion(question, PASSAGES))
                 for span in spans if of_question.kind == PASSAGES else ():
                     of_question.add(span.label)
-            for question in said.words:
+            for question in answers.words:
                 asked.setdefault(question_slug(question), ToolQuestion(question, WORDS))
-            for question, labels in said.labels.items():
+            for question, labels in answers.labels.items():
                 slug = question_slug(question)
                 of_question = asked.setdefault(slug, ToolQuestion(question))
-                if question in said.numbers and not of_question.labels:
+                if question in answers.numbers and not of_question.labels:
                     of_question.kind = NUMBER
                 if of_question.kind == ONE and len({label_value(label) for label in labels}) > 1:
                     of_question.kind = SEVERAL

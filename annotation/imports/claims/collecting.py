@@ -62,10 +62,10 @@ def from_provider(
         raise CollectingProblem("Say what the claims are about, or which site reviewed them")
     if not 1 <= most <= MOST_CLAIMS:
         raise CollectingProblem(f"From 1 to {MOST_CLAIMS:,} claims can be collected")
-    given = {"query": query.strip(), "language": language.strip(), "site": site.strip()}
-    if any(len(value) > 500 or not incoming.is_storable(value) for value in given.values()):
+    parameters = {"query": query.strip(), "language": language.strip(), "site": site.strip()}
+    if any(len(value) > 500 or not incoming.is_storable(value) for value in parameters.values()):
         raise CollectingProblem("What is asked for has at most 500 characters")
-    return _start(user, dataset, {"kind": PROVIDER, "provider": provider, "most": most, **given}, wake_workers)
+    return _start(user, dataset, {"kind": PROVIDER, "provider": provider, "most": most, **parameters}, wake_workers)
 
 
 def sets_of_atomic_claims(dataset: Dataset) -> dict[str, int]:

@@ -53,12 +53,12 @@ class CollectForm(forms.Form):
             )
 
     def clean(self) -> dict:
-        given = super().clean()
-        if sum(bool(given.get(name)) for name in ("files", "pieces", "provider")) != 1:
+        cleaned = super().clean()
+        if sum(bool(cleaned.get(name)) for name in ("files", "pieces", "provider")) != 1:
             others = {"pieces": "a set of atomic claims", "provider": "a provider"}
             sources = ["files", *(shown for name, shown in others.items() if name in self.fields)]
             self.add_error("files", f"Choose {'one of: ' if len(sources) > 1 else ''}{', '.join(sources)}")
-        return given
+        return cleaned
 
 
 class ChoiceForm(forms.Form):
@@ -113,21 +113,21 @@ class ChoiceForm(forms.Form):
 
     def choice(self) -> ClaimChoice:
         """ChoiceProblem for what cannot be chosen. Labels that the page does not send stay as they are."""
-        given = self.cleaned_data
+        cleaned = self.cleaned_data
         verdicts: dict[str, dict[str, str]] = {}
         for row in self.rows:
             name = field_of(row)
-            verdicts.setdefault(row.site, {})[row.verdict] = given[name] if name in self.data else row.label
+            verdicts.setdefault(row.site, {})[row.verdict] = cleaned[name] if name in self.data else row.label
         return ClaimChoice.from_json(
             {
                 "verdicts": verdicts,
-                "drop_words": [one.strip() for one in given["drop_words"].split(",") if one.strip()],
-                "drop_unreviewed": given["drop_unreviewed"],
-                "drop_undated": given["drop_undated"],
-                "near": given["near"],
-                "size": given["size"] or 0,
-                "seed": given["seed"],
-                "split_day": given["split_day"].isoformat() if given["split_day"] else "",
+                "drop_words": [one.strip() for one in cleaned["drop_words"].split(",") if one.strip()],
+                "drop_unreviewed": cleaned["drop_unreviewed"],
+                "drop_undated": cleaned["drop_undated"],
+                "near": cleaned["near"],
+                "size": cleaned["size"] or 0,
+                "seed": cleaned["seed"],
+                "split_day": cleaned["split_day"].isoformat() if cleaned["split_day"] else "",
             }
         )
 

@@ -30,16 +30,16 @@ def claims_new(request, slug):
     dataset = dataset_for(request.user, slug, edit=True)
     form = CollectForm(dataset, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
-            if given.get("files"):
-                stored = uploads.store_all(request.user, dataset, given["files"])
+            if cleaned.get("files"):
+                stored = uploads.store_all(request.user, dataset, cleaned["files"])
                 collection = collecting.from_files(request.user, dataset, stored)
-            elif given.get("pieces"):
-                collection = collecting.from_pieces(request.user, dataset, given["pieces"].removeprefix("set:"))
+            elif cleaned.get("pieces"):
+                collection = collecting.from_pieces(request.user, dataset, cleaned["pieces"].removeprefix("set:"))
             else:
-                asked = (given[name] for name in ("provider", "query", "language", "site"))
-                collection = collecting.from_provider(request.user, dataset, *asked, given["most"] or 1000)
+                asked = (cleaned[name] for name in ("provider", "query", "language", "site"))
+                collection = collecting.from_provider(request.user, dataset, *asked, cleaned["most"] or 1000)
             return redirect("claims_detail", uuid=collection.uuid)
         except uploads.UploadError as error:
             form.add_error("files", str(error))

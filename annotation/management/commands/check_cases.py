@@ -29,8 +29,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{one.slug}: {len(wrong):,} of {one.cases.count():,} cases differ")
             keys = dict(Item.objects.filter(pk__in=[pk for pk, *_ in wrong[:SHOWN]]).values_list("pk", "key"))
             for pk, stored, counted in wrong[:SHOWN]:
-                said = f"stored {_words(stored)}; counted {_words(counted)}"
-                self.stdout.write(f"  {keys[pk]}: {'its sums or its position' if stored == counted else said}")
+                line = f"stored {_words(stored)}; counted {_words(counted)}"
+                self.stdout.write(f"  {keys[pk]}: {'its sums or its position' if stored == counted else line}")
             if len(wrong) > SHOWN:
                 self.stdout.write(f"  and {len(wrong) - SHOWN:,} more")
             if mend and wrong:
@@ -42,5 +42,5 @@ class Command(BaseCommand):
 
 def _words(state: cases.CaseState) -> str:
     differing, undecided, distance, entropy = state.numbers()
-    said = [f"{undecided} of {differing} undecided, distance {distance:g}, entropy {entropy:g}"]
-    return ", ".join(said + ["flagged"] * state.is_flagged + ["commented"] * state.is_commented)
+    words = [f"{undecided} of {differing} undecided, distance {distance:g}, entropy {entropy:g}"]
+    return ", ".join(words + ["flagged"] * state.is_flagged + ["commented"] * state.is_commented)

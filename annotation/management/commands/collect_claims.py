@@ -93,8 +93,8 @@ class Command(BaseCommand):
         job = done_here(collection.job, "Collecting")
         collection.refresh_from_db()
         self.stdout.write(f"Collection {collection.uuid}: {job.result['claims']} claims")
-        for told in collection.bad_rows.get("first", ()):
-            self.stdout.write(f"  bad row: {told}")
+        for bad in collection.bad_rows.get("first", ()):
+            self.stdout.write(f"  bad row: {bad}")
         return collection
 
     def _publish(self, user: User, collection: ClaimCollection, *, fetches: bool) -> None:

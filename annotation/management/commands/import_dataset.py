@@ -136,9 +136,9 @@ class Command(BaseCommand):
             raise CommandError(f"{error} Name them with --mapping FILE.json.") from None
         except FormatError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.said.mapping.items()))
+        self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.chosen.mapping.items()))
         self.stdout.write(guess.line)
-        return FileChoices.of(guess.said, **choices)
+        return FileChoices.of(guess.chosen, **choices)
 
     def _import(self, request: ImportRequest, dataset: Dataset | None, options: dict) -> None:
         owner = _owner(options["owner"], dataset)

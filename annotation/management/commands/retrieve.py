@@ -122,8 +122,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _tell_costs(self, project: Project, request: RetrievalRequest, times: int) -> None:
-        given = request.with_documents().parameters
-        if estimate := expansions.estimate_of(project, request.asks, given, times):
+        parameters = request.with_documents().parameters
+        if estimate := expansions.estimate_of(project, request.asks, parameters, times):
             self.stdout.write(f"To ask a language model: {estimate.in_words}")
 
     def _documents(self, project: Project, named: list[str] | None) -> DocumentGenerator | None:

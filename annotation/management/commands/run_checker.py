@@ -111,8 +111,10 @@ class Command(BaseCommand):
                 for need in outcome.needs:
                     self.stdout.write("  " + ": ".join(part for part in (need.words, need.command) if part))
             else:
-                said = "started" if outcome.is_new else f"reused, {outcome.run.job.state}"
-                self.stdout.write(f"{outcome.info.slug}: {said}, run {outcome.run.uuid}, queue {outcome.run.job.queue}")
+                outcome_words = "started" if outcome.is_new else f"reused, {outcome.run.job.state}"
+                self.stdout.write(
+                    f"{outcome.info.slug}: {outcome_words}, run {outcome.run.uuid}, queue {outcome.run.job.queue}"
+                )
         broken = []
         for outcome in outcomes if here else ():
             try:

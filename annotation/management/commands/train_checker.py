@@ -44,9 +44,9 @@ class Command(BaseCommand):
         found, person = find_project_and_owner(project, user)
         if run and not here:
             raise CommandError("--run waits for the training: give --here with it")
-        given = {name: options[name] for name in asdict(DEFAULTS) if name in options}
+        parameters = {name: options[name] for name in asdict(DEFAULTS) if name in options}
         try:
-            request = training.TrainingRequest(**given, balanced=not unbalanced)
+            request = training.TrainingRequest(**parameters, balanced=not unbalanced)
             model = training.start_training(found, person, request, wake_workers=not here)
         except training.TrainingError as error:
             raise CommandError(str(error)) from None

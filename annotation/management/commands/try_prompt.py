@@ -82,11 +82,11 @@ class Command(BaseCommand):
         except SameRun as same:
             self.stdout.write(f"{same}; --again starts another one")
             run = same.run
-        said = f"Run {run.uuid} of version {version.number}"
+        line = f"Run {run.uuid} of version {version.number}"
         if not options["here"]:
-            self.stdout.write(f"{said}: {run.job.progress_total} inputs on the queue {run.job.queue}")
+            self.stdout.write(f"{line}: {run.job.progress_total} inputs on the queue {run.job.queue}")
             return
-        job = done_here(run.job, said)
+        job = done_here(run.job, line)
         self.stdout.write(
-            f"{said}: {job.progress_total} inputs in {seconds_of(job):.1f} s, {job.result['failed']} failed"
+            f"{line}: {job.progress_total} inputs in {seconds_of(job):.1f} s, {job.result['failed']} failed"
         )

@@ -62,22 +62,22 @@ BUTTON = re.compile(r"(add-question|add-label|remove-question|remove-label|up|do
 
 @dataclass
 class LabelSetDraft:
-    """`said` is a description that may be wrong; `errors` are by place, filled by `check`."""
+    """`raw` is a description that may be wrong; `errors` are by place, filled by `check`."""
 
-    said: dict
+    raw: dict
     errors: dict[str, list[str]] = field(default_factory=dict)
 
     def check(self) -> TaskType | None:
         """The task type, or None with `errors` filled. Rows of labels that nobody filled in go first, so that places in
         the description are those of the form."""
-        for question in self.said["questions"]:
+        for question in self.raw["questions"]:
             question["labels"] = [one for one in question["labels"] if _is_filled(one)] or [EMPTY_LABEL, EMPTY_LABEL]
         try:
             return task_type_of(self.description)
         except LabelSetError as error:
             for place, reason in error.problems:
-                said = f"T{reason[1:]}" if reason.startswith("two ") else f"This {reason}"
-                self.errors.setdefault(place, []).append(said)
+                sentence = f"T{reason[1:]}" if reason.startswith("two ") else f"This {reason}"
+                self.errors.setdefault(place, []).append(sentence)
             return None
 
     def kind(self) -> TaskType | None:
@@ -91,7 +91,7 @@ class LabelSetDraft:
     def description(self) -> dict:
         """The draft with what is left to Assay filled in: values from titles, names of columns, numbers."""
         questions = []
-        for fields in self.said["questions"]:
+        for fields in self.raw["questions"]:
             question = {"slug": fields["slug"] or question_slug(fields["title"]), "title": fields["title"]}
             # The form hides what an answer has no use for; what was typed there before does not count.
             if fields["answer"] == "number":
@@ -108,25 +108,25 @@ class LabelSetDraft:
             if fields["when"]:
                 asked = fields["when"][0].partition(" ")[0]
                 # Places of two questions are refused as labels that the first one does not have.
-                given = [one.partition(" ") for one in fields["when"]]
+                conditions = [one.partition(" ") for one in fields["when"]]
                 question["asked_when"] = {
                     "question": asked,
-                    "labels": [value if slug == asked else f"{slug} {value}" for slug, _, value in given],
+                    "labels": [value if slug == asked else f"{slug} {value}" for slug, _, value in conditions],
                 }
             if fields["spans"]["fields"]:
                 question["spans"] = {name: part for name, part in fields["spans"].items() if part or name == "title"}
                 if own := _own_labels(fields["spans"]["own_labels"]):
                     question["spans"]["own_labels"] = own
             questions.append(question)
-        description = {name: self.said[name] for name in ("name", "version", "page", "summary")}
-        words = self.said["free_text"]
+        description = {name: self.raw[name] for name in ("name", "version", "page", "summary")}
+        words = self.raw["free_text"]
         return description | {"questions": questions} | ({"free_text": words} if any(words.values()) else {})
 
     def questions(self) -> list[dict]:
         """What the form shows of each question: its fields, and what it can choose from."""
-        page, known = TEXTS.get(self.said["page"], ()), self.description["questions"]
+        page, known = TEXTS.get(self.raw["page"], ()), self.description["questions"]
         shown = []
-        for number, fields in enumerate(self.said["questions"]):
+        for number, fields in enumerate(self.raw["questions"]):
             place = f"questions.{number + 1}"
             before = [
                 (f"{other['slug']} {label['value']}", f"{other['title']}: {label['title']}")
@@ -297,7 +297,7 @@ def pressed(draft: LabelSetDraft, button: str) -> bool:
     match = BUTTON.fullmatch(button)
     if match is None:
         return False
-    what, questions = match[1], draft.said["questions"]
+    what, questions = match[1], draft.raw["questions"]
     if what == "add-question":
         if len(questions) < MAX_QUESTIONS:
             questions.append(_question({}))

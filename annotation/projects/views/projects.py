@@ -178,7 +178,10 @@ def settings_history(request, slug):
         What.CARD: {name: part.title for name, part in PART_NAMED.items()},
     }
     rows = [
-        (one, [(titles.get(one.what, {}).get(name, name.capitalize()), *said) for name, said in one.changes.items()])
+        (
+            one,
+            [(titles.get(one.what, {}).get(name, name.capitalize()), *values) for name, values in one.changes.items()],
+        )
         for one in page.object_list
     ]
     return render(request, "annotation/projects/history.html", {"project": project, "page": page, "rows": rows})

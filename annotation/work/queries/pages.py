@@ -349,10 +349,10 @@ def stated_in(page: LabellingPage) -> list[list[int] | None] | None:
     return found if any(found) else None
 
 
-def _stretch(said: object, text: str) -> list[int] | None:
+def _stretch(stated: object, text: str) -> list[int] | None:
     """What metadata say may come from a file: it holds only where the quote stands there."""
     start, end, quote = (
-        (said.get(name) for name in ("start", "end", "quote")) if isinstance(said, dict) else (None,) * 3
+        (stated.get(name) for name in ("start", "end", "quote")) if isinstance(stated, dict) else (None,) * 3
     )
     are_places = all(isinstance(one, int) and not isinstance(one, bool) for one in (start, end))
     return [start, end] if are_places and 0 <= start < end and text[start:end] == quote else None

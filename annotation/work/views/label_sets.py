@@ -137,13 +137,13 @@ def _form(request, draft: LabelSetDraft, follows: LabelSet | None, *, is_draft: 
     kind = draft.kind()
     context = {
         "draft": draft,
-        "said": draft.said,
+        "said": draft.raw,
         "questions": draft.questions(),
         "errors": {name: draft.error_at(name) for name in ("name", "page", "summary", "free_text")}
         | {"questions": "; ".join(draft.errors.get("questions", ()))},
         "page_choices": PAGE_CHOICES,
         "follows": follows,
-        "is_only": len(draft.said["questions"]) == 1,
+        "is_only": len(draft.raw["questions"]) == 1,
         "is_draft": is_draft,
         **(pages.panel_context(kind) if kind else {"units": None}),
     }

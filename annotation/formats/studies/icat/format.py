@@ -246,16 +246,16 @@ class _Queries:
         """What is new in this row; raises BadCell where it differs from what came before about the same query."""
         key = to_key(cells.get("query_id"), "query_id", self.limit)
         text = next((to_text(cells[name], name) for name in TEXT_OF[kind] if cells.get(name)), "")
-        given = cells.get("subtopics")
+        listed = cells.get("subtopics")
         if kind == QUERIES:
             required_text(text, "query")
             self.seen.add(key, "query_id", line)
         elif self.are_given and key not in self.known:
             raise BadCell("query_id", key, "is not a query of the queries file")
         if key in self.known:
-            self._compare(key, kind, text, given)
+            self._compare(key, kind, text, listed)
             return []
-        subtopics = subtopics_of([] if kind == RESULTS and given is None else given, "subtopics", self.limit)
+        subtopics = subtopics_of([] if kind == RESULTS and listed is None else listed, "subtopics", self.limit)
         self.known[key], self.texts[key], self.places[key] = subtopics, text, self.seen.base + line
         self.text_of_kind[kind, key] = text
         metadata = {n: v for n, v in cells.items() if n not in ROW_KEYS[QUERIES]} if kind == QUERIES else {}
@@ -265,24 +265,24 @@ class _Queries:
         ]
         return [QuestionRecord(key, text, metadata=metadata), *aspects]
 
-    def _compare(self, key: str, kind: str, text: str, given: object) -> None:
+    def _compare(self, key: str, kind: str, text: str, subtopics: object) -> None:
         where = f"{self.seen.describe(self.places[key])}, which is about the same query"
         # A query's title and its description are different texts, so files of one kind only are compared.
         if text and text != self.text_of_kind.setdefault((kind, key), text):
             raise BadCell(TEXT_OF[kind][0], text, f"differs from another row about the same query {shorten(key)}")
-        if given:
-            own, known = subtopics_of(given, "subtopics", self.limit), self.known[key]
+        if subtopics:
+            own, known = subtopics_of(subtopics, "subtopics", self.limit), self.known[key]
             for place, subtopic in enumerate(own.texts):
                 if known.find_text(subtopic) is None:
                     raise BadCell(f"subtopics[{place}]", subtopic, f"is not a subtopic on {where}")
             if len(own) < len(known):
                 missing = next(each for each in known.texts if own.find_text(each) is None)
-                raise BadCell("subtopics", given, f"lacks {shorten(missing)!r}, which is on {where}")
+                raise BadCell("subtopics", subtopics, f"lacks {shorten(missing)!r}, which is on {where}")
 
 
-def _labels(response: str, query: str, given: list[Covered], places: list[int | None]) -> Iterator[Record]:
+def _labels(response: str, query: str, values: list[Covered], places: list[int | None]) -> Iterator[Record]:
     """Decisions, or one annotation per annotator. `places` are those of the row's subtopics among the query's."""
-    for each in given:
+    for each in values:
         labels = {
             response_aspect_key(response, f"{query}/a{place}"): COVERED if covered else NOT_COVERED
             for place, covered in zip(places, each.covered, strict=True)

@@ -13,7 +13,7 @@ from annotation.formats.tables.format import check_fields
 from annotation.formats.tables.guessing.roles import check_roles, guess_roles
 from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.mapping import LAYOUTS, LOOKED_AT, RATINGS, Preview, guess_mapping, preview
-from annotation.formats.tables.mapping_file import SaidMapping
+from annotation.formats.tables.mapping_file import ChosenMapping
 from annotation.formats.tables.nested import depth_of
 from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.summary import raters_in, sentences
@@ -26,19 +26,19 @@ class GuessedColumns:
     that the layout needs and no column could be guessed for, and `refusal` says why the table can have no guess."""
 
     seen: Preview
-    said: SaidMapping
+    chosen: ChosenMapping
     missing: tuple[str, ...] = ()
     refusal: str = ""
 
     @property
     def format(self) -> str:
-        return RATINGS if self.said.layout == RATINGS else TABLE.slug
+        return RATINGS if self.chosen.layout == RATINGS else TABLE.slug
 
     @property
     def sentences(self) -> list[str]:
         """How the columns are read. Raters are counted where these are all the rows."""
-        mapping = self.said.mapping
-        if self.said.layout != RATINGS:
+        mapping = self.chosen.mapping
+        if self.chosen.layout != RATINGS:
             return TABLE.read_as(mapping, None)
         return sentences(mapping, raters_in(mapping, self.seen.rows) if len(self.seen.rows) < LOOKED_AT else None)
 
@@ -51,11 +51,11 @@ class GuessedColumns:
         """Whether there are labels, and columns name who or what gave some: else any column of few values could be
         labels."""
         try:
-            check_roles(self.said.mapping)
+            check_roles(self.chosen.mapping)
         except FormatError:
             return False
-        kinds = _kinds(self.said.mapping)
-        says_who = kinds & {"rater", "score", "prediction"} or _has_columns_of_raters(self.said.mapping)
+        kinds = _kinds(self.chosen.mapping)
+        says_who = kinds & {"rater", "score", "prediction"} or _has_columns_of_raters(self.chosen.mapping)
         return bool(kinds & {"label", "marked"} and says_who)
 
 
@@ -65,13 +65,13 @@ def guess_columns(source: SourceFile, layout: str | None = None, encoding: str =
     return columns_of(preview(source, encoding=encoding), layout)
 
 
-def check_said(said: SaidMapping) -> None:
+def check_chosen(chosen: ChosenMapping) -> None:
     """FormatError for roles that do not go together, and for what is no range of a scale."""
-    if said.layout == RATINGS:
-        check_roles(said.mapping)
+    if chosen.layout == RATINGS:
+        check_roles(chosen.mapping)
     else:
-        check_fields(said.layout, said.mapping)
-    for question, text in said.ranges.items():
+        check_fields(chosen.layout, chosen.mapping)
+    for question, text in chosen.ranges.items():
         range_in(text, question)
 
 
@@ -80,9 +80,9 @@ def columns_of(seen: Preview, layout: str | None = None) -> GuessedColumns:
     if layout == RATINGS or (layout is None and guessed_layout(seen, apart) == RATINGS):
         reason = refusal(seen.columns, seen.rows)
         roles = {} if reason else guess_roles(apart.columns, apart.rows)
-        return GuessedColumns(apart, SaidMapping(RATINGS, roles), refusal=reason)
+        return GuessedColumns(apart, ChosenMapping(RATINGS, roles), refusal=reason)
     guess = guess_mapping(seen.columns, seen.rows, layout or "")
-    return GuessedColumns(seen, SaidMapping(guess.layout, guess.mapping), guess.missing)
+    return GuessedColumns(seen, ChosenMapping(guess.layout, guess.mapping), guess.missing)
 
 
 def guessed_layout(seen: Preview, apart: Preview) -> str:

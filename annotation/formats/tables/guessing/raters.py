@@ -84,8 +84,8 @@ def roles_of_raters(columns: Sequence[str], rows: Iterable[Mapping[str, object]]
     for found in of_question.values():
         alike = {column: role for column, role in found.items() if _shares(column, found, labels)}
         roles |= {role: column for column, role in alike.items()} if len(alike) > 1 else {}
-    taken = set(roles.values())
-    return {} if any(spelling(one) in NAMES["rater"] for one in columns if one not in taken) else roles
+    used = set(roles.values())
+    return {} if any(spelling(one) in NAMES["rater"] for one in columns if one not in used) else roles
 
 
 def is_called_label(column: str) -> bool:

@@ -133,10 +133,10 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
     rows = list(rows)[: max(20, min(LOOKED_AT, MOST_CELLS // max(1, len(columns))))]
     if flat_tables.is_flat(columns):
         return flat_tables.roles_of(columns, rows)
-    beside = roles_of_raters(columns, rows)
+    of_raters = roles_of_raters(columns, rows)
     found: dict[str, str] = {}
     deepest = max(map(depth_of, columns), default=0)
-    free = [one for one in columns if one not in beside.values()]
+    free = [one for one in columns if one not in of_raters.values()]
     free.sort(key=depth_of, reverse=True)  # of columns that are called alike the innermost
 
     def take(role: str, column: str) -> None:
@@ -165,7 +165,7 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         _take_descriptions(found, free, rows, take)
     else:
         _take_numbered(free, rows, take)
-    found |= beside
+    found |= of_raters
     for column in list(free):
         nested = NESTED.match(column)
         wide = rater_in(column)
@@ -341,19 +341,19 @@ def _take_descriptions(found: dict[str, str], free: list[str], rows: list, take:
     rater, text = found["rater"], found.get("text", found.get("id", ""))
     alike, sure = [], []
     for column in free:
-        said: dict[str, set[str]] = {}
+        values_of: dict[str, set[str]] = {}
         texts: dict[str, set[str]] = {}
         for row in rows:
             who = str(row.get(rater))
-            said.setdefault(who, set()).add(str(row.get(column)))
+            values_of.setdefault(who, set()).add(str(row.get(column)))
             texts.setdefault(who, set()).add(str(row.get(text)))
-        if not said or any(len(values) > 1 for values in said.values()) or not values_in(column, rows):
+        if not values_of or any(len(values) > 1 for values in values_of.values()) or not values_in(column, rows):
             continue
         if OF_RATERS.search(column) and spelling(column) not in NAMES["label"]:
             sure.append(column)
         elif (
-            len([who for who in said if len(texts[who]) >= MANY_ROWS]) > 1
-            and len(set().union(*said.values())) > 1
+            len([who for who in values_of if len(texts[who]) >= MANY_ROWS]) > 1
+            and len(set().union(*values_of.values())) > 1
             and spelling(column) not in NAMES["label"]
         ):
             alike.append(column)

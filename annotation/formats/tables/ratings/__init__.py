@@ -27,7 +27,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Content as it comes, then raters' and checkers' answers. FormatError for roles that do not fit the file."""
     rows = RatingRows(options)
     yield from _content(sources, options, rows)
-    yield from rows.said()
+    yield from rows.label_records()
 
 
 def read_whole(sources: list[SourceFile], options: Options, name: str) -> tuple[list[Record], dict]:
@@ -36,7 +36,7 @@ def read_whole(sources: list[SourceFile], options: Options, name: str) -> tuple[
     content = list(_content(sources, options, rows))
     description = made_of(rows, name)
     rows.write_numbers({one["slug"] for one in description.get("questions", ()) if one.get("answer") == "number"})
-    return [*content, *rows.said()], description
+    return [*content, *rows.label_records()], description
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:

@@ -45,20 +45,22 @@ class CheckerAnswers:
             if value != number:
                 raise BadCell(column, text, f"differs from the score on line {before} for the same text")
             scores[key, name] = value, before
-        said = {(checker, question): label for answer in answers.values() for question, label in answer.labels.items()}
-        said = {place: (label, self.checker) for place, label in said.items()} if checker else {}
+        labels = {
+            (checker, question): label for answer in answers.values() for question, label in answer.labels.items()
+        }
+        labels = {place: (label, self.checker) for place, label in labels.items()} if checker else {}
         for (name, question), column in self.of_prediction:
             if question in self.labels.several:
                 label = self.labels.several_in(question, cells.get(column), column)
-                said |= {(name, question): (label, column)} if label is not None else {}
+                labels |= {(name, question): (label, column)} if label is not None else {}
             elif text := to_text(cells.get(column), column).strip():
-                said[name, question] = self.labels.named(question, text), column
-        for (name, question), (said_here, column) in said.items():
+                labels[name, question] = self.labels.named(question, text), column
+        for (name, question), (said_here, column) in labels.items():
             label, before = self.predictions.get((key, name, question), (said_here, line))
             if label_key(label) != label_key(said_here):
                 raise BadCell(column, label, f"differs from the label on line {before} for the same text")
             predictions[key, name, question] = label, before
-        probabilities = self._probabilities(key, cells, checker, said)
+        probabilities = self._probabilities(key, cells, checker, labels)
         for answer in answers.values() if checker else ():
             for question, spans in answer.spans.items():
                 self.predicted_spans.setdefault((key, checker, question), {}).update(spans)
@@ -69,10 +71,10 @@ class CheckerAnswers:
             if place not in self.predictions and "" not in found:  # the most probable label is the one that is meant
                 self.predictions[place] = max(found, key=found.__getitem__), line
 
-    def _probabilities(self, key: str, cells: dict, checker: str, said: dict) -> dict:
+    def _probabilities(self, key: str, cells: dict, checker: str, labels: dict) -> dict:
         found: dict[tuple[str, str, str], dict[str, float]] = {}
         for names, column in self.of_probability:
-            places = [(names[0], names[1])] if names else [place for place in said if place[0] == checker]
+            places = [(names[0], names[1])] if names else [place for place in labels if place[0] == checker]
             value, label = cells.get(column), names[2] if len(names) == 3 else ""
             if isinstance(value, str) and value.lstrip().startswith("{"):
                 try:
@@ -105,14 +107,14 @@ class CheckerAnswers:
             return self.labels.together(question, set(parts)) if question in self.labels.several else parts[0]
 
         self.write_as(meant)
-        for place, given in self.probabilities.items():
-            self.probabilities[place] = {one and meant(place[2], one): number for one, number in given.items()}
+        for place, probabilities in self.probabilities.items():
+            self.probabilities[place] = {one and meant(place[2], one): number for one, number in probabilities.items()}
 
     def records(self) -> Iterator[ScoreRecord | SuggestionRecord]:
         for (key, name), (value, _) in self.scores.items():
             yield ScoreRecord(key, name, value)
         for place, (label, _) in self.predictions.items():
-            given = dict(self.probabilities.get(place, ()))
-            sure = given.pop("", None)
+            probabilities = dict(self.probabilities.get(place, ()))
+            sure = probabilities.pop("", None)
             marked = sorted(self.predicted_spans.get(place, ()), key=lambda one: (one.start, one.end, one.label))
-            yield SuggestionRecord(*place, label, given.get(label, sure), given, spans=tuple(marked))
+            yield SuggestionRecord(*place, label, probabilities.get(label, sure), probabilities, spans=tuple(marked))

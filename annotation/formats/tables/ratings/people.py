@@ -70,15 +70,15 @@ class PeopleAnswers:
                 self.revisions[key, who] = [answer]
                 continue
             newest = revisions[-1]
-            said = newest.labels
+            known = newest.labels
             for earlier in revisions[-2::-1]:
-                said = earlier.labels | said
-            for question in self.labels.several & said.keys() & answer.labels.keys() if answer.at == newest.at else ():
+                known = earlier.labels | known
+            for question in self.labels.several & known.keys() & answer.labels.keys() if answer.at == newest.at else ():
                 # A row for each label of one answer.
-                labels = {*chosen_of(said[question]), *chosen_of(answer.labels[question])}
+                labels = {*chosen_of(known[question]), *chosen_of(answer.labels[question])}
                 newest.labels[question] = answer.labels[question] = self.labels.together(question, labels)
-                said = said | newest.labels
-            if _contradict(said, answer.labels):
+                known = known | newest.labels
+            if _contradict(known, answer.labels):
                 if self.odd.treat[REVISIONS] == LEAVE_OUT:
                     raise LeftOut("", who, "has other labels than an earlier row by the same rater")
                 self.odd.add(REVISIONS)
@@ -98,7 +98,7 @@ class PeopleAnswers:
             if self.decided.setdefault((key, question), (label, answer.at))[0] != label:
                 raise BadCell(self.rater, label, "differs from the final label on an earlier row")
 
-    def given(self) -> Iterator[tuple[str, str]]:
+    def each_label(self) -> Iterator[tuple[str, str]]:
         """Every question with a label."""
         for answer in chain.from_iterable(self.revisions.values()):
             yield from answer.labels.items()
@@ -143,8 +143,8 @@ class PeopleAnswers:
                 )
 
 
-def _contradict(said: dict[str, str], labels: dict[str, str]) -> bool:
+def _contradict(known: dict[str, str], labels: dict[str, str]) -> bool:
     """Whether a question has two labels. One highlight more is none."""
     return any(
-        said.get(one, label) != label and {said[one], label} != {MARKED, NOTHING} for one, label in labels.items()
+        known.get(one, label) != label and {known[one], label} != {MARKED, NOTHING} for one, label in labels.items()
     )

@@ -157,7 +157,7 @@ class RatingRows:
             if name not in self.mapped and value is not None and value != ""
         }
         date = to_date(cells.get(self.mapping["date"]), self.mapping["date"]) if "date" in self.mapping else None
-        of_text = {role: said for role in ("url", "source", "split") if (said := self.cell(cells, role))}
+        of_text = {role: filled for role in ("url", "source", "split") if (filled := self.cell(cells, role))}
         if "system" in self.mapping:
             if not system and not is_known_answer:
                 raise BadCell(self.mapping["system"], system, "is empty, and says which system wrote the text")
@@ -325,11 +325,11 @@ class RatingRows:
 
     def match_checkers(self) -> None:
         known: dict[str, dict[str, str]] = {}
-        for question, label in self.people.given():
+        for question, label in self.people.each_label():
             known.setdefault(question, {}).update((one, one) for one in self.labels.parts(question, label))
         self.checkers.match(known)
 
-    def said(self) -> Iterator[Record]:
+    def label_records(self) -> Iterator[Record]:
         self.match_checkers()
         yield from self.people.records()
         yield from self.checkers.records()

@@ -22,7 +22,7 @@ from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.inception.documents import TypeSystems, cas_of_json, cas_of_xmi
 from annotation.formats.tools.offsets import CODE_POINTS, place
-from annotation.formats.tools.tasks import Said, Task, ToolSpan, shown
+from annotation.formats.tools.tasks import RaterAnswers, Task, ToolSpan, shown
 
 READ = (".json", ".xmi")
 BESIDE = (".xml", ".zip")
@@ -207,12 +207,12 @@ def _task(document: CasFile, options: Options, systems: TypeSystems, has_annotat
                 typesystem = systems.read(described)
             cas = cas_of_xmi(raw, typesystem)
     try:
-        return _taken(cas, document, options, has_annotators)
+        return _task_of(cas, document, options, has_annotators)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadCell("", "", f"cannot be read as a UIMA document ({type(error).__name__}: {error})"[:300]) from error
 
 
-def _taken(cas, document: CasFile, options: Options, has_annotators: bool) -> Task:
+def _task_of(cas, document: CasFile, options: Options, has_annotators: bool) -> Task:
     raw = cas.sofa_string
     text = required_text(raw, "sofaString")
     structures = [fs for fs in cas.select_all_fs() if fs.type.name != "uima.cas.Sofa"]
@@ -220,7 +220,7 @@ def _taken(cas, document: CasFile, options: Options, has_annotators: bool) -> Ta
     key = to_key(own if isinstance(own, str) else document.key, "document", options.limits.key_chars)
     task = Task(document.name, 1, key, text, lost=Counter())
     curated = document.is_curation and has_annotators
-    said = Said("" if curated else document.user, sees_all=True)
+    answers = RaterAnswers("" if curated else document.user, sees_all=True)
     for fs in sorted(structures, key=_place):
         if fs.type.name.startswith(NO_LAYERS) or fs.type.name == KEY_TYPE:
             continue
@@ -233,8 +233,8 @@ def _taken(cas, document: CasFile, options: Options, has_annotators: bool) -> Ta
         elif "next" in names or (not is_span and "first" in names):
             task.lost[f"Chains ({shown(layer)})"] += 1
         else:
-            _read_structure(fs, layer, is_span, raw, said, task)
-    (task.decided if curated else task.people).append(said)
+            _read_structure(fs, layer, is_span, raw, answers, task)
+    (task.decided if curated else task.people).append(answers)
     task.lost["Line ends of Windows, which become plain ones"] += "\r\n" in raw
     return task
 
@@ -254,7 +254,7 @@ def _layer(kind) -> tuple[str, bool]:
     return "", False
 
 
-def _read_structure(fs, layer: str, is_span: bool, raw: str, said: Said, task: Task) -> None:
+def _read_structure(fs, layer: str, is_span: bool, raw: str, answers: RaterAnswers, task: Task) -> None:
     spans = place(raw, fs.begin, fs.end, None, (CODE_POINTS,)) if is_span else None
     if is_span and spans is None:
         task.lost[f"Passages without a character ({shown(layer)})"] += 1
@@ -274,11 +274,11 @@ def _read_structure(fs, layer: str, is_span: bool, raw: str, said: Said, task: T
             label = to_text(str(value).lower() if isinstance(value, bool) else value, question)
             labelled = True
             if spans:
-                said.spans.setdefault(question, []).append(ToolSpan(label, *spans, quote))
+                answers.spans.setdefault(question, []).append(ToolSpan(label, *spans, quote))
             else:
-                said.labels.setdefault(question, []).append(label)
+                answers.labels.setdefault(question, []).append(label)
     if spans and not labelled:
         if holds_words:
             task.lost[f"Passages without a label ({shown(layer)})"] += 1
         else:
-            said.spans.setdefault(layer, []).append(ToolSpan(MARKED, *spans, quote))
+            answers.spans.setdefault(layer, []).append(ToolSpan(MARKED, *spans, quote))

@@ -38,10 +38,10 @@ def _write(tasks: Iterable[WrittenTask], questions: list, path: Path, ending: st
         for number, task in enumerate(tasks):
             document = f"{number:06d}-{quote(task.key, safe='')[:80]}.txt"
             places = 0
-            for said in task.people or [WrittenAnswers("INITIAL_CAS")]:
-                places += not said.who
-                user = quote(said.who or f"{NOBODY}-{places}", safe=" @")
-                cas = _document(task, questions, said)
+            for answers in task.people or [WrittenAnswers("INITIAL_CAS")]:
+                places += not answers.who
+                user = quote(answers.who or f"{NOBODY}-{places}", safe=" @")
+                cas = _document(task, questions, answers)
                 archive.writestr(_entry(f"annotation/{document}/{user}.{ending}"), written(cas))
 
 
@@ -60,7 +60,7 @@ def _with_types(cas) -> bytes:
     return out.getvalue()
 
 
-def _document(task: WrittenTask, questions: list[WrittenQuestion], said: WrittenAnswers):
+def _document(task: WrittenTask, questions: list[WrittenQuestion], answers: WrittenAnswers):
     from cassis import Cas
 
     types = _types(questions)
@@ -70,11 +70,11 @@ def _document(task: WrittenTask, questions: list[WrittenQuestion], said: Written
     cas.add(types.get_type(KEY_TYPE)(key=task.key))
     judged = list(task.texts)[-1]
     for question in questions:
-        if question.slug in said.labels and not question.is_of_passages:
+        if question.slug in answers.labels and not question.is_of_passages:
             layer = types.get_type(f"{LAYER}{question.slug}")
-            for label in said.labels[question.slug]:
+            for label in answers.labels[question.slug]:
                 cas.add(layer(value=label))
-        for span in said.spans.get(question.slug, ()):
+        for span in answers.spans.get(question.slug, ()):
             if span.field == judged:
                 layer = types.get_type(_layer_of_passages(question))
                 cas.add(layer(begin=span.start, end=span.end, value=span.label))

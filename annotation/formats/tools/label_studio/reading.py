@@ -23,7 +23,7 @@ from annotation.formats.tables.rows import hashed
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.label_studio.config import Config, split
 from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, MarkedPlaces, place, placed
-from annotation.formats.tools.tasks import Said, Task, ToolSpan, instant, milliseconds
+from annotation.formats.tools.tasks import RaterAnswers, Task, ToolSpan, instant, milliseconds
 
 KEPT = "label_studio"  # in the metadata of a text: what an export needs to write the task again
 KEY = "assay_key"  # in a task's data: the key that the text had here
@@ -65,8 +65,8 @@ class _Reader:
         if not isinstance(data, dict):
             raise BadCell("data", data, "is not a JSON object with the texts of the task")
         lost = Counter()
-        given = "annotations" if "annotations" in cells else "completions"
-        annotations = to_objects(cells.get(given), given)
+        list_name = "annotations" if "annotations" in cells else "completions"
+        annotations = to_objects(cells.get(list_name), list_name)
         predictions = to_objects(cells.get("predictions"), "predictions")
         objects = self._objects_judged(annotations + predictions)
         fields = self._fields(data, objects)
@@ -82,23 +82,23 @@ class _Reader:
             if annotation.get("was_cancelled") is True:
                 lost["Cancelled annotations"] += 1
                 continue
-            said = self._said(annotation, f"annotations[{at}]", fields, data, controls, lost)
-            said.sees_all = True
-            said.who = _person(annotation.get("completed_by"), f"annotations[{at}].completed_by")
-            said.active_ms = milliseconds(annotation.get("lead_time"))
-            said.submitted_at = instant(annotation.get("updated_at"))
-            task.people.append(said)
+            answers = self._answers(annotation, f"annotations[{at}]", fields, data, controls, lost)
+            answers.sees_all = True
+            answers.who = _person(annotation.get("completed_by"), f"annotations[{at}].completed_by")
+            answers.active_ms = milliseconds(annotation.get("lead_time"))
+            answers.submitted_at = instant(annotation.get("updated_at"))
+            task.people.append(answers)
         for at, prediction in enumerate(predictions):
             _count_fields(lost, "predictions", prediction, PREDICTION_FIELDS)
-            said = self._said(prediction, f"predictions[{at}]", fields, data, controls, lost, explains=True)
+            answers = self._answers(prediction, f"predictions[{at}]", fields, data, controls, lost, explains=True)
             version = to_text(prediction.get("model_version"), f"predictions[{at}].model_version")
-            said.who = common.model_name(version) or NOBODY
+            answers.who = common.model_name(version) or NOBODY
             score = prediction.get("score")
             if isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1:
-                said.probability = float(score)
+                answers.probability = float(score)
             elif score is not None:
                 lost["Scores of predictions that are no probability"] += 1
-            task.models.append(said)
+            task.models.append(answers)
         _count_fields(lost, "tasks", cells, TASK_FIELDS)
         lost["Line ends of Windows, which become plain ones"] += any("\r\n" in str(data[name]) for name in fields)
         lost["Dialogues, which become one text"] += any(isinstance(data[name], list) for name in fields)
@@ -106,9 +106,9 @@ class _Reader:
         task.metadata = {name: value for name, value in data.items() if name not in (*fields, KEY)} | {KEPT: kept}
         return task
 
-    def _objects_judged(self, given: list[dict]) -> list[str]:
+    def _objects_judged(self, annotations: list[dict]) -> list[str]:
         """The names of the objects that results are about, in the order in which they stand."""
-        results = [result for one in given for result in _results(one) if isinstance(result.get("to_name"), str)]
+        results = [result for one in annotations for result in _results(one) if isinstance(result.get("to_name"), str)]
         return list(dict.fromkeys(result["to_name"] for result in results))
 
     def _fields(self, data: Mapping[str, object], objects: Iterable[str]) -> list[str]:
@@ -135,9 +135,9 @@ class _Reader:
         spelt = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(texts)}
         return [next((spelt[name] for name in NAMES["text"] if name in spelt), texts[0])]
 
-    def _said(
+    def _answers(
         self,
-        given: dict,
+        annotation: dict,
         at: str,
         fields: list[str],
         data: dict,
@@ -145,11 +145,11 @@ class _Reader:
         lost: Counter,
         *,
         explains: bool = False,
-    ) -> Said:
-        said = Said()
-        results = _results(given)
-        if given.get("result") is not None and not isinstance(given["result"], list):
-            raise BadCell(f"{at}.result", given["result"], "is not a list")
+    ) -> RaterAnswers:
+        answers = RaterAnswers()
+        results = _results(annotation)
+        if annotation.get("result") is not None and not isinstance(annotation["result"], list):
+            raise BadCell(f"{at}.result", annotation["result"], "is not a list")
         regions = {str(result["id"]) for result in results if "id" in result and str(result.get("type")) in SPANS}
         for number, result in enumerate(results):
             here = f"{at}.result[{number}]"
@@ -163,14 +163,14 @@ class _Reader:
                 in_context = len(fields) > 1 and field == fields[0]
                 spans = _spans(value, data[field], self.places, in_context, f"{here}.value")
                 if spans is None:
-                    said.incomplete.add(name)
+                    answers.incomplete.add(name)
                     lost[f"Regions whose place holds another text than they quote ({common.shown(name)})"] += 1
                     continue
-                said.spans.setdefault(name, []).extend(spans)
+                answers.spans.setdefault(name, []).extend(spans)
                 lost["Regions of several labels, which become several regions"] += len(spans) > 1
             elif kind == "textarea":
                 texts = _texts_of(value, f"{here}.value.text")
-                said.words[name] = "\n".join(filter(None, (said.words.get(name), *texts)))
+                answers.words[name] = "\n".join(filter(None, (answers.words.get(name), *texts)))
                 lost["Texts of one answer, which become one"] += len(texts) > 1
             elif (labels := _labels(kind, value, f"{here}.value")) is None:
                 lost[f"Results of the type {common.shown(str(kind))} ({common.shown(name)})"] += 1
@@ -179,15 +179,15 @@ class _Reader:
                 lost[f"Answers about single regions ({common.shown(name)})"] += 1
                 continue
             else:
-                said.labels.setdefault(name, []).extend(labels)
-                said.numbers |= {name} if kind == "number" else set()
+                answers.labels.setdefault(name, []).extend(labels)
+                answers.numbers |= {name} if kind == "number" else set()
             meta = result.get("meta")
             if explains and kind != "labels" and isinstance(meta, dict) and meta.keys() == {"text"}:
                 result = {part: result[part] for part in result if part != "meta"}
-                said.explanations[name] = "\n".join(_texts_of(meta, f"{here}.meta.text"))
+                answers.explanations[name] = "\n".join(_texts_of(meta, f"{here}.meta.text"))
             _count_fields(lost, "results", result, RESULT_FIELDS)
             controls.setdefault(name, [str(kind), to_text(result.get("to_name"), f"{here}.to_name")])
-        return said
+        return answers
 
     def _marked_field(self, result: dict, fields: list[str], data: dict) -> str | None:
         """The field of the data that a region lies in; None where it is no plain text."""
@@ -211,12 +211,12 @@ def _spans(value: dict, raw: str, places: MarkedPlaces, in_context: bool, at: st
     found = place(raw, start, end, quote, (UTF_16, CODE_POINTS) if quote is not None else (places.encoding,))
     if found is None:
         return None
-    said = raw.replace("\r\n", "\n")[found[0] : found[1]]
-    return [ToolSpan(label, *found, said, in_context) for label in labels if label.strip()]
+    words = raw.replace("\r\n", "\n")[found[0] : found[1]]
+    return [ToolSpan(label, *found, words, in_context) for label in labels if label.strip()]
 
 
-def _results(given: dict) -> list[dict]:
-    results = given.get("result")
+def _results(annotation: dict) -> list[dict]:
+    results = annotation.get("result")
     return [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
 
 
@@ -274,7 +274,7 @@ def _person(completed_by: object, place: str) -> str:
     return to_text(completed_by, place).strip()
 
 
-def _count_fields(lost: Counter, of: str, given: dict, known: set[str]) -> None:
-    for name, value in given.items():
+def _count_fields(lost: Counter, of: str, fields: dict, known: set[str]) -> None:
+    for name, value in fields.items():
         if name not in known and value not in (None, "", [], {}, False, 0):
             lost[f"Fields of {of}: {common.shown(name)}"] += 1

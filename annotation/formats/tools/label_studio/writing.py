@@ -70,37 +70,37 @@ def _task(task: WrittenTask, questions: list[WrittenQuestion], kept: dict, names
     found = {} if KEY in data else {"id": number}
     controls = _controls(kept)
 
-    def results(said: WrittenAnswers) -> list[dict]:
+    def results(answers: WrittenAnswers) -> list[dict]:
         found = []
         for question in questions:
-            if question.slug in said.labels and not question.is_of_passages:
-                told = {"meta": {"text": [why]}} if (why := said.explanations.get(question.slug)) else {}
+            if question.slug in answers.labels and not question.is_of_passages:
+                meta = {"meta": {"text": [why]}} if (why := answers.explanations.get(question.slug)) else {}
                 place = controls.get(question.title, ("choices", names[-1]))
-                found.append(_result(task, question, said, *place) | told)
-            for span in said.spans.get(question.slug, ()):
+                found.append(_result(task, question, answers, *place) | meta)
+            for span in answers.spans.get(question.slug, ()):
                 name = _name_of_passages(question)
                 place = names[list(task.texts).index(span.field)] if span.field in task.texts else names[-1]
-                found.append(_region(task, name, said.who, span, controls.get(name, ("labels", place))[1]))
+                found.append(_region(task, name, answers.who, span, controls.get(name, ("labels", place))[1]))
         return found
 
     found["data"] = data
     found["annotations"] = [
-        ({"completed_by": {"email": said.who}} if said.who else {})
-        | {"result": results(said)}
-        | ({"lead_time": said.active_ms / 1000} if said.active_ms is not None else {})
-        | ({"updated_at": instant_text(said.submitted_at)} if said.submitted_at else {})
-        for said in task.people
+        ({"completed_by": {"email": of_person.who}} if of_person.who else {})
+        | {"result": results(of_person)}
+        | ({"lead_time": of_person.active_ms / 1000} if of_person.active_ms is not None else {})
+        | ({"updated_at": instant_text(of_person.submitted_at)} if of_person.submitted_at else {})
+        for of_person in task.people
     ]
     found["predictions"] = [
-        {"model_version": said.who, "result": results(said)}
-        | ({"score": said.probability} if said.probability is not None else {})
-        for said in task.models
+        {"model_version": of_person.who, "result": results(of_person)}
+        | ({"score": of_person.probability} if of_person.probability is not None else {})
+        for of_person in task.models
     ]
     return found
 
 
-def _result(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers, kind: str, to: str) -> dict:
-    labels = said.labels[question.slug]
+def _result(task: WrittenTask, question: WrittenQuestion, answers: WrittenAnswers, kind: str, to: str) -> dict:
+    labels = answers.labels[question.slug]
     if kind == "rating" and len(labels) == 1 and (number := number_in(labels[0])) is not None:
         value: dict = {"rating": int(number) if number.is_integer() else number}
     elif kind == "pairwise" and len(labels) == 1:
@@ -111,7 +111,7 @@ def _result(task: WrittenTask, question: WrittenQuestion, said: WrittenAnswers, 
         kind, value = "number", {"number": int(number) if number.is_integer() else number}
     else:
         kind, value = "choices", {"choices": labels}
-    name = digest(task.key, said.who, question.slug).hex()[:10]
+    name = digest(task.key, answers.who, question.slug).hex()[:10]
     return {"id": name, "from_name": question.title, "to_name": to, "type": kind, "value": value}
 
 

@@ -33,7 +33,7 @@ from annotation.formats.tools.tasks import (
     RATING,
     SEVERAL,
     WORDS,
-    Said,
+    RaterAnswers,
     Task,
     ToolQuestion,
     ToolSpan,
@@ -127,16 +127,16 @@ def _read_config(source: SourceFile, config: _Config) -> None:
         raw = next(blobs).stream.peek(MIB)
     if len(raw) >= MIB:
         raise FormatError(f"{source.label}: a configuration of more than {MIB:,} bytes is not read")
-    said = load_yaml(raw, source.label)
-    said = said if isinstance(said, dict) else {}
-    properties = said.get("item_properties")
+    content = load_yaml(raw, source.label)
+    content = content if isinstance(content, dict) else {}
+    properties = content.get("item_properties")
     if isinstance(properties, dict):
         named = (properties.get(name) for name in ("id_key", "text_key"))
         config.columns = tuple(one if isinstance(one, str) else "" for one in named)
-    files = said.get("data_files")
+    files = content.get("data_files")
     for file in files if isinstance(files, list) else ():
         config.files |= {PurePosixPath(file).name} if isinstance(file, str) else set()
-    schemes = said.get("annotation_schemes")
+    schemes = content.get("annotation_schemes")
     for scheme in schemes if isinstance(schemes, list) else ():
         kind = scheme.get("annotation_type") if isinstance(scheme, dict) else None
         if isinstance(kind, str) and kind in KINDS and isinstance(scheme.get("name"), str):
@@ -189,7 +189,7 @@ class _User:
         key = to_key(cells.get("id"), "id", self.limit)
         chosen, spans = cells.get("label_annotations"), cells.get("span_annotations")
         raw = cells.get("displayed_text")
-        given = [
+        found = [
             (
                 {
                     "start": one.get("start"),
@@ -207,7 +207,7 @@ class _User:
             days, hours, minutes, seconds = map(int, time.groups())
             took = milliseconds(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
         marked: dict[str, list[dict]] = {}
-        for one in given:  # the file does not tell the question, the configuration does
+        for one in found:  # the file does not tell the question, the configuration does
             word = one["name"] if isinstance(one["name"], str) else ""
             of = (
                 name
@@ -246,27 +246,27 @@ class _User:
             yield LostRecord(NO_TEXT, 1, f"{self.file}, {key}")
         raw = key if raw is None else raw
         task = Task(self.file, line, key, required_text(raw, "text"))
-        said = Said(self.who, active_ms=took)
+        answers = RaterAnswers(self.who, active_ms=took)
         for schema, labels in chosen.items():
             if schema in self.schemes and self.schemes[schema].kind == NUMBER:
-                said.numbers.add(schema)
-                said.labels[schema] = [str(value) for value in labels.values() if value not in ("", None)]
+                answers.numbers.add(schema)
+                answers.labels[schema] = [str(value) for value in labels.values() if value not in ("", None)]
                 continue
             written = [labels.pop(name) for name in TEXT_BOXES if name in labels]
             words = "\n".join(one for one in written if isinstance(one, str) and one.strip())
             if words and schema:
-                said.words[schema if not labels else f"{schema} in words"] = words
+                answers.words[schema if not labels else f"{schema} in words"] = words
             if names := [name for name, value in labels.items() if value not in FALSE or str(value) == name]:
-                said.labels[schema] = self._settled(schema, names, changes)
+                answers.labels[schema] = self._settled(schema, names, changes)
         for schema, spans in marked.items():
             for at, span in enumerate(spans):
                 field_of = span.get("target_field")
                 if field_of and field_of not in self.fields:
                     yield LostRecord(f"Labelled passages of {shown(str(field_of))}", 1, f"{self.file}, {key}")
                     continue
-                said.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]", self.offsets))
-        if said.labels or said.spans or said.words:
-            task.people.append(said)
+                answers.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]", self.offsets))
+        if answers.labels or answers.spans or answers.words:
+            task.people.append(answers)
         yield task
 
     def _settled(self, schema: str, names: list[str], changes: list) -> list[str]:

@@ -41,13 +41,13 @@ def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder
         for task in tasks:
             *shown_too, judged = task.texts
             others |= dict.fromkeys(shown_too)
-            beside = {each: task.texts[each] for each in shown_too}
-            append_line(spool / TEXTS, beside | {"id": task.key, "text": task.judged})
-            for said in task.people:
-                labels, spans = _labels(said, questions, names), _spans(said, questions, names, judged)
-                if said.who and (labels or spans):
-                    number = raters.setdefault(said.who, len(raters))
-                    append_line(spool / str(number), [task.key, labels, spans, said.active_ms])
+            more = {each: task.texts[each] for each in shown_too}
+            append_line(spool / TEXTS, more | {"id": task.key, "text": task.judged})
+            for answers in task.people:
+                labels, spans = _labels(answers, questions, names), _spans(answers, questions, names, judged)
+                if answers.who and (labels or spans):
+                    number = raters.setdefault(answers.who, len(raters))
+                    append_line(spool / str(number), [task.key, labels, spans, answers.active_ms])
         for who, number in raters.items():
             _write_state(who, spool / str(number), made / USERS / who / STATE)
         made.mkdir(exist_ok=True)
@@ -62,16 +62,16 @@ def _name_of_spans(question: WrittenQuestion, name: str) -> str:
     return name if question.is_of_passages else f"{name}-spans"
 
 
-def _labels(said: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str]) -> list:
+def _labels(answers: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str]) -> list:
     found = []
     for one in questions:
-        labels = [] if one.is_of_passages else said.labels.get(one.slug, [])
+        labels = [] if one.is_of_passages else answers.labels.get(one.slug, [])
         own = "number" if one.takes_number else TEXT_BOXES[0] if one.takes_text else None
         found += [[{"schema": names[one.slug], "name": own or label}, label] for label in labels]
     return found
 
 
-def _spans(said: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str], judged: str) -> list:
+def _spans(answers: WrittenAnswers, questions: list[WrittenQuestion], names: Mapping[str, str], judged: str) -> list:
     return [
         [
             {
@@ -85,7 +85,7 @@ def _spans(said: WrittenAnswers, questions: list[WrittenQuestion], names: Mappin
             span.label,
         ]
         for one in questions
-        for span in said.spans.get(one.slug, ())
+        for span in answers.spans.get(one.slug, ())
         if span.field == judged
     ]
 
@@ -144,19 +144,19 @@ def _write_config(questions: list[WrittenQuestion], names: Mapping[str, str], ot
 def _schemes(question: WrittenQuestion, name: str) -> Iterator[dict]:
     labels = list(question.labels.values())
     scale = [str(point) for point in range(1, len(labels) + 1)]
-    said = {"name": name, "description": question.title}
+    scheme = {"name": name, "description": question.title}
     if question.takes_number:
-        yield {"annotation_type": "number", **said}
+        yield {"annotation_type": "number", **scheme}
     elif question.takes_text:
-        yield {"annotation_type": TEXT, **said, "textarea": {"on": True}}
+        yield {"annotation_type": TEXT, **scheme, "textarea": {"on": True}}
     elif question.takes_several:
-        yield {"annotation_type": "multiselect", **said, "labels": labels}
+        yield {"annotation_type": "multiselect", **scheme, "labels": labels}
     elif labels == scale:
         ends = {"min_label": labels[0], "max_label": labels[-1]}
-        yield {"annotation_type": LIKERT, **said, "size": len(labels), **ends}
+        yield {"annotation_type": LIKERT, **scheme, "size": len(labels), **ends}
     elif not question.is_of_passages:
-        yield {"annotation_type": "radio", **said, "labels": labels}
+        yield {"annotation_type": "radio", **scheme, "labels": labels}
     if question.passages:
         title = question.title if question.is_of_passages else question.passages_title or question.title
-        said = {"name": _name_of_spans(question, name), "description": title}
-        yield {"annotation_type": SPAN, **said, "labels": list(question.passages.values())}
+        scheme = {"name": _name_of_spans(question, name), "description": title}
+        yield {"annotation_type": SPAN, **scheme, "labels": list(question.passages.values())}
