@@ -98,7 +98,7 @@ class PeopleAnswers:
             if self.decided.setdefault((key, question), (label, answer.at))[0] != label:
                 raise BadCell(self.rater, label, "differs from the final label on an earlier row")
 
-    def each_label(self) -> Iterator[tuple[str, str]]:
+    def answered(self) -> Iterator[tuple[str, str]]:
         """Every question with a label."""
         for answer in chain.from_iterable(self.revisions.values()):
             yield from answer.labels.items()

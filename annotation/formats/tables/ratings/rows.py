@@ -325,7 +325,7 @@ class RatingRows:
 
     def match_checkers(self) -> None:
         known: dict[str, dict[str, str]] = {}
-        for question, label in self.people.each_label():
+        for question, label in self.people.answered():
             known.setdefault(question, {}).update((one, one) for one in self.labels.parts(question, label))
         self.checkers.match(known)
 
