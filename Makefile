@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-# What Assay needs, and with it what tests and linters need.
+# What serves pages (with TORCH, also what local models need), and with it what tests and linters need.
 RUNTIME := $(VENV)/.runtime-ready
 READY := $(VENV)/.ready
-# torch's build: left out, what fits the machine; cpu, cu128 and the like; or none (scripts/install.sh). It is remembered.
+# torch's build: auto, what fits the machine; cpu, cu128 and the like; or none (scripts/install.sh). It is remembered. Left
+# out, the demo is installed without models, and tests with the build that fits the machine.
 TORCH ?= $(shell cat $(RUNTIME) 2>/dev/null)
 
 # Tests and the demo start dozens of processes: with it, each would compile every library anew, for minutes in all.
@@ -55,11 +56,11 @@ ifneq ($(TORCH),$(shell cat $(RUNTIME) 2>/dev/null))
 .PHONY: $(RUNTIME)
 endif
 
-$(RUNTIME): requirements-torch.txt requirements.txt
+$(RUNTIME): requirements.txt
 	@PYTHON="$(PYTHON)" TORCH="$(TORCH)" scripts/install.sh runtime
 	@echo "$(TORCH)" > $@
 
-$(READY): $(RUNTIME) requirements-dev.txt
+$(READY): $(RUNTIME) $(wildcard requirements-*.txt)
 	@TORCH="$(TORCH)" scripts/install.sh dev
 	@touch $@
 

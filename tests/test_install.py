@@ -22,8 +22,8 @@ esac
 @pytest.fixture
 def place(tmp_path):
     """A folder as a clone is, whose environment has a uv, a pip and a Python of this kind."""
-    for name in ("Makefile", "requirements.txt", "requirements-torch.txt", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, tmp_path)
+    for file in (ROOT / "Makefile", *ROOT.glob("requirements*.txt")):
+        shutil.copy(file, tmp_path)
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "install.sh", tmp_path / "scripts")
     for name in ("bin", ".venv/bin"):
@@ -61,19 +61,31 @@ def see_a_gpu(place: Path) -> None:
 
 
 RUNTIME = ".venv/.runtime-ready"
+READY = ".venv/.ready"
+
+
+def test_the_demo_takes_the_small_form_unless_torch_is_chosen(place):
+    _, asked = make(place, RUNTIME)
+    assert torch_lines(asked) == []
+    assert [line.split("-r ")[1:] for line in asked if "-r " in line] == [["requirements.txt "]]
+    _, asked = make(place, RUNTIME, "TORCH=auto")
+    assert torch_lines(asked) and asked[-1].strip().endswith(
+        "-r requirements.txt -r requirements-models.txt -r requirements-papers.txt"
+    )
+    assert make(place, RUNTIME)[1] == []
 
 
 def test_without_a_gpu_torch_is_the_build_for_the_cpu_and_its_size_is_said(place):
-    said, asked = make(place, RUNTIME)
+    said, asked = make(place, READY)
     [torch] = torch_lines(asked)
     assert torch.startswith("uv pip install") and "--torch-backend cpu" in torch and "--reinstall" not in torch
     assert "'cpu' (about 200 MB" in said
-    assert asked.index(torch) < next(n for n, line in enumerate(asked) if line.endswith("-r requirements.txt "))
+    assert asked.index(torch) < next(n for n, line in enumerate(asked) if "-r requirements-models.txt" in line)
 
 
 def test_with_a_gpu_uv_looks_which_build_fits(place):
     see_a_gpu(place)
-    said, asked = make(place, RUNTIME)
+    said, asked = make(place, READY)
     assert "--torch-backend auto" in torch_lines(asked)[0] and "about 3 GB" in said
 
 
@@ -89,12 +101,12 @@ def test_a_build_chosen_by_hand_takes_the_place_of_another_and_is_remembered(pla
 
 @pytest.mark.parametrize("build", ["", "cu128"])
 def test_where_the_index_does_not_answer_pip_takes_torch_first_and_alone(place, build):
-    said, asked = make(place, RUNTIME, *([f"TORCH={build}"] if build else []), INDEX="2")
+    said, asked = make(place, READY, *([f"TORCH={build}"] if build else []), INDEX="2")
     [torch] = torch_lines(asked)
     assert torch.startswith("python -m pip install ") and torch.strip().endswith(
         "version-check -r requirements-torch.txt"
     )
-    assert asked.index(torch) < next(n for n, line in enumerate(asked) if line.endswith("-r requirements.txt "))
+    assert asked.index(torch) < next(n for n, line in enumerate(asked) if "-r requirements-models.txt" in line)
     assert "asked within 5 s" in asked
     assert "does not answer" in said and "about 3 GB" in said and "TORCH=none" in said
 
@@ -102,14 +114,14 @@ def test_where_the_index_does_not_answer_pip_takes_torch_first_and_alone(place, 
 def test_no_torch_by_hand_keeps_it_out_of_what_depends_on_it(place):
     said, asked = make(place, ".venv/.ready", "TORCH=none")
     assert torch_lines(asked) == [] and "no torch" in said
-    installs = [line for line in asked if "-r requirements.txt" in line]
-    assert len(installs) == 2 and all("torch; python_version < '3'" in line for line in installs)
+    [small, full] = [line for line in asked if "-r requirements.txt" in line]
+    assert "requirements-models.txt" not in small and "torch; python_version < '3'" in full
     assert any("uninstall" in line and line.split()[-1] == "torch" for line in asked)
 
 
 def test_what_is_no_build_is_told_before_anything_is_installed(place):
     done = subprocess.run(["make", RUNTIME, "TORCH=gpu"], cwd=place, capture_output=True, text=True)
-    assert done.returncode != 0 and "TORCH is none, cpu, or a build such as cu128; it is 'gpu'" in done.stderr
+    assert done.returncode != 0 and "TORCH is none, auto, cpu, or a build such as cu128; it is 'gpu'" in done.stderr
     assert not (place / RUNTIME).exists()
 
 
@@ -117,7 +129,7 @@ def test_the_demo_needs_no_tools_for_tests_and_the_tests_do(place):
     _, asked = make(place, RUNTIME)
     assert not any("requirements-dev.txt" in line for line in asked)
     _, asked = make(place, ".venv/.ready")
-    assert any("-r requirements.txt -r requirements-dev.txt" in line for line in asked)
+    assert any("-r requirements-papers.txt -r requirements-dev.txt" in line for line in asked)
     os.utime(place / "requirements-dev.txt", (2**32, 2**32))
     assert "install.sh" not in subprocess.run(["make", "-n", "demo"], cwd=place, capture_output=True, text=True).stdout
     assert "install.sh dev" in subprocess.run(["make", "-n", "test"], cwd=place, capture_output=True, text=True).stdout

@@ -72,8 +72,8 @@ def test_a_missing_package_is_named_with_the_command(monkeypatch):
 
 def test_required_versions_are_those_the_project_pins():
     pins = set()
-    for file in ("requirements.txt", "requirements-torch.txt"):
-        pins |= set(re.findall(r"^\S+==\S+", (ROOT / file).read_text("utf-8"), re.MULTILINE))
+    for file in ROOT.glob("requirements*.txt"):
+        pins |= set(re.findall(r"^\S+==\S+", file.read_text("utf-8"), re.MULTILINE))
     required = {package.requirement for info in registry.list_infos() for package in info.packages}
     assert required <= pins
 

@@ -15,10 +15,7 @@ from analysis.papers.leakage.choices import MEASURES
 from analysis.reports.words.numbers import n_of
 from analysis.stats.generation.optimal_assignment import assigned_similarity, similarity_matrix
 
-NO_WORDNET = (
-    "METEOR is undefined: it needs WordNet, which is not on this machine. Install what requirements.txt names; it "
-    "brings WordNet's files."
-)
+NO_WORDNET = "METEOR is undefined: it needs WordNet, which is not on this machine: pip install 'assay[papers]'"
 Pair = tuple[str, str]  # passage, reference
 
 
@@ -34,7 +31,14 @@ class Texts:
             raise ValueError(f"similarity is one of {', '.join(MEASURES)}, not {measure!r}")
         self.measure, self.problem = measure, ""
         self.known: dict[Pair, float] = {}
-        self._score = self._scorer()
+        try:
+            self._score = self._scorer()
+        except ImportError as error:
+            self._score = None
+            self.problem = (
+                f"Texts were not compared: {MEASURES[measure]} needs {error.name}, which is not on this machine: "
+                "pip install 'assay[models,papers]'"
+            )
 
     def _scorer(self) -> Callable[[list[Pair]], Iterable[float | None]] | None:
         if self.measure == "none":
