@@ -48,11 +48,20 @@ def run_command(name: str, arguments: Sequence[str], shown_as: str) -> None:
 
 
 def _own_options(create: Callable[..., ArgumentParser], *names: str, **how: Any) -> ArgumentParser:
-    """The command's parser, whose help leaves out what every command of Django has."""
+    """The command's parser, whose help is short: without what every command of Django has, and with names of options
+    and what they do on one line."""
     parser = create(*names, **how)
+    parser.formatter_class = partial(parser.formatter_class, max_help_position=34)
     for action in parser._actions:
         if HIDDEN.intersection(action.option_strings):
             action.help = SUPPRESS
+    shown = [action for action in parser._actions if action.help != SUPPRESS]
+    if parser.usage is None and len(shown) > 8:
+        wanted = [one for one in shown if one.required and one.option_strings]
+        positional = [one for one in shown if not one.option_strings]
+        words = [f"{one.option_strings[0]} {one.metavar or one.dest.upper()}" for one in wanted]
+        words += [f"[{one.dest}]" if one.nargs == "?" else one.metavar or one.dest for one in positional]
+        parser.usage = " ".join(["%(prog)s [options]", *words])
     return parser
 
 

@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("project", nargs="?", help="the project's slug")
         parser.add_argument("target", nargs="?", type=Path, help="a folder that does not exist yet, or a new .zip")
-        parser.add_argument("--note", default="", help="what this release is for")
+        parser.add_argument("--note", default="", metavar="TEXT", help="what this release is for")
         parser.add_argument(
             "--with",
             action="append",
@@ -51,7 +51,9 @@ class Command(BaseCommand):
             help="the decisions that determine the label of each unit, such as rule:NAME",
         )
         for name in FILTERS:
-            parser.add_argument(argument_of(name), dest=f"only_{name}", help="freeze only these labels")
+            parser.add_argument(
+                argument_of(name), dest=f"only_{name}", metavar=name.upper(), help="freeze only these labels"
+            )
         parser.add_argument(
             "--take", type=Path, metavar="FILES/PART", help="write one project of a release to TARGET.zip"
         )

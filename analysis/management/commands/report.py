@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -37,19 +38,35 @@ WORDS = {
 
 
 class Command(BaseCommand):
-    help = "Compute a report: " + ", ".join(REPORTS)
+    help = "Compute a report of a project, a release or a table of labels."
+    # What `--help` is about: everything is understood in any case.
+    named: Report | None = None
+    is_of_files = False
+
+    def run_from_argv(self, argv):
+        self.named = next((REPORTS[word] for word in argv[2:] if word in REPORTS), None)
+        self.is_of_files = "--from-files" in argv
+        super().run_from_argv(argv)
 
     def add_arguments(self, parser):
+        describe(parser, self.named, self.is_of_files)
         parser.add_argument(
             "subject",
             metavar="PROJECT",
-            help="a project's slug; slug@2 for its second release; with --from-files a release's folder or zip, "
-            "or a table of labels",
+            help="a project's slug (slug@2: its second release), or files with --from-files",
         )
-        parser.add_argument("name", metavar="NAME", choices=list(REPORTS), help=", ".join(REPORTS))
-        parser.add_argument("--format", choices=["table", "json", "svg", "methods", *WRITERS], default="table")
-        parser.add_argument("--picture", help="svg: which picture, where the report has several")
+        parser.add_argument("name", metavar="NAME", choices=list(REPORTS), help=argparse.SUPPRESS)
+        parser.add_argument(
+            "--format",
+            choices=["table", "json", "svg", "methods", *WRITERS],
+            default="table",
+            metavar="FORMAT",
+            help=f"table, json, svg, methods, {', '.join(WRITERS)}",
+        )
+        parser.add_argument("--picture", metavar="NAME", help="svg: which picture, where the report has several")
         parser.add_argument("--from-files", action="store_true", help="PROJECT is a release's files, or a table")
+        whole = parser
+        parser = parser.add_argument_group("tables and releases") if self.is_of_files else Hidden(parser)
         parser.add_argument(
             "--beside",
             dest="siblings",
@@ -94,21 +111,24 @@ class Command(BaseCommand):
         )
         for name in NAMES:
             words = WORDS.get(name, "only these labels count")
-            parser.add_argument(argument_of(name), dest=f"only_{name}", help=words)
-        for option, reports in options_of_all().values():
-            kind = {"type": TYPES.get(option.kind)}
+            metavar = name.rpartition("_")[2].upper()
+            parser.add_argument(argument_of(name), dest=f"only_{name}", metavar=metavar, help=words)
+        own = {option.name: option for option in self.named.options} if self.named else {}
+        for name, option in (options_of_all() | own).items():
+            kind = {"type": TYPES.get(option.kind), "metavar": metavar_of(option)}
             if option.kind == "flag":
                 kind = {"action": "store_true", "default": None}
-            words = f"{', '.join(reports)}: {option.help or option.title}"
-            if isinstance(option.choices, dict):
+            words = option.help or option.title
+            if isinstance(option.choices, dict) and kind.get("metavar") == "CHOICE":
                 words += f" ({', '.join(option.choices)})"
-            parser.add_argument(option.argument, dest=f"option_{option.name}", help=words.replace("%", "%%"), **kind)
+            shown = words.replace("%", "%%") if name in own else argparse.SUPPRESS
+            whole.add_argument(option.argument, dest=f"option_{name}", help=shown, **kind)
 
     def handle(self, *args, subject, name, format, picture, from_files, siblings, level, labels, **options):
         report = get_report(name)
         values = {
             option: options[f"option_{option}"]
-            for option, _ in options_of_all().items()
+            for option in options_of_all()
             if options[f"option_{option}"] is not None
         }
         unknown = sorted(set(values) - {option.name for option in report.options})
@@ -207,10 +227,39 @@ def mapping_of(path: Path | None, shape: TableShape) -> ChosenMapping | None:
     return mapping
 
 
-def options_of_all() -> dict[str, tuple[Option, list[str]]]:
-    """Every option by name, with the reports that have it. Options of one name are of one kind."""
-    options: dict[str, tuple[Option, list[str]]] = {}
-    for report in REPORTS.values():
-        for option in report.options:
-            options.setdefault(option.name, (option, []))[1].append(report.name)
-    return options
+class Hidden:
+    """Adds options that the help does not show."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self.parser = parser
+
+    def add_argument(self, *names: str, **how) -> None:
+        self.parser.add_argument(*names, **how | {"help": argparse.SUPPRESS})
+
+
+def describe(parser: argparse.ArgumentParser, named: Report | None, is_of_files: bool) -> None:
+    """What the help says around the options: of one report, or which reports there are."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    if named is None:
+        parser.usage = "%(prog)s PROJECT NAME [options]"
+        width = max(map(len, REPORTS))
+        parser.epilog = "\n".join(
+            [f"  {name:<{width}}  {report.title}" for name, report in REPORTS.items()]
+            + ["The options of a report are in the help with its name."]
+        )
+        return
+    parser.usage = f"%(prog)s PROJECT {named.name} [options]"
+    parser.description = named.title
+    if not is_of_files:
+        parser.epilog = "Filters of labels, and options of files, are in the help with --from-files."
+
+
+def metavar_of(option: Option) -> str:
+    """What the help calls the option's value."""
+    choices = "|".join(option.choices) if isinstance(option.choices, dict) else ""
+    return choices if 0 < len(choices) <= 40 else {"count": "N", "number": "X"}.get(option.kind, option.kind.upper())
+
+
+def options_of_all() -> dict[str, Option]:
+    """Every option by name. Options of one name are of one kind."""
+    return {option.name: option for report in REPORTS.values() for option in report.options}

@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="or a folder, or hf:OWNER/NAME")
-        parser.add_argument("--format", required=True, choices=list(FORMATS))
+        parser.add_argument("--format", metavar="FORMAT", required=True, choices=list(FORMATS), help=", ".join(FORMATS))
         parser.add_argument("--dataset", required=True, metavar="SLUG", help="created if it does not exist")
         parser.add_argument(
             "--project", metavar="SLUG", help="import the labels into this project; created if it does not exist"
@@ -44,7 +44,9 @@ class Command(BaseCommand):
             metavar="NAME",
             help="the set whose pieces a new project judges (default: pieces without a set)",
         )
-        parser.add_argument("--overlap", type=int, default=0, help="judgements per item in a new project (default 0)")
+        parser.add_argument(
+            "--overlap", metavar="N", type=int, default=0, help="judgements per item in a new project (default 0)"
+        )
         parser.add_argument(
             "--with-settings",
             action="store_true",
@@ -67,8 +69,8 @@ class Command(BaseCommand):
             "--treat",
             default="",
             metavar="KIND=CHOICE,…",
-            help="what to do with odd rows: "
-            + "; ".join(f"{kind}={' or '.join(one.named)}" for kind, one in ODDITIES.items() if one.is_asked),
+            help="what to do with odd rows, such as identical=leave-out; kinds: "
+            + ", ".join(kind for kind, one in ODDITIES.items() if one.is_asked),
         )
         parser.add_argument("--owner", metavar="EMAIL", help="default: the first site administrator")
         parser.add_argument("--title", default="", help="title of the data set, if it is created")
