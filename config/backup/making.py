@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation import __version__
 from annotation.jobs.leftovers import WORKING
 from config.backup import databases
-from config.backup.archive import BackupError, Manifest, ArchiveWriter, verify
+from config.backup.archive import ArchiveWriter, BackupError, Manifest, verify
 
 UNFINISHED = ".part"
 
@@ -108,7 +108,14 @@ def _link_files(folder: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    """Plain files; a folder that is removed meanwhile had none that a row names."""
+
+    def heed(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    found = (Path(place) / name for place, _, names in os.walk(folder, onerror=heed) for name in names)
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def _sync_folder(folder: Path) -> None:

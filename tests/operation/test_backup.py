@@ -16,7 +16,7 @@ import pytest
 from django.conf import settings
 
 from annotation.jobs.versions import code_migrations
-from config.backup import restoring
+from config.backup import making, restoring
 from config.backup.archive import BackupError, Manifest, extract, verify
 from tests.own_database import empty_database
 
@@ -262,3 +262,22 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(filled, tmp_path):
         verify(part)
     filled.manage("backup", destination)
     assert verify(destination) and not part.exists() and not (filled.folder / "backup" / "scratch").exists()
+
+
+def test_a_folder_that_vanishes_is_passed_over_and_one_that_cannot_be_read_is_not(tmp_path, monkeypatch):
+    (tmp_path / "releases" / "working-1").mkdir(parents=True)
+    (tmp_path / "uploads").mkdir()
+    (tmp_path / "uploads" / "kept").touch()
+    scan = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "working-1":
+            raise error
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    error = FileNotFoundError("gone")
+    assert [path.name for path in making._files(tmp_path)] == ["kept"]
+    error = PermissionError("not yours")
+    with pytest.raises(PermissionError):
+        making._files(tmp_path)
