@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 import re
+from contextvars import ContextVar
+from datetime import UTC, datetime
 
+from annotation.jobs.current import job_in_hand
 from config.database import is_away
+
+FORMAT_VARIABLE = "ASSAY_LOG_FORMAT"
+FORMATS = ("text", "json")
+# Of the request that this thread answers; also in the header X-Request-ID of the answer.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 # Invitations, and allauth's links to a new password; as a path, and as the `next` of another address.
 SECRETS = re.compile(r"(invitations(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}", re.IGNORECASE)
@@ -20,6 +30,28 @@ class HidingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return hidden(super().format(record))
+
+
+class JsonFormatter(HidingFormatter):
+    """A JSON object per line, with the ids of the request and of the job in whose course it was logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        values = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": request_id.get(),
+            "job": job_in_hand.get(),
+            "exception": self.formatException(record.exc_info) if record.exc_info else record.exc_text,
+        }
+        return hidden(json.dumps({name: value for name, value in values.items() if value}, ensure_ascii=False))
+
+
+def chosen_formatter(text_format: str | None = None, date_format: str | None = None) -> HidingFormatter:
+    """For servers that log before there are settings."""
+    is_json = os.environ.get(FORMAT_VARIABLE, "").strip() == "json"
+    return JsonFormatter() if is_json else HidingFormatter(text_format, date_format)
 
 
 class DatabaseAway(logging.Filter):

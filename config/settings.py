@@ -14,6 +14,8 @@ from config.corpora import parse_corpora
 from config.environment import Environment
 from config.health.access import LOOPBACK, parse_networks
 from config.health.access import VARIABLE as HEALTH_FROM_VARIABLE
+from config.logs import FORMAT_VARIABLE as LOG_FORMAT_VARIABLE
+from config.logs import FORMATS as LOG_FORMATS
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
 from models_runtime import outside
@@ -45,6 +47,7 @@ ALLOWED_HOSTS = env.items("ASSAY_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::
 HTTPS = env.boolean("ASSAY_HTTPS", not (DEBUG or DEMO))
 CSRF_TRUSTED_ORIGINS = env.items("ASSAY_TRUSTED_ORIGINS")
 LOG_LEVEL = env.text("ASSAY_LOG_LEVEL", "INFO", allowed=("DEBUG", "INFO", "WARNING", "ERROR"))
+LOG_FORMAT = env.text(LOG_FORMAT_VARIABLE, "text", allowed=LOG_FORMATS)
 
 if SECRET_KEY and len(SECRET_KEY) < 32:
     env.problem("ASSAY_SECRET_KEY must have at least 32 characters")
@@ -359,10 +362,11 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "plain": {"()": "config.logs.HidingFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
+        "text": {"()": "config.logs.HidingFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {"()": "config.logs.JsonFormatter"},
     },
     "filters": {"away": {"()": "config.logs.DatabaseAway"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["away"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["away"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},

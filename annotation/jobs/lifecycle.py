@@ -24,6 +24,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from annotation.jobs.current import job_in_hand
 from annotation.jobs.kinds import KINDS
 from annotation.jobs.leases import (
     FINISH_INDEX,
@@ -237,6 +238,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
     handler = _handler_of(job)
     chunk = lease.chunk
     chunk.job = job  # as it was loaded
+    in_hand = job_in_hand.set(str(job.uuid))
     try:
         with kept_alive(lease), limited(lease, job.queue):
             if chunk.index == FINISH_INDEX:
@@ -268,6 +270,8 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
         else:
             wait = retry_seconds(chunk.attempts)
             _reopen(lease, f"{type(error).__name__}: {error}", timezone.now() + timedelta(seconds=wait))
+    finally:
+        job_in_hand.reset(in_hand)
 
 
 def retry_seconds(attempts: int) -> float:
