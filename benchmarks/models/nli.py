@@ -21,6 +21,9 @@ from benchmarks.shared.made_up import druid_rows
 
 # Layers, hidden size, heads, intermediate size, vocabulary.
 SHAPES = {
+    "large": (24, 1024, 16, 4096, 128_100),
+    "roberta-large": (24, 1024, 16, 4096, 50_265),
+    "roberta-tiny": (2, 128, 2, 512, 12_000),
     "base": (12, 768, 12, 3072, 128_100),
     "small": (6, 768, 12, 3072, 128_100),
     "tiny": (2, 128, 2, 512, 12_000),
@@ -37,7 +40,13 @@ TRAINED_ON = 400  # texts that the tokenizer learns its pieces from
 def save_model(folder: Path, texts: list[str], shape: str) -> None:
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-    from transformers import DebertaV2Config, DebertaV2ForSequenceClassification, PreTrainedTokenizerFast
+    from transformers import (
+        DebertaV2Config,
+        DebertaV2ForSequenceClassification,
+        PreTrainedTokenizerFast,
+        RobertaConfig,
+        RobertaForSequenceClassification,
+    )
 
     layers, hidden, heads, intermediate, vocabulary = SHAPES[shape]
     tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
@@ -57,12 +66,22 @@ def save_model(folder: Path, texts: list[str], shape: str) -> None:
         unk_token="[UNK]",
         model_max_length=512,
     ).save_pretrained(folder)
+    common = {
+        "vocab_size": vocabulary,
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": intermediate,
+        "id2label": dict(enumerate(LABELS)),
+        "label2id": {label: place for place, label in enumerate(LABELS)},
+    }
+    torch.manual_seed(0)
+    if shape.startswith("roberta"):
+        config = RobertaConfig(**common, max_position_embeddings=514, type_vocab_size=2, pad_token_id=0)
+        RobertaForSequenceClassification(config).save_pretrained(folder)
+        return
     config = DebertaV2Config(
-        vocab_size=vocabulary,
-        hidden_size=hidden,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        intermediate_size=intermediate,
+        **common,
         type_vocab_size=0,
         relative_attention=True,
         position_buckets=256,
@@ -70,10 +89,7 @@ def save_model(folder: Path, texts: list[str], shape: str) -> None:
         share_att_key=True,
         pos_att_type=["p2c", "c2p"],
         position_biased_input=False,
-        id2label=dict(enumerate(LABELS)),
-        label2id={label: place for place, label in enumerate(LABELS)},
     )
-    torch.manual_seed(0)
     DebertaV2ForSequenceClassification(config).save_pretrained(folder)
 
 

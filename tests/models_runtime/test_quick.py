@@ -163,7 +163,8 @@ def test_an_embedding_model_is_quick_and_says_what_the_librarys_own_says():
     if not quick_linear.is_there():
         pytest.skip("This torch has no such operation")
     folder = str(packaged_model_folder())
-    model, plain = load_model(folder, "cpu", "float32"), SentenceTransformer(folder, device="cpu", local_files_only=True)
+    model = load_model(folder, "cpu", "float32")
+    plain = SentenceTransformer(folder, device="cpu", local_files_only=True)
     linear = [part for part in model.modules() if type(part).__name__ == "Linear"]
     assert len(linear) == 37 and all("forward" in vars(part) for part in linear)
     texts = ["Ice melts.", "The harbour of the town “never” freezes 🧊.", "word " * 400]
