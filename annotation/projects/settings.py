@@ -14,6 +14,8 @@ from annotation.projects.prefill import prefill_runs
 
 # Sections of the form of a new project; of the task, the template names each field.
 TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Suggestions from checkers", "Time"
+# Groups of the form of a project's settings, where they are not its sections.
+ABOUT, DECISIONS = "About the project", "Decisions"
 # Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 
@@ -56,6 +58,7 @@ class ProjectSetting:
     help: str = ""
     _: KW_ONLY
     section: str = ""  # of the form of a new project; empty: it is not asked there
+    group: str = ""  # of the form of settings; empty: the section
     can_change: bool = False  # also when the project has items
     is_public: bool = False  # shown to annotators
     exported: str = ALWAYS
@@ -257,8 +260,8 @@ class RunSetting(ProjectSetting):
 
 
 SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
-    TextSetting("title", "Title", section=TASK, can_change=True, is_public=True),
-    TextSetting("description", "Description", most=20_000, can_change=True, is_public=True),
+    TextSetting("title", "Title", section=TASK, group=ABOUT, can_change=True, is_public=True),
+    TextSetting("description", "Description", most=20_000, group=ABOUT, can_change=True, is_public=True),
     PieceSetSetting(
         "piece_set", "Set of pieces",
         "Where triplets, sub-sentences, atomic claims or aspects are judged: the name of the set that they belong to, "
@@ -288,13 +291,13 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     ),
     RunSetting(
         "prefill_run", "Suggestions come from", "The checker run whose suggestions annotators see.",
-        can_change=True, exported=NEVER,
+        group=SUGGESTIONS, can_change=True, exported=NEVER,
     ),
     FlagSetting(
         "shows_decisions", "Show annotators what was decided of items that they have answered",
         "The label and its reason, never others' answers or notes. Answers that they change afterwards are marked and, "
         "by default, left out of agreement.",
-        can_change=True, exported=UNLESS_DEFAULT,
+        group=DECISIONS, can_change=True, exported=UNLESS_DEFAULT,
     ),
     NumberSetting(
         "minimum_seconds", "Minimum time per item", "Annotators are asked to confirm faster answers. 0: no minimum.",

@@ -43,7 +43,7 @@ def test_a_project_asks_in_its_own_way_and_stores_what_the_task_stores(
 ):
     page = open_context(researcher).new_page()
     page.goto(f"/projects/{project.slug}/settings/")
-    page.get_by_role("link", name="Edit the questions").click()
+    page.get_by_role("link", name="Questions").click()
     page.wait_for_url("**/questions/")  # loaded: what is typed before the scripts listen is not previewed
     preview = page.locator("#options-preview")
     expect(preview.locator("[data-dimension=relevance]")).to_be_visible()

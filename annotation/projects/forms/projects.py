@@ -88,6 +88,14 @@ class ProjectSettingsForm(SharedForm, forms.Form):
         super().__init__(*args, **kwargs)
         self.fields |= {one.field_name: one.form_field(project) for one in changeable()}
 
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        titles = {one.field_name: one.group or one.section for one in changeable()}
+        return [
+            (title, [self[name] for name, of in titles.items() if of == title])
+            for title in dict.fromkeys(titles.values())
+        ]
+
     def clean(self):
         cleaned = super().clean()
         if cleaned.get("prefill") not in (None, Project.Prefill.OFF) and not cleaned.get("prefill_run"):

@@ -59,7 +59,12 @@ OUTLOOKS = {
         ),
         Outlook("finished", "All done", "This project needs no more judgements. Thank you."),
         Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
-        Outlook("preparing", "Nothing to label yet", "The items of this project are being made.", LOOK_AGAIN),
+        Outlook(
+            "preparing",
+            "Creating items",
+            "Labelling begins when they are ready; this page checks by itself.",
+            LOOK_AGAIN,
+        ),
         Outlook(
             "paused",
             "The project is paused",

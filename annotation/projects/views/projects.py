@@ -76,9 +76,9 @@ def project_new(request):
         project = service.create_project(request.user, **form.arguments())
         job = start_item_job(project, request.user)
         if job.progress_total:
-            messages.success(request, "The project was created; its items are being made. Now invite annotators")
+            messages.success(request, "Project created. Its items follow in a moment; meanwhile, invite annotators")
         else:
-            messages.success(request, "The project was created; there is nothing to judge yet")
+            messages.success(request, "Project created. It has no items yet; Next says what to do")
         return redirect("project_options" if "adapt" in request.POST else "project_detail", project.slug)
     return render(request, "annotation/projects/new.html", {"form": form, "datasets": datasets})
 
