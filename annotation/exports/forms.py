@@ -46,6 +46,7 @@ class ExportForm(forms.Form):
         }
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
+        self.usual = [TITLES[kind] for kind in kinds]  # what is ticked unless chosen otherwise
         self.fields["decisions"].choices = sets_for(project)
         kind = project.type
         more = "" if kind.anchor_kind == kind.unit_kind else ", and with them all of the item that they are in"

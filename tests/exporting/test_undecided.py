@@ -88,10 +88,10 @@ def test_the_page_offers_the_sets_and_says_what_has_no_label(study, settings, tm
     project, _ = study
     client, here = client_of(project.created_by), f"/projects/{project.slug}/exports/"
     cases.recount(project)
-    settling = f'3 items have answers that differ and that nobody decided. <a href="/projects/{project.slug}/rules/">'
-    assert settling in client.get(here).content.decode()
+    undecided = f'3 items have different answers and no decision: <a href="/projects/{project.slug}/rules/">'
+    assert undecided in client.get(here).content.decode()
     run_rule(project, None, "first", "majority", {"ties": "first", "question": "stance"})
-    assert "Decide them with a rule" not in client.get(here).content.decode()
+    assert "decide by a rule" not in client.get(here).content.decode()
     page = client.get(here).content.decode()
     assert "Decisions of the rule first, after people&#x27;s" in page and "leave out their rows" in page
     said = {"kinds": "tsv", "decisions": "rule:first", "without_label": "leave-out"}

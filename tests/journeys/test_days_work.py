@@ -188,6 +188,7 @@ def the_change_is_said(open_context, team: SimpleNamespace) -> None:
         expect(one.get_by_role("main")).to_contain_text("1 answer changed after the decision")
         expect(one.get_by_role("main")).to_contain_text("at the decision: Supports")
     page.goto(f"{project}/exports/")
+    use(page.get_by_text("Other formats and labels"))
     use(page.get_by_label("Tables of labels (CSV)"), "Space")
     use(page.get_by_role("button", name="Export", exact=True))
     expect(page.get_by_role("heading", name="Export of")).to_be_visible()

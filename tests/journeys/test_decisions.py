@@ -127,6 +127,7 @@ def test_from_disagreement_to_a_label_for_every_pair(open_context, world):
     page.goto(f"/projects/{project.slug}/rules/new/lift/?question=stance")
     looked_at(page, "rule-table")
     page.goto(f"/projects/{project.slug}/exports/")
+    page.get_by_text("Other formats and labels").click()
     page.get_by_role("combobox", name="Labels").select_option("rule:small-ones")
     page.get_by_label("Units without a label").select_option("leave-out")
     page.get_by_role("button", name="Export").click()

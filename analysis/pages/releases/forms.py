@@ -65,7 +65,11 @@ class ReleaseForm(forms.Form):
 
     @property
     def of_release(self):
-        return [self[name] for name in self.fields if name not in FILTERS]
+        return [self[name] for name in ("version", "note")]
+
+    @property
+    def of_contents(self):
+        return [self[name] for name in ("projects", "decisions") if name in self.fields]
 
     @property
     def of_filters(self):

@@ -214,6 +214,7 @@ def test_a_file_with_emoji_and_overlapping_highlights_goes_in_and_out_in_chromiu
     page.get_by_role("link", name="Go to the project").click()
     page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Exports").click()
+    page.get_by_text("Other formats and labels").click()
     page.get_by_label("Label Studio JSON").check()
     page.get_by_role("button", name="Export", exact=True).click()
     expect(page.get_by_role("heading", name="Export of")).to_be_visible()
