@@ -12,7 +12,6 @@ from annotation.machines import views as machines
 from annotation.machines.kinds import run_kinds
 from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
-from annotation.machines.training import views as training
 from annotation.projects.views import projects
 from annotation.webhooks import views as webhooks
 from annotation.work.views import label_sets, labelling, options, own_answers
@@ -32,7 +31,6 @@ urlpatterns = [
     *own_answers.urlpatterns,
     *(page for kind in run_kinds().values() for page in machines.pages_of(kind)),
     *checkers.urlpatterns,
-    *training.urlpatterns,
     *prompts.urlpatterns,
     *exports.urlpatterns,
     *webhooks.urlpatterns,

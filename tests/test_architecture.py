@@ -26,6 +26,7 @@ BELOW_ROOMS = (
     "annotation.incoming",
     "annotation.markdown",
     "annotation.models",
+    "annotation.shapes",
     "annotation.task_types",
 )
 RUNTIME_OF_EDGES = ("models_runtime.contracts", "models_runtime.egress", "models_runtime.registry")
@@ -90,6 +91,7 @@ ALLOWED = {
     "annotation.models": ("annotation.task_types",),
     "annotation.formats": ("annotation.incoming", "annotation.task_types.base", "plugins"),
     "annotation.incoming": (),
+    "annotation.shapes": ("annotation.incoming",),
     "annotation.task_types": ("plugins",),
     "models_runtime": ("plugins",),
     "plugins": (),

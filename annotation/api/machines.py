@@ -1,75 +1,72 @@
-"""Checker runs with what they said, and what was trained."""
+"""Runs of machines of all kinds, prompts, and what checkers say."""
 
-from dataclasses import asdict
-from typing import ClassVar
+from collections.abc import Mapping
+from inspect import getdoc
+from types import MappingProxyType
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
 from annotation.api import shapes
-from annotation.api.problems import Problem, invalid_form
+from annotation.api.problems import Problem
 from annotation.api.routes import UUID, Listing, Parts, QueryFilter, Route
 from annotation.api.tokens import READ
 from annotation.api.uploading import IntoRun
+from annotation.machines.kinds import RunKind
 from annotation.machines.prompts import splitting, versions
-from annotation.machines.retrieval import expansions, publishing, retrieving
+from annotation.machines.retrieval import expansions
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
-from annotation.machines.runs.queries import costs
 from annotation.machines.runs.queries.costs import CostEstimate
-from annotation.machines.runs.retrieved import RetrievedPassages, why_not
+from annotation.machines.runs.shapes import EstimateShape, RunShape
 from annotation.machines.runs.uploading import LABELS, SCORES
-from annotation.machines.training import training
-from annotation.machines.training.forms import TrainingForm
-from annotation.models import (
-    CheckerRun,
-    HeldOutPart,
-    Job,
-    MachineRun,
-    Project,
-    RetrievalRun,
-    Score,
-    Suggestion,
-    TrainedModel,
-)
+from annotation.models import HeldOutPart, Job, RetrievalRun, Score, Suggestion
 from annotation.work import showing
-from annotation.work.label_access import API, labels_served
 
 
-class RunsRoute(Listing):
-    """Runs of checkers, and what was uploaded of checkers elsewhere."""
+class KindRoute(Route):
+    """A route of one kind of runs, which declares what it shows and takes."""
 
-    shape, request_shape, status = shapes.RunShape, shapes.NewRun, 202
-    filters = {"checker": QueryFilter("checker"), "state": QueryFilter("job__state", Job.State.values)}
+    kind: RunKind | None = None
+    descriptions: Mapping[str, str] = MappingProxyType({})  # by verb
+
+
+class RunsRoute(KindRoute, Listing):
+    status = 202
+    shape = property(lambda self: self.kind.shape)
+    request_shape = property(lambda self: self.kind.request_shape)
+    descriptions = property(lambda self: {"GET": self.kind.described, "POST": getdoc(self.kind.start)})
+
+    @property
+    def filters(self) -> dict[str, QueryFilter]:
+        named = [self.kind.machine] if self.kind.machine else []
+        return {one: QueryFilter(one) for one in named} | {"state": QueryFilter("job__state", Job.State.values)}
 
     def rows(self, request, slug):
-        project = access.project_for(request.user, slug, RESEARCHER)
-        return project.checker_runs.select_related("job", "project")
+        self.project = self.kind.project_for(request.user, slug)
+        return self.kind.model.objects.filter(project=self.project).select_related("job", "project")
+
+    def prepared(self, page: list) -> list:
+        self.shown = self.kind.shown_with(self.request, self.project, page)
+        return page
+
+    def shown_with(self, request) -> dict:
+        return super().shown_with(request) | self.shown
 
     def post(self, request, slug):
-        """Start a run of one of Assay's checkers over the project's units."""
-        project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.validated_body(request)
-        run = suggesting.start_run(
-            project,
-            request.user,
-            asked["checker"],
-            asked["parameters"],
-            asked["queue"],
-            again=asked["again"],
-            limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
-            retrieved=_passages(asked),
-        )
-        return self.respond(run, Location=f"/api/v1/runs/{run.uuid}/")
+        project = self.kind.project_for(request.user, slug)
+        run, *_ = self.kind.start(project, request.user, self.validated_body(request))
+        return self.respond(run, Location=f"/api/v1/{self.kind.name}s/{run.uuid}/")
 
 
 class EstimateRoute(Route):
     """POST what would start a run: about what it would cost. Nothing is started."""
 
-    response_shape, scopes = shapes.EstimateShape, {"POST": READ}
+    response_shape, scopes = EstimateShape, {"POST": READ}
 
     def respond_estimate(self, estimate: CostEstimate | None) -> Response:
         if estimate is None:
@@ -77,43 +74,49 @@ class EstimateRoute(Route):
         return self.respond(estimate)
 
 
-class RunEstimateRoute(EstimateRoute):
-    """About what a run of a checker would cost: as the newest run with these parameters took per unit, or from the
-    requests for some of the units. POST what would start it; nothing is started."""
-
-    request_shape = shapes.NewRun
+class RunEstimateRoute(KindRoute, EstimateRoute):
+    request_shape = property(lambda self: self.kind.request_shape)
+    descriptions = property(lambda self: {"POST": getdoc(self.kind.estimate)})
 
     def post(self, request, slug):
-        project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.validated_body(request)
-        passages = _passages(asked)
-        suggesting.checker_info(project.type, asked["checker"], retrieved=passages is not None)
-        if passages and (reason := why_not(passages, project, request.user)):
-            raise Problem(409, reason)
-        return self.respond_estimate(costs.estimate_of(project, asked["checker"], asked["parameters"], passages))
+        project = self.kind.project_for(request.user, slug)
+        return self.respond_estimate(self.kind.estimate(project, request.user, self.validated_body(request)))
 
 
-def _passages(asked: dict) -> RetrievedPassages | None:
-    return RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked["retrieval"] else None
-
-
-class MachineRunRoute(Route):
-    """One run."""
-
-    model: ClassVar[type[MachineRun]]
+class RunRoute(KindRoute):
+    shape = property(lambda self: self.kind.shape)
+    descriptions = property(lambda self: {"GET": self.kind.run_described})
 
     def get(self, request, uuid):
-        return Response(self.shape(access.run_for(request.user, uuid, self.model)).data)
+        run = access.run_for(request.user, uuid, self.kind.model)
+        return Response(self.shape(run, context=self.kind.shown_with(request, run.project, [run])).data)
 
 
-class RunDetailRoute(MachineRunRoute):
-    model, shape = CheckerRun, shapes.RunShape
+class PublishRunRoute(KindRoute):
+    response_shape, status = shapes.JobShape, 202
+    request_shape = property(lambda self: self.kind.publishing.shape)
+    descriptions = property(lambda self: {"POST": self.kind.publishing.described})
+
+    def post(self, request, uuid):
+        run = access.run_for(request.user, uuid, self.kind.model, edit=True)
+        job = self.kind.publishing.start(request.user, run, **self.validated_body(request))
+        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
+
+
+def routes_of(kind: RunKind) -> list[URLPattern]:
+    runs, run = f"projects/<slug:slug>/{kind.name}s/", f"{kind.name}s/<uuid:uuid>/"
+    routes = {"s": (runs, RunsRoute), "": (run, RunRoute)}
+    if kind.estimate:
+        routes["_estimate"] = (f"{runs}estimate/", RunEstimateRoute)
+    if kind.publishing:
+        routes["_publish"] = (f"{run}publish/", PublishRunRoute)
+    return [path(place, at.as_view(kind=kind), name=f"api_{kind.name}{end}") for end, (place, at) in routes.items()]
 
 
 class ShowRunRoute(Route):
     """Make a run's suggestions the ones that annotators are shown, under the project's policy."""
 
-    request_shape, response_shape = shapes.Nothing, shapes.RunShape
+    request_shape, response_shape = shapes.Nothing, RunShape
 
     def post(self, request, uuid):
         run = access.run_for(request.user, uuid)
@@ -142,7 +145,7 @@ class PromptsRoute(Listing):
 class PromptRoute(Route):
     """A version with what it changed of the one before. POST runs it on the labelled units of a part."""
 
-    shape, request_shape, response_shape, status = shapes.PromptShape, shapes.NewTrial, shapes.RunShape, 202
+    shape, request_shape, response_shape, status = shapes.PromptShape, shapes.NewTrial, RunShape, 202
 
     def get(self, request, slug, number):
         project = access.project_for(request.user, slug, RESEARCHER)
@@ -154,7 +157,7 @@ class PromptRoute(Route):
         project = access.project_for(request.user, slug, RESEARCHER)
         version = get_object_or_404(project.prompts, number=number)
         asked = self.validated_body(request)
-        limits = CostLimits(asked["limit_tokens"], asked["limit_money"])
+        limits = CostLimits.asked(asked)
         run = versions.start(
             version, request.user, asked["part"], asked["parameters"], limits=limits, again=asked["again"]
         )
@@ -191,71 +194,6 @@ class HeldOutRoute(Route):
         if reason := versions.why_none(project):
             raise Problem(409, reason)
         return self.respond(splitting.hold_out(project, request.user, self.validated_body(request)["percent"]))
-
-
-class RetrievalsRoute(Listing):
-    """Retrievals: rankings of passages, and the evidence pipeline."""
-
-    shape, request_shape, status = shapes.RetrievalShape, shapes.NewRetrieval, 202
-    filters = {"retriever": QueryFilter("retriever"), "state": QueryFilter("job__state", Job.State.values)}
-
-    def rows(self, request, slug):
-        return access.project_for(request.user, slug, RESEARCHER).retrieval_runs.select_related("job")
-
-    def post(self, request, slug):
-        """Start one. A preset fills in parameters; those that are given come before it."""
-        project = access.project_for(request.user, slug, RESEARCHER)
-        asked = self.validated_body(request)
-        run = retrieving.start(project, request.user, _wanted(asked), asked["queue"], again=asked["again"])
-        return self.respond(run, Location=f"/api/v1/retrievals/{run.uuid}/")
-
-
-class RetrievalEstimateRoute(EstimateRoute):
-    """About what the documents and queries would cost that a language model makes up for a retrieval. POST what would
-    start it; nothing is started."""
-
-    request_shape = shapes.NewRetrieval
-
-    def post(self, request, slug):
-        project = access.project_for(request.user, slug, RESEARCHER)
-        wanted = _wanted(self.validated_body(request)).with_documents()
-        retrieving.retriever_info(wanted)
-        return self.respond_estimate(expansions.estimate_of(project, wanted.asks, wanted.parameters))
-
-
-def _wanted(asked: dict) -> retrieving.RetrievalRequest:
-    return retrieving.RetrievalRequest(
-        asked["retriever"],
-        asked["asks"],
-        asked["corpus"],
-        asked["top"],
-        asked["parameters"],
-        asked["replays"],
-        *_stored(asked["documents"]),
-        limits=CostLimits(asked["limit_tokens"], asked["limit_money"]),
-    ).with_preset(asked["preset"] or "")
-
-
-def _stored(documents: dict | None) -> tuple:
-    return (retrieving.DocumentGenerator.of(documents), documents["repetition"]) if documents else ()
-
-
-class RetrievalDetailRoute(MachineRunRoute):
-    """One retrieval."""
-
-    model, shape = RetrievalRun, shapes.RetrievalShape
-
-
-class RetrievalPublishRoute(Route):
-    """Publish the best passages of a retrieval as evidence: a job does it."""
-
-    request_shape, response_shape, status = shapes.PublishedPassages, shapes.JobShape, 202
-
-    def post(self, request, uuid):
-        run = access.run_for(request.user, uuid, RetrievalRun, edit=True)
-        asked = self.validated_body(request)
-        job = publishing.start(request.user, run, asked["top"], asked["context"])
-        return self.respond(job, Location=f"/api/v1/jobs/{job.uuid}/")
 
 
 class RetrievalDocumentsRoute(Route):
@@ -317,55 +255,3 @@ class ScoresRoute(IntoRun, RunRows):
     says = SCORES
     model, shape = Score, shapes.ScoreShape
     filters = OF_A_RUN | {"name": QueryFilter("name")}
-
-
-class TrainingsRoute(Listing):
-    """Checkers that were trained on the project's labels. Whoever still labels here is not told how well."""
-
-    shape, request_shape, status = shapes.TrainingShape, shapes.NewTraining, 202
-    filters = {"state": QueryFilter("job__state", Job.State.values)}
-
-    def rows(self, request, slug):
-        self.project = access.project_for(request.user, slug, RESEARCHER)
-        return self.project.trained_models.select_related("job")
-
-    def prepared(self, page: list) -> list:
-        self.is_blind = _told_figures(self.request, self.project, page)
-        return page
-
-    def shown_with(self, request) -> dict:
-        return {"is_blind": self.is_blind}
-
-    def post(self, request, slug):
-        """Train a checker on the labels that there are now. What the body leaves out is as the page's form begins."""
-        project = access.project_for(request.user, slug, RESEARCHER)
-        form = TrainingForm(project, asdict(training.TrainingRequest()) | self.validated_body(request))
-        if not form.is_valid():
-            raise invalid_form(form)
-        try:
-            model = training.start_training(project, request.user, form.request())
-        except training.TooFewLabels as error:
-            is_blind = access.has_open_work(request.user, project)
-            raise Problem(409, "There are too few labels to learn from yet" if is_blind else str(error)) from None
-        shown = self.shape(model, context={"is_blind": True}).data
-        return Response(shown, status=202, headers={"Location": f"/api/v1/trainings/{model.uuid}/"})
-
-
-class TrainingDetailRoute(Route):
-    """One training. `model` names what was trained: POST to the project's runs with the checker `trained` and
-    `{"model": ...}` as parameters lets it judge all units."""
-
-    shape = shapes.TrainingShape
-
-    def get(self, request, uuid):
-        model = access.run_for(request.user, uuid, TrainedModel)
-        is_blind = _told_figures(request, model.project, [model])
-        return Response(self.shape(model, context={"is_blind": is_blind}).data)
-
-
-def _told_figures(request, project: Project, models: list[TrainedModel]) -> bool:
-    """Whether whoever asks still labels here; others are told how well the models do, which is noted."""
-    is_blind = access.has_open_work(request.user, project)
-    if not is_blind and any(model.figures for model in models):
-        labels_served(request, project, API)
-    return is_blind

@@ -19,7 +19,7 @@ from annotation.imports.staged_job import PublishingProblem
 from annotation.imports.uploads import UploadError
 from annotation.jobs.lifecycle import SameJob, TooManyJobs
 from annotation.machines.drafts.reviewing import ReviewError
-from annotation.machines.runs.starting import RunError, SameRun
+from annotation.machines.runs.starting import InvalidForm, RunError, SameRun
 from annotation.machines.training.training import TrainingError
 from annotation.projects.invitations import InvitationError
 from annotation.projects.managing import ProjectError
@@ -97,6 +97,8 @@ def refused(error: APIException) -> JsonResponse:
 def exception_handler(error: Exception, context: dict) -> Response | None:
     """Of every route of the REST framework. None, which is 500, for what nobody expected."""
     headers, more = {}, {}
+    if isinstance(error, InvalidForm):
+        error = invalid_form(error.form)
     if isinstance(error, ValidationError):
         status, errors = 422, list(_fields(error.detail))
         detail = "; ".join(f"{one['field']}: {one['message']}".lstrip(": ") for one in errors)

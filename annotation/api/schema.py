@@ -40,11 +40,15 @@ class RouteSchema(AutoSchema):
 
     def get_summary(self) -> str:
         """The first sentence, which lists of operations show beside the address."""
-        return " ".join(super().get_description().split()).partition(". ")[0].rstrip(".")
+        return " ".join(self._described().split()).partition(". ")[0].rstrip(".")
 
     def get_description(self) -> str:
         scope = self.view.scope_of(self.method)
-        return f"{super().get_description()}\n\nScope: `{scope}`."
+        return f"{self._described()}\n\nScope: `{scope}`."
+
+    def _described(self) -> str:
+        """As routes of a kind of runs declare it, and others say in their docstrings."""
+        return getattr(self.view, "descriptions", {}).get(self.method) or super().get_description()
 
     def get_override_parameters(self) -> list:
         if self.method == "POST":

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
+from annotation.machines.kinds import run_kinds
+
 from . import (
     claims,
     datasets,
     docs,
     exports,
-    generations,
     jobs,
     machines,
     people,
@@ -57,8 +58,7 @@ urlpatterns = [
     path("projects/<slug:slug>/labels/", uploading.LabelsRoute.as_view(), name="api_labels"),
     path("projects/<slug:slug>/annotations/", projects.AnnotationsRoute.as_view(), name="api_annotations"),
     path("projects/<slug:slug>/decisions/", projects.DecisionsRoute.as_view(), name="api_decisions"),
-    path("projects/<slug:slug>/runs/", machines.RunsRoute.as_view(), name="api_runs"),
-    path("projects/<slug:slug>/runs/estimate/", machines.RunEstimateRoute.as_view(), name="api_run_estimate"),
+    *(route for kind in run_kinds().values() for route in machines.routes_of(kind)),
     path("projects/<slug:slug>/prompts/", machines.PromptsRoute.as_view(), name="api_prompts"),
     path("projects/<slug:slug>/prompts/<int:number>/", machines.PromptRoute.as_view(), name="api_prompt"),
     path(
@@ -69,48 +69,13 @@ urlpatterns = [
     path("projects/<slug:slug>/held-out/", machines.HeldOutRoute.as_view(), name="api_held_out"),
     path("projects/<slug:slug>/suggestions/", machines.SuggestionsRoute.as_view(), name="api_suggestions"),
     path("projects/<slug:slug>/scores/", machines.ScoresRoute.as_view(), name="api_scores"),
-    path("projects/<slug:slug>/trainings/", machines.TrainingsRoute.as_view(), name="api_trainings"),
-    path("trainings/<uuid:uuid>/", machines.TrainingDetailRoute.as_view(), name="api_training"),
     path("datasets/<slug:slug>/claim-collections/", claims.CollectionsRoute.as_view(), name="api_claim_collections"),
     path("claim-collections/<uuid:uuid>/", claims.CollectionRoute.as_view(), name="api_claim_collection"),
     path("claim-collections/<uuid:uuid>/choice/", claims.ChoiceRoute.as_view(), name="api_claim_choice"),
     path("claim-collections/<uuid:uuid>/publish/", claims.PublishRoute.as_view(), name="api_claims_publish"),
-    path("projects/<slug:slug>/retrievals/", machines.RetrievalsRoute.as_view(), name="api_retrievals"),
-    path(
-        "projects/<slug:slug>/retrievals/estimate/",
-        machines.RetrievalEstimateRoute.as_view(),
-        name="api_retrieval_estimate",
-    ),
-    path("retrievals/<uuid:uuid>/", machines.RetrievalDetailRoute.as_view(), name="api_retrieval"),
-    path("retrievals/<uuid:uuid>/publish/", machines.RetrievalPublishRoute.as_view(), name="api_retrieval_publish"),
     path(
         "retrievals/<uuid:uuid>/documents/", machines.RetrievalDocumentsRoute.as_view(), name="api_retrieval_documents"
     ),
-    path("projects/<slug:slug>/generations/", generations.GenerationsRoute.as_view(), name="api_generations"),
-    path(
-        "projects/<slug:slug>/generations/estimate/",
-        generations.GenerationEstimateRoute.as_view(),
-        name="api_generation_estimate",
-    ),
-    path("projects/<slug:slug>/extractions/", generations.ExtractionsRoute.as_view(), name="api_extractions"),
-    path(
-        "projects/<slug:slug>/extractions/estimate/",
-        generations.ExtractionEstimateRoute.as_view(),
-        name="api_extraction_estimate",
-    ),
-    path("extractions/<uuid:uuid>/", generations.ExtractionDetailRoute.as_view(), name="api_extraction"),
-    path(
-        "extractions/<uuid:uuid>/publish/",
-        generations.ExtractionPublishRoute.as_view(),
-        name="api_extraction_publish",
-    ),
-    path("generations/<uuid:uuid>/", generations.GenerationDetailRoute.as_view(), name="api_generation"),
-    path(
-        "generations/<uuid:uuid>/publish/",
-        generations.GenerationPublishRoute.as_view(),
-        name="api_generation_publish",
-    ),
-    path("runs/<uuid:uuid>/", machines.RunDetailRoute.as_view(), name="api_run"),
     path("runs/<uuid:uuid>/show/", machines.ShowRunRoute.as_view(), name="api_run_show"),
     path("projects/<slug:slug>/webhooks/", webhooks.WebhooksRoute.as_view(), name="api_webhooks"),
     path("webhooks/<uuid:uuid>/", webhooks.WebhookDetailRoute.as_view(), name="api_webhook"),

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import has_open_work, may_edit_dataset, run_for
 from annotation.imports.staged_job import PublishingProblem
 from annotation.jobs.queries import progress_of
-from annotation.machines.kinds import RunKind, kind_of
+from annotation.machines.kinds import MachineKind, RunKind, kind_of
 from annotation.machines.runs import limits
 from annotation.machines.runs.forms import LimitsForm
 from annotation.machines.runs.queries import costs
@@ -31,7 +31,7 @@ from models_runtime.contracts import CheckerInfo, ParameterError
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def start_page(request, slug, kind: RunKind):
+def start_page(request, slug, kind: MachineKind):
     """The runs that there are, and a form for each machine that can run here."""
     project = kind.project_for(request.user, slug)
     infos, choices = kind.offered(request, project)
@@ -77,7 +77,7 @@ def _entry(info: CheckerInfo, form: Form, is_open: bool, same: MachineRun | None
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def run_estimate(request, slug, kind: RunKind, **chosen: str):
+def run_estimate(request, slug, kind: MachineKind, **chosen: str):
     """What the run would cost that the form asks for, or one with the values that the form begins with: a part of the
     form's page, since counting takes a moment."""
     project, estimate, problem = kind.project_for(request.user, slug), None, ""
@@ -103,11 +103,11 @@ def to_run(run: MachineRun):
 
 @login_required
 @require_safe
-def run_detail(request, uuid, kind: RunKind):
+def run_detail(request, uuid, kind: MachineKind):
     return _render_run(request, run_for(request.user, uuid, kind.model), kind)
 
 
-def _render_run(request, run: MachineRun, kind: RunKind, *, status: int = 200, **more: Any):
+def _render_run(request, run: MachineRun, kind: MachineKind, *, status: int = 200, **more: Any):
     context = _progress(run, kind) | {
         "project": run.project,
         "info": queries.info_of(run),
@@ -123,7 +123,7 @@ def _render_run(request, run: MachineRun, kind: RunKind, *, status: int = 200, *
     return render(request, kind.template, context | kind.parts(request, run) | more, status=status)
 
 
-def _publishing(request, run: MachineRun, kind: RunKind) -> dict[str, Any]:
+def _publishing(request, run: MachineRun, kind: MachineKind) -> dict[str, Any]:
     published = kind.publishing.jobs_of(run)
     return {
         "publishings": published,
@@ -143,13 +143,13 @@ def _limits_form(run: MachineRun) -> LimitsForm | None:
     return LimitsForm(initial={"limit_tokens": now.tokens, "limit_money": now.money})
 
 
-def _progress(run: MachineRun, kind: RunKind) -> dict[str, Any]:
+def _progress(run: MachineRun, kind: MachineKind) -> dict[str, Any]:
     return {"run": run, "job": run.job, "run_kind": kind, "progress": queries.progress_of(run)}
 
 
 @login_required
 @require_safe
-def run_progress(request, uuid, kind: RunKind):
+def run_progress(request, uuid, kind: MachineKind):
     """The moving part of a run's page. When the job ends, the page around it is reloaded."""
     run = run_for(request.user, uuid, kind.model)
     response = render(request, "annotation/runs/progress.html", _progress(run, kind))
@@ -160,7 +160,7 @@ def run_progress(request, uuid, kind: RunKind):
 
 @login_required
 @require_POST
-def run_retry(request, uuid, kind: RunKind):
+def run_retry(request, uuid, kind: MachineKind):
     run = run_for(request.user, uuid, kind.model)
     if not kind.retry(run, include_permanent="permanent" in request.POST):
         messages.info(request, "There is nothing to retry")
@@ -169,7 +169,7 @@ def run_retry(request, uuid, kind: RunKind):
 
 @login_required
 @require_POST
-def run_limits(request, uuid, kind: RunKind):
+def run_limits(request, uuid, kind: MachineKind):
     """Other limits; a run that has stopped goes on."""
     run = run_for(request.user, uuid, kind.model)
     form = LimitsForm(request.POST)
@@ -186,7 +186,7 @@ def run_limits(request, uuid, kind: RunKind):
 
 @login_required
 @require_POST
-def run_publish(request, uuid, kind: RunKind):
+def run_publish(request, uuid, kind: MachineKind):
     """What the run made becomes content of the data set."""
     run = run_for(request.user, uuid, kind.model, edit=True)
     form = kind.publishing.form(run, request.POST)
@@ -201,6 +201,8 @@ def run_publish(request, uuid, kind: RunKind):
 
 def pages_of(kind: RunKind) -> list[URLPattern]:
     """The URLs of all its pages."""
+    if not isinstance(kind, MachineKind):
+        return [*kind.pages]
     views = {
         "estimate": (f"{kind.list_path}<slug:{kind.machine}>/estimate/", run_estimate),
         "detail": (f"{kind.path}<uuid:uuid>/", run_detail),

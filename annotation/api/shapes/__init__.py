@@ -1,6 +1,6 @@
 """What the API shows of things, and what it takes: keys and UUIDs, never row numbers. Its schema is made of this."""
 
-from .base import (
+from annotation.shapes import (
     Choice,
     ErrorShape,
     Keys,
@@ -9,6 +9,7 @@ from .base import (
     ProblemShape,
     Shape,
 )
+
 from .content import (
     AnnotationShape,
     ContentShape,
@@ -59,29 +60,15 @@ from .jobs import (
 )
 from .machines import (
     ClaimCollectionShape,
-    EstimateShape,
-    ExtractionShape,
-    GenerationShape,
     HeldOutShape,
     NewChoice,
     NewClaimCollection,
-    NewExtraction,
-    NewGeneration,
     NewPrompt,
-    NewRetrieval,
-    NewRun,
-    NewTraining,
     NewTrial,
     PromptShape,
     PublishedClaims,
-    PublishedDrafts,
-    PublishedPassages,
-    RetrievalShape,
-    RunShape,
     ScoreShape,
-    StoredDocuments,
     SuggestionShape,
-    TrainingShape,
 )
 
 __all__ = [
@@ -97,11 +84,8 @@ __all__ = [
     "DerivedField",
     "DimensionShape",
     "ErrorShape",
-    "EstimateShape",
     "ExportShape",
-    "ExtractionShape",
     "FileShape",
-    "GenerationShape",
     "GuidelineShape",
     "HeldOutShape",
     "InvitationShape",
@@ -119,18 +103,13 @@ __all__ = [
     "NewDataset",
     "NewDecision",
     "NewExport",
-    "NewExtraction",
-    "NewGeneration",
     "NewGuideline",
     "NewInvitation",
     "NewOptions",
     "NewProject",
     "NewPrompt",
-    "NewRetrieval",
-    "NewRun",
     "NewSettings",
     "NewState",
-    "NewTraining",
     "NewTrial",
     "NewWebhook",
     "Nothing",
@@ -143,11 +122,7 @@ __all__ = [
     "ProjectShape",
     "PromptShape",
     "PublishedClaims",
-    "PublishedDrafts",
-    "PublishedPassages",
-    "RetrievalShape",
     "RolesShape",
-    "RunShape",
     "ScoreShape",
     "SentInvitationShape",
     "SettingsShape",
@@ -155,9 +130,7 @@ __all__ = [
     "SpanShape",
     "SpansShape",
     "StateShape",
-    "StoredDocuments",
     "SuggestionShape",
-    "TrainingShape",
     "UnitShape",
     "WebhookShape",
 ]

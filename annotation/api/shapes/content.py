@@ -8,11 +8,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from annotation import incoming
-from annotation.api.shapes.base import Choice, Keys, Shape
 from annotation.api.shapes.settings import changed_value, new_value, shown_value
 from annotation.models import Decision, Item, Membership, Project, Rater
 from annotation.projects.options import named_version
 from annotation.projects.settings import SETTINGS, asked, changeable
+from annotation.shapes import Choice, Keys, Shape
 from annotation.work.answer_rules import MAX_SPANS
 from annotation.work.queries.pages import FREE_TEXT
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from annotation.api.shapes.base import Choice, Shape
 from annotation.exports.releasing import LIST, WITHOUT_LABEL
 from annotation.jobs import results
 from annotation.jobs.kinds import KINDS
 from annotation.jobs.queues import waits_for
 from annotation.models import Job, WebhookDelivery
+from annotation.shapes import Choice, Shape
 from annotation.webhooks.events import EVENTS
 from models_runtime.egress import URL_CHARS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django import forms
 from rest_framework import serializers as s
 
-from annotation.api.shapes.base import Choice, PieceSet
 from annotation.projects.settings import PercentField, PieceSetField, ProjectSetting, RunField
+from annotation.shapes import Choice, PieceSet
 
 FIELDS: dict[type[forms.Field], type[s.Field]] = {
     forms.IntegerField: s.IntegerField,

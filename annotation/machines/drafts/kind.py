@@ -9,8 +9,8 @@ from django.db import transaction
 
 from annotation.access import drafts_project_for
 from annotation.imports.publishing import REFUSE
-from annotation.machines.drafts import extraction, forms, publishing, reviewing, views
-from annotation.machines.kinds import Publishing, RunKind
+from annotation.machines.drafts import extraction, forms, publishing, reviewing, shapes, views
+from annotation.machines.kinds import MachineKind, Publishing
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.queries.costs import RunEstimate
 from annotation.models import ExtractionRun, Job, Project, User
@@ -35,20 +35,29 @@ def estimate(project: Project, user: User, asked: Mapping[str, Any]) -> RunEstim
 def publish(
     user: User, run: ExtractionRun, *, piece_set: str | None = None, on_judged: str = REFUSE, wake_workers: bool = True
 ) -> Job:
-    """Accept what the run proposed and nobody has decided about, and publish what is accepted: a job does it."""
     reviewing.accept_undecided(run.project, DRAFT_KINDS[run.kind], user, run)
     options = {"piece_set": piece_set, "on_judged": on_judged, "wake_workers": wake_workers}
     return publishing.start(user, run.project, **options)
 
 
-KIND = RunKind(
+KIND = MachineKind(
     name="extraction",
     model=ExtractionRun,
     start=start,
     estimate=estimate,
+    described="Runs in which extractors draft what the project judges: triplets, sub-sentences, atomic claims, "
+    "aspects.",
+    shape=shapes.ExtractionShape,
+    request_shape=shapes.NewExtraction,
     retry=extraction.retry_failures,
     project_for=drafts_project_for,
-    publishing=Publishing(start=publish, job=Job.Kind.DRAFTS),
+    publishing=Publishing(
+        start=publish,
+        described="Accept what the run proposed and nobody has decided about, and publish what is accepted: a job does "
+        "it.",
+        shape=shapes.PublishedDrafts,
+        job=Job.Kind.DRAFTS,
+    ),
     one="source",
     several="sources",
     title="Drafts",

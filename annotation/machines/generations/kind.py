@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.machines.generations import forms, generating, publishing, queries, views
+from annotation.machines.generations import forms, generating, publishing, queries, shapes, views
 from annotation.machines.generations.generating import GenerationRequest
-from annotation.machines.kinds import Publishing, RunKind
+from annotation.machines.kinds import MachineKind, Publishing
 from annotation.machines.runs.forms import PublishForm
 from annotation.machines.runs.queries.costs import CostEstimate
 from annotation.machines.runs.starting import RunError, values_for
@@ -32,13 +32,22 @@ def estimate(project: Project, user: User, asked: Mapping[str, Any]) -> CostEsti
     return queries.estimate_of(project, wanted, asked.get("endpoints", ()))
 
 
-KIND = RunKind(
+KIND = MachineKind(
     name="generation",
     model=GenerationRun,
     start=start,
     estimate=estimate,
+    described="Runs in which models answer the questions of a project's data set.",
+    shape=shapes.GenerationShape,
+    request_shape=shapes.NewGeneration,
     retry=generating.retry_failures,
-    publishing=Publishing(start=publishing.start, job=Job.Kind.RESPONSES, form=PublishForm, why_not=publishing.why_not),
+    publishing=Publishing(
+        start=publishing.start,
+        described="Publish what the run wrote as responses: a job does it.",
+        job=Job.Kind.RESPONSES,
+        form=PublishForm,
+        why_not=publishing.why_not,
+    ),
     one="answer",
     several="answers",
     title="Answers",

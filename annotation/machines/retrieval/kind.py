@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.machines.kinds import Publishing, RunKind
-from annotation.machines.retrieval import expansions, forms, publishing, retrieving, views
+from annotation.machines.kinds import MachineKind, Publishing
+from annotation.machines.retrieval import expansions, forms, publishing, retrieving, shapes, views
 from annotation.machines.retrieval.retrieving import RetrievalRequest
 from annotation.machines.runs.queries.costs import CostEstimate
 from annotation.models import Job, Project, RetrievalRun, User
@@ -29,14 +29,20 @@ def estimate(project: Project, user: User, asked: Mapping[str, Any]) -> CostEsti
     return expansions.estimate_of(project, wanted.asks, wanted.parameters, asked.get("repetitions", 1))
 
 
-KIND = RunKind(
+KIND = MachineKind(
     name="retrieval",
     model=RetrievalRun,
     start=start,
     estimate=estimate,
+    described="Retrievals: rankings of passages, and the evidence pipeline.",
+    run_described="One retrieval.",
+    shape=shapes.RetrievalShape,
+    request_shape=shapes.NewRetrieval,
     retry=retrieving.retry_failures,
     publishing=Publishing(
         start=publishing.start,
+        described="Publish the best passages of a retrieval as evidence: a job does it.",
+        shape=shapes.PublishedPassages,
         job=Job.Kind.PASSAGES,
         form=forms.PublishPassagesForm,
         why_not=publishing.why_not,

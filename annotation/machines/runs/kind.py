@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.machines.kinds import RunKind
-from annotation.machines.runs import forms, retrieved, suggesting
+from annotation.machines.kinds import MachineKind
+from annotation.machines.runs import forms, retrieved, shapes, suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.retrieved import RetrievedPassages
@@ -41,11 +41,14 @@ def _passages(asked: Mapping[str, Any]) -> RetrievedPassages | None:
     return RetrievedPassages(str(asked["retrieval"]), asked["first"]) if asked.get("retrieval") else None
 
 
-KIND = RunKind(
+KIND = MachineKind(
     name="run",
     model=CheckerRun,
     start=start,
     estimate=estimate,
+    described="Runs of checkers, and what was uploaded of checkers elsewhere.",
+    shape=shapes.RunShape,
+    request_shape=shapes.NewRun,
     retry=suggesting.retry_failures,
     one="unit",
     several="units",

@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from django.db import transaction
+from django.forms import BaseForm
 
 from annotation.jobs import lifecycle
 from annotation.machines.runs.limits import CostLimits
@@ -24,6 +25,14 @@ Run = TypeVar("Run", bound=MachineRun)
 
 class RunError(Exception):
     """The run cannot be started; the message is for the person who asked."""
+
+
+class InvalidForm(RunError):
+    """The values of a form are not valid; its `errors` say which."""
+
+    def __init__(self, form: BaseForm) -> None:
+        self.form = form
+        super().__init__("; ".join(f"{name}: {' '.join(errors)}" for name, errors in form.errors.items()))
 
 
 class SameRun(RunError):

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.access import has_open_work
 from annotation.decisions.moments import Moment, decision_sets, set_title
 from annotation.jobs import lifecycle
 from annotation.machines.runs.checker_inputs import checker_inputs, why_not
@@ -172,6 +173,16 @@ def start_training(
             moment=asdict(moment) | {"at": timezone.now().isoformat()},
             created_by=user,
         )
+
+
+def start_for(project: Project, user: User, request: TrainingRequest, *, wake_workers: bool = True) -> TrainedModel:
+    """`start_training`; who still labels here is not told which labels are too few."""
+    try:
+        return start_training(project, user, request, wake_workers=wake_workers)
+    except TooFewLabels:
+        if has_open_work(user, project):
+            raise TrainingError("There are too few labels to learn from yet") from None
+        raise
 
 
 def missing_labels(project: Project, found: TrainingLabels, request: TrainingRequest) -> list[str]:

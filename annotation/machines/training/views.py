@@ -32,10 +32,8 @@ def project_training(request, slug):
     is_blind = has_open_work(request.user, project)
     if request.method == "POST" and form.is_valid():
         try:
-            model = training.start_training(project, request.user, form.request())
+            model = training.start_for(project, request.user, form.request())
             return redirect("training_detail", uuid=model.uuid)
-        except training.TooFewLabels as error:
-            form.add_error(None, "There are too few labels to learn from yet" if is_blind else str(error))
         except training.TrainingError as error:
             form.add_error(None, str(error))
     context = {"project": project, "form": form, "why_not": why_not, "is_blind": is_blind}
