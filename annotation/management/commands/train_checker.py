@@ -2,23 +2,24 @@
 
 from dataclasses import asdict
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from annotation.machines.runs import suggesting
 from annotation.machines.training import training
+from annotation.management.running import RunCommand
 from annotation.management.shared import done_here, find_project_and_owner, seconds_of
 from annotation.models import TrainedModel
 
 DEFAULTS = training.TrainingRequest()
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
     help = (
         "Train a checker on a project's labels. Without --here, workers train it and the command returns immediately."
     )
+    kind_name = "training"
 
-    def add_arguments(self, parser) -> None:
-        parser.add_argument("project", help="the project's address")
+    def add_own_arguments(self, parser) -> None:
         parser.add_argument(
             "--representation", default=DEFAULTS.representation, choices=sorted(training.REPRESENTATIONS)
         )
@@ -36,9 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--unbalanced", action="store_true", help="do not weight labels by inverse frequency")
         parser.add_argument("--skip-rare", action="store_true", help="leave out labels that are too rare")
         parser.add_argument("--include-touched", action="store_true", help="also labels given with a suggestion shown")
-        parser.add_argument("--here", action="store_true", help="train in this process and wait")
         parser.add_argument("--run", action="store_true", help="with --here: then judge the project's units with it")
-        parser.add_argument("--user", help="e-mail address of its owner; default: the project's creator")
 
     def handle(self, *, project: str, here: bool, run: bool, user, unbalanced: bool, **options) -> None:
         found, person = find_project_and_owner(project, user)
