@@ -20,10 +20,10 @@ class Entry(Protocol):
     build: Callable[..., Any]
 
 
-def build_entry(entry: Entry, given: Mapping[str, Any], *asked: Any) -> Any:
+def build_entry(entry: Entry, parameters: Mapping[str, Any], *asked: Any) -> Any:
     """What the entry's builder makes of (INFO, *asked, parameters). Raises ParameterError (by name),
     MissingPackageError (with the command) or ModelError."""
-    complete = complete_parameters(entry.INFO, given)
+    complete = complete_parameters(entry.INFO, parameters)
     check_packages(entry.INFO.slug, entry.INFO.packages)
     return entry.build(entry.INFO, *asked, complete)
 
@@ -38,13 +38,13 @@ def check_packages(slug: str, packages: Sequence[Package]) -> None:
         raise MissingPackageError(slug, missing)
 
 
-def complete_parameters(info: CheckerInfo, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter of the checker, in the table's order: `given` where checked and right, else the default."""
+def complete_parameters(info: CheckerInfo, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Every parameter of the checker, in the table's order: `parameters` where checked and right, else the default."""
     known = {parameter.name: parameter for parameter in info.parameters}
-    for name in given:
+    for name in parameters:
         if name not in known:
             raise ParameterError(str(name), f"{info.slug} has no such parameter; it has {', '.join(known)}")
-    return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+    return {name: _checked(parameter, parameters.get(name, parameter.default)) for name, parameter in known.items()}
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

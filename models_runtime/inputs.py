@@ -66,8 +66,8 @@ def _field(item: CheckerInput, name: str) -> Any:
     try:
         return item.fields[name]
     except KeyError:
-        given = ", ".join(sorted(item.fields)) or "nothing"
-        raise InputError("missing-field", f"there is no {name}; given: {given}") from None
+        fields = ", ".join(sorted(item.fields)) or "nothing"
+        raise InputError("missing-field", f"there is no {name}; given: {fields}") from None
 
 
 def failed(item: CheckerInput, error: Exception) -> Prediction:

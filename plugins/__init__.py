@@ -120,15 +120,15 @@ class EntryTable(Mapping[str, Entry]):
             except (Exception, SystemExit) as error:  # whatever a module does when it is imported
                 reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
                 problems.append(f"{package}: the {self.what} {point.name} ({point.value}) is left out: {reason}")
-        taken = self._taken(found)
-        problems += taken.values()
-        kept = {self.name_of(one): (one, package) for package, one in found if self.family(one) not in taken}
+        conflicts = self._conflicts(found)
+        problems += conflicts.values()
+        kept = {self.name_of(one): (one, package) for package, one in found if self.family(one) not in conflicts}
         for problem in problems:
             logger.error(problem)
         entries = {name: entry for name, (entry, _) in kept.items()}
         return _Added(entries, {name: package for name, (_, package) in kept.items()}, tuple(problems))
 
-    def _taken(self, found: list[tuple[InstalledPackage, Entry]]) -> dict[str, str]:
+    def _conflicts(self, found: list[tuple[InstalledPackage, Entry]]) -> dict[str, str]:
         """What several packages, or entries, are called, and who they are."""
         owners: dict[str, list[str]] = {self.family(entry): ["Assay"] for entry in self.own_entries.values()}
         names = Counter(self.name_of(entry) for _, entry in found)

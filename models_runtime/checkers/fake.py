@@ -81,7 +81,7 @@ class FakeChecker:
             usage=Usage(sum(len(text.split()) for text in texts.values()), 1),
             trace={
                 "prompt": "\n".join(f"{name}: {text}" for name, text in texts.items()),
-                "output": ", ".join(f"{dimension}: {given.label}" for dimension, given in labels.items()),
+                "output": ", ".join(f"{dimension}: {predicted.label}" for dimension, predicted in labels.items()),
             },
         )
 

@@ -190,8 +190,10 @@ class _Work:
             self.spans += [] if span in self.spans else [span]
         if absent:
             answer = self.labels[space.dimension]
-            told = "\n".join([answer.explanation, "Quoted, and not in the texts:", *(f"“{one}”" for one in absent)])
-            self.labels[space.dimension] = replace(answer, explanation=told.strip())
+            explanation = "\n".join(
+                [answer.explanation, "Quoted, and not in the texts:", *(f"“{one}”" for one in absent)]
+            )
+            self.labels[space.dimension] = replace(answer, explanation=explanation.strip())
 
 
 class LlmChecker:

@@ -201,7 +201,7 @@ class _Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class _Settled:
+class _GroupReading:
     """What decided about one role group: the claim that counts, and its segment."""
 
     decision: MergedVerdict
@@ -418,14 +418,14 @@ class NLIChecker:
             if error := outcome.failures.get(place):
                 message = f"{type(error).__name__}: {error}"
                 return failed(item, InputError("model-failed", message, permanent=False))
-        settled = {
-            group: self._settle(
+        readings = {
+            group: self._read_group(
                 group, [(*one, [outcome.values[places[s.text, one[0]]] for s in one[1]]) for one in asked]
             )
             for group, asked in entry.asked.items()
         }
-        labels = answer(self.spaces, lambda space: self._label(space, settled))
-        lead = settled[self.leading_group]
+        labels = answer(self.spaces, lambda space: self._label(space, readings))
+        lead = readings[self.leading_group]
         span = PredictedSpan(
             lead.segment.field, lead.segment.start, lead.segment.end, lead.segment.text, _probability(lead)
         )
@@ -433,7 +433,7 @@ class NLIChecker:
         return Prediction(
             item.id,
             labels,
-            self._scores(settled),
+            self._scores(readings),
             kept_spans(self.spaces, labels, span),
             usage=Usage(prompt_tokens=tokens, device_seconds=tokens * seconds_per_token),
             trace={
@@ -442,7 +442,7 @@ class NLIChecker:
             },
         )
 
-    def _settle(self, group: str, alternatives: list[tuple[str, list[_Segment], list[NLIOutput]]]) -> _Settled:
+    def _read_group(self, group: str, alternatives: list[tuple[str, list[_Segment], list[NLIOutput]]]) -> _GroupReading:
         readings = []
         for hypothesis, read, judged in alternatives:
             decision = decide(
@@ -454,7 +454,7 @@ class NLIChecker:
             neutral = [one.neutral for one in judged if one.neutral is not None]
             place = decision.place
             readings.append(
-                _Settled(decision, judged[place], read[place], hypothesis, len(read), min(neutral, default=None))
+                _GroupReading(decision, judged[place], read[place], hypothesis, len(read), min(neutral, default=None))
             )
         sided = self.knows_contradiction.get(group, False)
         return max(
@@ -465,27 +465,27 @@ class NLIChecker:
             ),
         )
 
-    def _label(self, space: LabelSpace, settled: dict[str, _Settled]) -> LabelPrediction:
-        reading = settled[self.groups[space.dimension]]
+    def _label(self, space: LabelSpace, readings: dict[str, _GroupReading]) -> LabelPrediction:
+        reading = readings[self.groups[space.dimension]]
         if space.role != "relevance":
             return label_of(space, reading.decision.verdict, reading.judged)
-        share = self._relevance(settled)
+        share = self._relevance(readings)
         threshold = self.parameters["threshold"] if self.parameters["rule"] == "max-entailment" else 0.5
         return label_yes_or_no(space, share, share > threshold)
 
-    def _relevance(self, settled: dict[str, _Settled]) -> float:
-        share = settled["relevance"].decision.max_entailment
-        stance = settled.get("statement")
+    def _relevance(self, readings: dict[str, _GroupReading]) -> float:
+        share = readings["relevance"].decision.max_entailment
+        stance = readings.get("statement")
         return share if stance is None or stance.least_neutral is None else max(share, 1 - stance.least_neutral)
 
-    def _scores(self, settled: dict[str, _Settled]) -> dict[str, float | None]:
-        lead = settled[self.leading_group]
+    def _scores(self, readings: dict[str, _GroupReading]) -> dict[str, float | None]:
+        lead = readings[self.leading_group]
         return {
             "p_entailment": lead.judged.entailment,
             "p_neutral": lead.judged.neutral,
             "p_contradiction": lead.judged.contradiction,
             "max_entailment": lead.decision.max_entailment,
-            "relevance": self._relevance(settled) if "relevance" in settled else None,
+            "relevance": self._relevance(readings) if "relevance" in readings else None,
             "n_segments": float(lead.n_segments),
         }
 
@@ -501,9 +501,9 @@ def _named(judged: NLIOutput) -> dict[str, float]:
     return {"entailment": judged.entailment, "neutral": judged.neutral, "contradiction": judged.contradiction}
 
 
-def _probability(settled: _Settled) -> float:
+def _probability(reading: _GroupReading) -> float:
     """Of the merged verdict, in the segment that decided."""
-    judged, verdict = settled.judged, settled.decision.verdict
+    judged, verdict = reading.judged, reading.decision.verdict
     if verdict == ENTAILMENT:
         return judged.entailment
     if verdict == NEUTRAL:

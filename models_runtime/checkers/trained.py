@@ -112,7 +112,7 @@ class TrainedChecker:
                 predictions.append(without_answer(self.spaces, item, [score.name for score in self.info.scores]))
             except Exception as error:
                 predictions.append(failed(item, error))
-        asked = [place for place, given in enumerate(predictions) if given is None]
+        asked = [place for place, prediction in enumerate(predictions) if prediction is None]
         rows = dict(zip(asked, self.features.rows([inputs[place] for place in asked]), strict=True))
         readable = [place for place, row in rows.items() if not isinstance(row, Exception)]
         matrix = np.array([rows[place].values for place in readable])  # of a cross-encoder, texts

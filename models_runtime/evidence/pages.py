@@ -96,8 +96,8 @@ def read_page(raw: bytes, content_type: str, url: str = "") -> PageText:
         return PageText(problem="has no main text")
     if len(text) > TEXT_CHARS:
         return PageText(problem=f"has more than {TEXT_CHARS:,} characters")
-    said = {"title": found.title, "publisher": found.sitename or host_of(url), "date": _day(found.date)}
-    known = {name: _clean(value)[:400] for name, value in said.items() if value}
+    metadata = {"title": found.title, "publisher": found.sitename or host_of(url), "date": _day(found.date)}
+    known = {name: _clean(value)[:400] for name, value in metadata.items() if value}
     if found.description:
         known["description"] = _clean(found.description)[:4000]
     return PageText(text, known | digest)
@@ -113,8 +113,8 @@ def host_of(url: str) -> str:
 
 def _decoded(raw: bytes, content_type: str) -> str:
     """By what the answer or the page says of itself, else as UTF-8."""
-    said = _CHARSET.search(content_type)
-    named = said[1] if said else ""
+    declared = _CHARSET.search(content_type)
+    named = declared[1] if declared else ""
     if not named and (inside := _CHARSET.search(raw[:2048].decode("ascii", "replace"))):
         named = inside[1]
     try:

@@ -184,13 +184,15 @@ class EvidencePipeline:
         self.memory, self.allowed = memory, allowed
 
     def _load_order(self) -> None:
-        given = self.parameters
-        if given["rerank"] == "cross-encoder":
+        parameters = self.parameters
+        if parameters["rerank"] == "cross-encoder":
             from ..retrieval.reranking import Reranker
 
-            self.order = Reranker(self.info.slug, given["reranker"].strip(), given["device"], given["token_budget"])
-        elif given["rerank"] != "search":
-            self.order = SEARCHES[given["rerank"]].stage_of(given)
+            self.order = Reranker(
+                self.info.slug, parameters["reranker"].strip(), parameters["device"], parameters["token_budget"]
+            )
+        elif parameters["rerank"] != "search":
+            self.order = SEARCHES[parameters["rerank"]].stage_of(parameters)
 
     # --- the way of a query ---------------------------------------------------------------------------------------
 
@@ -245,7 +247,7 @@ class EvidencePipeline:
                 words = "" if self.server else queries.in_words(query, self.parameters)[: queries.MOST_CHARS]
                 found.append((words, None, None))
             except InputError as error:
-                found.append(("", _told(error), None))
+                found.append(("", _failure_of(error), None))
         if self.server is None:
             return found
         good = [number for number, (_, error, _) in enumerate(found) if error is None]
@@ -265,7 +267,7 @@ class EvidencePipeline:
             return known[0]["query"], None, None
         if self.memory.only_remembers():
             error = InputError("not-recorded", "the run that is replayed has no query for it", permanent=True)
-            return "", _told(error), None
+            return "", _failure_of(error), None
         return "", None, None
 
     def _find_in_documents(self, works: dict[int, QueryWork], errors: dict, usage: dict) -> None:
@@ -315,7 +317,7 @@ class EvidencePipeline:
                 for rank, one in enumerate(results, 1):
                     self._take_result(provider, rank, one, known, step)
             if failed is not None and step.dropped["the search failed"] == len(self.providers):
-                errors[number] = _told(failed)
+                errors[number] = _failure_of(failed)
                 continue
             work.pages = list(known.values())
             step.gave = len(work.pages)
@@ -352,11 +354,11 @@ class EvidencePipeline:
             known[address].ranks.setdefault(provider.name, rank)
             step.drop(url, "found already")
             return
-        said = {name: one[name] for name in ("title", "publisher") if isinstance(one.get(name), str) and one[name]}
+        described = {name: one[name] for name in ("title", "publisher") if isinstance(one.get(name), str) and one[name]}
         day = one.get("date")
         if isinstance(day, str) and (found := pages._day(day[:10])):
-            said["date"] = found
-        known[address] = FoundPage(url, url, "", {"url": url, **said}, {provider.name: rank})
+            described["date"] = found
+        known[address] = FoundPage(url, url, "", {"url": url, **described}, {provider.name: rank})
 
     def _read_pages(self, works: Sequence[QueryWork]) -> None:
         wanted = dict.fromkeys(page.url for work in works for page in work.pages)
@@ -435,7 +437,7 @@ class EvidencePipeline:
     def describe(self) -> dict[str, Any]:
         inner = self.inner.describe() if self.inner is not None else {}
         ordered = self.order.describe() if self.order is not None else {}
-        said = {
+        described = {
             "retriever": self.info.slug,
             "version": self.info.version,
             "model": inner.get("model", ""),
@@ -448,15 +450,15 @@ class EvidencePipeline:
             "libraries": pages.libraries() | inner.get("libraries", {}) | ordered.pop("libraries", {}),
         }
         if inner:
-            said |= {"documents": inner["documents"], "passages": inner["passages"], "stages": inner["stages"]}
+            described |= {"documents": inner["documents"], "passages": inner["passages"], "stages": inner["stages"]}
         if ordered.get("model"):
-            said["ordered_by"] = {"model": ordered["model"], "revision": ordered["revision"]}
+            described["ordered_by"] = {"model": ordered["model"], "revision": ordered["revision"]}
         if self.providers:
-            said["providers"] = [f"{one.name} ({one.kind})" for one in self.providers]
+            described["providers"] = [f"{one.name} ({one.kind})" for one in self.providers]
         if self.server is not None:
             is_replay = self.memory.only_remembers()
-            said["queries_by"] = {"from": "the run that is replayed"} if is_replay else self.server.describe()
-        return said
+            described["queries_by"] = {"from": "the run that is replayed"} if is_replay else self.server.describe()
+        return described
 
 
 def _passage(one: JoinedEvidence) -> Passage:
@@ -483,7 +485,7 @@ def _steps(work: QueryWork) -> tuple[dict[str, Any], ...]:
     return tuple(step.as_json() for step in work.steps)
 
 
-def _told(error: InputError) -> PredictionError:
+def _failure_of(error: InputError) -> PredictionError:
     return PredictionError(error.reason, str(error), error.permanent)
 
 

@@ -200,5 +200,5 @@ def _answer(provider: Provider, url: str, headers: Mapping[str, str]) -> Any:
     raise InputError("search-failed", f"{provider.name} answered {problem}", permanent=False)
 
 
-def _seconds(said: str) -> float:
-    return min(float(said), 86_400.0) if said.strip().isdecimal() and len(said) < 8 else 1.0
+def _seconds(header: str) -> float:
+    return min(float(header), 86_400.0) if header.strip().isdecimal() and len(header) < 8 else 1.0

@@ -61,6 +61,6 @@ def generated(queries: Sequence[Query], server: Any) -> list[tuple[str, Predicti
         error = outcome.error
         if error is not None and not isinstance(error, InputError):
             error = InputError("model-failed", f"{type(error).__name__}: {error}", permanent=False)
-        told = PredictionError(error.reason, str(error), error.permanent) if error else None
-        found.append((outcome.result or "", told, outcome.usage))
+        failure = PredictionError(error.reason, str(error), error.permanent) if error else None
+        found.append((outcome.result or "", failure, outcome.usage))
     return found

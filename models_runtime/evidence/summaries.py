@@ -20,9 +20,9 @@ def summary_of_page(url: str, reviewed: str = "", allowed: Collection[str] = ())
     page = pages.fetch_page(url, allowed)
     if page.problem:
         return {"problem": page.problem}
-    said = page.source.get("description", "")
-    if len(said.split()) >= LEAST_WORDS:
-        return _summary(said, "the page's description", page.source)
+    description = page.source.get("description", "")
+    if len(description.split()) >= LEAST_WORDS:
+        return _summary(description, "the page's description", page.source)
     for paragraph in page.text.split("\n"):
         if len(paragraph.split()) >= LEAST_WORDS:
             return _summary(paragraph, "the first paragraph", page.source)

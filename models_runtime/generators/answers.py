@@ -147,12 +147,12 @@ class LlmAnswers:
             return math.exp(sum(logs) / len(logs)) if logs else None
         if self.parameters["confidence"] != ASKED:
             return None
-        said = exchange.ask(
+        reply = exchange.ask(
             messages_of(one, prompts.shipped(CONFIDENCE_PROMPT), (("answer", text),), "The probability in percent:"),
             max_tokens=CONFIDENCE_TOKENS,
         )
         try:
-            found = NUMBER.fullmatch(read_text(said))
+            found = NUMBER.fullmatch(read_text(reply))
         except InputError:
             return None
         return float(found[1]) / 100 if found and float(found[1]) <= 100 else None

@@ -81,8 +81,8 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 def joint_options(letters: Mapping[str, str], numbers: Sequence[str]) -> dict[str, Any]:
     """What a request for one of these letters for each number asks of the server."""
     schema = object_schema({number: {"type": "string", "enum": list(letters)} for number in numbers})
-    told = {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-    return json_options("answers", schema, joint_tokens(len(numbers))) | told
+    options = {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return json_options("answers", schema, joint_tokens(len(numbers))) | options
 
 
 def joint_tokens(count: int) -> int:
@@ -112,7 +112,7 @@ def raw_text(body: Mapping[str, Any]) -> str:
 def read_answer(body: Mapping[str, Any], letters: Mapping[str, str], mode: str, *, lists_all: bool) -> LabelAnswer:
     """The label behind the letter that was answered; `lists_all`: the server lists every token that may be written, as
     far as its list goes. InputError: malformed, refused, truncated or incomplete."""
-    content, logprobs = _said(body, MAX_TOKENS[mode])
+    content, logprobs = _written(body, MAX_TOKENS[mode])
     if mode == TEXT and content.strip() not in letters:
         return LabelAnswer(LabelPrediction(read_decision(content, letters).label, None, {}), None)
     letter, place = _letter_in_json(content, letters) if mode == JSON else _bare_letter(content, letters)
@@ -139,7 +139,7 @@ def _answer(letter: str, listed: _Listed | None, letters: Mapping[str, str], *, 
 def read_json(body: Mapping[str, Any], max_tokens: int) -> Any:
     """The JSON that was answered; the last object in the text where the server could not be held to it. InputError:
     malformed, refused or truncated."""
-    content, _ = _said(body, max_tokens)
+    content, _ = _written(body, max_tokens)
     found = last_object(content) if body.get("is_free") else None
     return _json(content) if found is None else found
 
@@ -148,7 +148,7 @@ def read_reasoned(
     body: Mapping[str, Any], letters: Mapping[str, str], names: Mapping[str, str], max_tokens: int
 ) -> ModelDecision:
     """The decision at the end of an answer in words of its own. InputError: malformed, refused or truncated."""
-    content, _ = _said(body, max_tokens)
+    content, _ = _written(body, max_tokens)
     thought = thought_of(body)
     try:
         found = read_decision(check_text("the answer", content), letters, names)
@@ -195,7 +195,7 @@ def read_joint(
 ) -> list[LabelAnswer | InputError]:
     """For each number the label behind its letter, or why it has none; `lists_all` as for `read_answer`. InputError,
     for all of them, where the answer is not an object of these numbers."""
-    content, logprobs = _said(body, joint_tokens(len(numbers)))
+    content, logprobs = _written(body, joint_tokens(len(numbers)))
     found = _json(content)
     if not isinstance(found, dict) or not set(found) <= set(numbers):
         raise InputError("malformed", "the answer is not the JSON that was asked for")
@@ -216,7 +216,7 @@ def read_joint(
 def read_text(body: Mapping[str, Any], max_tokens: int | None = None) -> str:
     """What the model wrote in words of its own, which may end where its room did unless that is given as `max_tokens`.
     InputError: malformed, refused or, then, truncated."""
-    content, _ = _said(body, max_tokens)
+    content, _ = _written(body, max_tokens)
     try:
         text = check_text("the answer", content).strip()
     except InputError as error:
@@ -226,7 +226,7 @@ def read_text(body: Mapping[str, Any], max_tokens: int | None = None) -> str:
     return text
 
 
-def _said(body: Mapping[str, Any], max_tokens: int | None) -> tuple[str, object]:
+def _written(body: Mapping[str, Any], max_tokens: int | None) -> tuple[str, object]:
     """What the model wrote, with the log probabilities as they came. InputError: malformed, refused or, unless
     `max_tokens` is None, truncated."""
     choices = body.get("choices")

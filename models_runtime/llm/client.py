@@ -264,7 +264,7 @@ class LlmClient:
         except openai.APIStatusError as error:
             if error.status_code in BEHIND_A_PROXY:
                 raise UnreachableError from None
-            raise self._told(error) from None
+            raise self._input_error(error) from None
         except openai.APITimeoutError:
             raise self._too_late() from None
         except DeadlineError:
@@ -285,28 +285,28 @@ class LlmClient:
             self._refusals = ("", 0)
             return
         with self._lock:
-            said = re.sub(r"\d+", "0", error.message)
-            count = self._refusals[1] + 1 if self._refusals[0] == said else 1
-            self._refusals = (said, count)
+            message = re.sub(r"\d+", "0", error.message)
+            count = self._refusals[1] + 1 if self._refusals[0] == message else 1
+            self._refusals = (message, count)
         if count >= self.endpoint.stop_after:
             self._stopped = (
                 f"stopped after {count} equal failures in a row at the endpoint {self.endpoint.name}: {error.message}"
             )
             raise ModelError(self._stopped) from error
 
-    def _told(self, error: openai.APIStatusError) -> InputError:
-        status, said = error.status_code, self._quoted(error.body)
+    def _input_error(self, error: openai.APIStatusError) -> InputError:
+        status, quoted = error.status_code, self._quoted(error.body)
         body = str(error.body).lower()[:4000]
         if status == 429 and any(sign in body for sign in NO_CREDIT):
-            return InputError("rejected", f"the server rejects the request with status {status}{said}")
+            return InputError("rejected", f"the server rejects the request with status {status}{quoted}")
         if _is_passing(status):
-            again = f"the server repeatedly answered with status {status}{said}"
+            again = f"the server repeatedly answered with status {status}{quoted}"
             return InputError("server-error", again, permanent=False)
         if status in (400, 413, 422) and any(sign in body for sign in TOO_LONG):
             return InputError("context-too-long", "the texts are longer than the model takes at once")
         if status == 400 and "content_filter" in body:
             return InputError("refused", "the server's content filter stopped the request")
-        return InputError("rejected", f"the server rejects the request with status {status}{said}")
+        return InputError("rejected", f"the server rejects the request with status {status}{quoted}")
 
     def _quoted(self, body: object) -> str:
         """What the server says itself, for researchers, without keys and markup; empty where it says nothing."""

@@ -78,9 +78,9 @@ def read_decision(text: str, letters: Mapping[str, str], names: Mapping[str, str
     'yes'
     """
     names = names or {}
-    thought, said = split_thought(text)
-    found = [*_from_objects(said, letters, names), *_from_words(said, letters, names)]
-    start, _, label, given = max(found, key=lambda one: one[1], default=(0, 0, None, {}))
+    thought, visible = split_thought(text)
+    found = [*_from_objects(visible, letters, names), *_from_words(visible, letters, names)]
+    start, _, label, fields = max(found, key=lambda one: one[1], default=(0, 0, None, {}))
     if label is None:
         offered = " or ".join(letters)
         problem = (
@@ -88,9 +88,9 @@ def read_decision(text: str, letters: Mapping[str, str], names: Mapping[str, str
             if found
             else "the answer ends without a decision"
         )
-        raise InputError("malformed", f"{problem} ({offered}){_ending(said or thought)}")
-    explanation = _first_text(given, EXPLANATIONS) or _prose(said[:start]) or thought
-    return ModelDecision(label, explanation.strip(), _quotes(given))
+        raise InputError("malformed", f"{problem} ({offered}){_ending(visible or thought)}")
+    explanation = _first_text(fields, EXPLANATIONS) or _prose(visible[:start]) or thought
+    return ModelDecision(label, explanation.strip(), _quotes(fields))
 
 
 def split_thought(text: str) -> tuple[str, str]:
@@ -159,8 +159,8 @@ def _meant(value: Any, letters: Mapping[str, str], names: Mapping[str, str]) -> 
     return names[max(fitting, key=len)] if fitting else None
 
 
-def _first_text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    small = {key.casefold(): value for key, value in given.items()}
+def _first_text(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    small = {key.casefold(): value for key, value in fields.items()}
     for key in keys:
         value = small.get(key)
         if isinstance(value, list):
@@ -170,8 +170,8 @@ def _first_text(given: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return ""
 
 
-def _quotes(given: Mapping[str, Any]) -> tuple[str, ...]:
-    small = {key.casefold(): value for key, value in given.items()}
+def _quotes(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    small = {key.casefold(): value for key, value in fields.items()}
     for key in QUOTES:
         value = small.get(key)
         texts = [value] if isinstance(value, str) else value if isinstance(value, list) else []

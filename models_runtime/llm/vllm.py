@@ -63,10 +63,10 @@ def next_token_log(exchange: Exchange, prompt: Tokens, token: int) -> float:
     logprobs = logprobs if isinstance(logprobs, dict) else {}
     if logprobs.get("tokens") != [f"token_id:{token}"]:
         raise _malformed("it wrote something else than the token that it was to write")
-    told = logprobs.get("token_logprobs")
-    if not isinstance(told, list) or len(told) != 1:
+    logs = logprobs.get("token_logprobs")
+    if not isinstance(logs, list) or len(logs) != 1:
         raise _malformed("it tells no probability of the token")
-    return _log(told[0])
+    return _log(logs[0])
 
 
 def prompt_logs(exchange: Exchange, prompts: Sequence[Tokens]) -> list[list[float]]:

@@ -99,8 +99,10 @@ def revision_of(model: str) -> str:
 
 def check_size(model: str, n_bytes: int) -> None:
     if _most_bytes is not None and n_bytes > _most_bytes:
-        told, most = n_bytes / GIGABYTE, _most_bytes / GIGABYTE
-        raise ModelError(f"{model} has {told:.3g} GB, and this site loads {most:.3g} GB at most ({LIMIT_VARIABLE})")
+        gigabytes, most = n_bytes / GIGABYTE, _most_bytes / GIGABYTE
+        raise ModelError(
+            f"{model} has {gigabytes:.3g} GB, and this site loads {most:.3g} GB at most ({LIMIT_VARIABLE})"
+        )
 
 
 def _is_below(model: str, folder: Path) -> bool:

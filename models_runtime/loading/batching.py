@@ -14,9 +14,9 @@ from ..failures import is_interruption, is_out_of_memory
 TOKENS_ON_CPU, TOKENS_ON_GPU = 512, 32_768
 
 
-def choose_budget(given: int, device: str, on_cpu: int = TOKENS_ON_CPU) -> int:
-    """Tokens in one batch: `given`, or where it is 0 what suits the device."""
-    return given or (on_cpu if device == "cpu" else TOKENS_ON_GPU)
+def choose_budget(chosen: int, device: str, on_cpu: int = TOKENS_ON_CPU) -> int:
+    """Tokens in one batch: `chosen`, or where it is 0 what suits the device."""
+    return chosen or (on_cpu if device == "cpu" else TOKENS_ON_GPU)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,10 @@ def _fetch(model: str, revision: str) -> Path:
     problem = "the hub is switched off by HF_HUB_OFFLINE"
     if not constants.is_offline_mode():
         try:
-            told = HfApi().model_info(model, revision=revision or None, timeout=10, files_metadata=True).siblings or ()
-            wanted = [one for one in told if any(fnmatch(one.rfilename, pattern) for pattern in WANTED_FILES)]
+            siblings = (
+                HfApi().model_info(model, revision=revision or None, timeout=10, files_metadata=True).siblings or ()
+            )
+            wanted = [one for one in siblings if any(fnmatch(one.rfilename, pattern) for pattern in WANTED_FILES)]
             allowed_models.check_size(model, sum(one.size or 0 for one in wanted))
             folder = snapshot_download(
                 model, revision=revision or None, allow_patterns=list(WANTED_FILES), etag_timeout=5

@@ -112,8 +112,8 @@ def _attend(
     rel_embeddings: Any = None,
 ) -> tuple[Any, None]:
     """In place of DisentangledSelfAttention.forward. `query_states` are all places or the first one."""
-    given = hidden_states if query_states is None else query_states
-    n_rows, length, n_queries = len(hidden_states), hidden_states.shape[1], given.shape[1]
+    queried = hidden_states if query_states is None else query_states
+    n_rows, length, n_queries = len(hidden_states), hidden_states.shape[1], queried.shape[1]
 
     def by_heads(projected: Any) -> Any:
         return projected.view(n_rows, -1, own.num_attention_heads, own.attention_head_size).transpose(1, 2)
@@ -121,7 +121,7 @@ def _attend(
     queries, keys, values = (
         by_heads(layer(states))
         for layer, states in (
-            (own.query_proj, given),
+            (own.query_proj, queried),
             (own.key_proj, hidden_states),
             (own.value_proj, hidden_states),
         )

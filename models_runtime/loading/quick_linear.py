@@ -18,13 +18,13 @@ def is_there() -> bool:
     if not torch.backends.mkldnn.is_available():
         return False
     generator = torch.Generator().manual_seed(0)
-    given, weight, bias = (torch.randn(*size, generator=generator) for size in ((2, 3, 32), (48, 32), (48,)))
+    hidden, weight, bias = (torch.randn(*size, generator=generator) for size in ((2, 3, 32), (48, 32), (48,)))
     try:
         with torch.inference_mode():
-            outputs = [_linear(given, weight, one) for one in (bias, None)]
+            outputs = [_linear(hidden, weight, one) for one in (bias, None)]
     except (AttributeError, RuntimeError, TypeError):  # no such operation, or not with these arguments
         return False
-    wanted = [torch.nn.functional.linear(given, weight, one) for one in (bias, None)]
+    wanted = [torch.nn.functional.linear(hidden, weight, one) for one in (bias, None)]
     return all(torch.allclose(one, other, atol=1e-4) for one, other in zip(outputs, wanted, strict=True))
 
 
@@ -39,11 +39,11 @@ def quicken(model: Any) -> int:
     return len(layers)
 
 
-def _forward(layer: Any, given: Any) -> Any:
-    if torch.is_grad_enabled() or given.dtype != torch.float32 or not given.numel():
-        return torch.nn.functional.linear(given, layer.weight, layer.bias)
-    return _linear(given, layer.weight, layer.bias)
+def _forward(layer: Any, hidden: Any) -> Any:
+    if torch.is_grad_enabled() or hidden.dtype != torch.float32 or not hidden.numel():
+        return torch.nn.functional.linear(hidden, layer.weight, layer.bias)
+    return _linear(hidden, layer.weight, layer.bias)
 
 
-def _linear(given: Any, weight: Any, bias: Any) -> Any:
-    return torch.ops.mkldnn._linear_pointwise(given.contiguous(), weight, bias, "none", [], "")
+def _linear(hidden: Any, weight: Any, bias: Any) -> Any:
+    return torch.ops.mkldnn._linear_pointwise(hidden.contiguous(), weight, bias, "none", [], "")

@@ -72,14 +72,12 @@ def attribute(
         for (start, end), row in zip(spans, similarities, strict=True)
     ]
     kept: list[Attributed] = []
-    taken: list[tuple[int, int]] = []  # by where they are
+    used: list[tuple[int, int]] = []  # by where they are
     for one in sorted(attributed, key=lambda one: (-one.score, one.start, one.end)):
-        place = bisect.bisect(taken, (one.start, one.end))
-        is_free = (not place or taken[place - 1][1] <= one.start) and (
-            place == len(taken) or one.end <= taken[place][0]
-        )
+        place = bisect.bisect(used, (one.start, one.end))
+        is_free = (not place or used[place - 1][1] <= one.start) and (place == len(used) or one.end <= used[place][0])
         if one.score >= threshold and is_free:
-            taken.insert(place, (one.start, one.end))
+            used.insert(place, (one.start, one.end))
             kept.append(one)
     return kept
 

@@ -216,9 +216,9 @@ class VectorIndex:
                 partial = path.with_suffix(f".{os.getpid()}.part")
                 faiss.write_index(index, str(partial))
                 os.replace(partial, path)
-                said = {"kind": self.kind, "rows": len(self.rows), "recall_at_10": self.recall}
-                said["sha256"] = _digest(self.rows)
-                partial.write_text(json.dumps(said))
+                stored = {"kind": self.kind, "rows": len(self.rows), "recall_at_10": self.recall}
+                stored["sha256"] = _digest(self.rows)
+                partial.write_text(json.dumps(stored))
                 os.replace(partial, known)
         self._set_probes(index)
         return index
@@ -235,9 +235,9 @@ class VectorIndex:
         if self.store.folder is None:
             return None
         for known in sorted(self.store.folder.glob(f"ann-{self.kind}-*.json")):
-            said = json.loads(known.read_text())
-            count = said["rows"]
-            if len(self.rows) / 1.5 <= count < len(self.rows) and said["sha256"] == _digest(self.rows[:count]):
+            stored = json.loads(known.read_text())
+            count = stored["rows"]
+            if len(self.rows) / 1.5 <= count < len(self.rows) and stored["sha256"] == _digest(self.rows[:count]):
                 index = faiss.read_index(str(known.with_suffix(".faiss")))
                 self._add(index, count)
                 return index

@@ -41,8 +41,8 @@ class ScoredQuestion:
     def scores(self, answer: LabelAnswer) -> dict[str, float | None]:
         found = answer.prediction
         values = dict(self.space.labels)
-        told = {name: found.probabilities.get(label) for label, name in self.probabilities}
-        return {self.score: values[found.label], **told, "label_mass": answer.mass}
+        scores = {name: found.probabilities.get(label) for label, name in self.probabilities}
+        return {self.score: values[found.label], **scores, "label_mass": answer.mass}
 
 
 def info_of(

@@ -90,10 +90,10 @@ INFO = CheckerInfo(
 class GroundingScorer:
     def __init__(self, info: CheckerInfo, spaces: tuple[LabelSpace, ...], parameters: dict[str, Any]) -> None:
         self.info, self.parameters = info, parameters
-        given = {"chunker": "words"} | {name: parameters[name] for name in ("chunk_words", "chunk_overlap")}
+        chunking = {"chunker": "words"} | {name: parameters[name] for name in ("chunk_words", "chunk_overlap")}
         if parameters["retriever"] == "dense":
-            given |= {"model": parameters["embeddings"], "device": parameters["device"]}
-        self.retriever = build_entry(RETRIEVERS[parameters["retriever"]], given)
+            chunking |= {"model": parameters["embeddings"], "device": parameters["device"]}
+        self.retriever = build_entry(RETRIEVERS[parameters["retriever"]], chunking)
         self.checker = _checker(parameters)
 
     def describe(self) -> dict[str, Any]:
@@ -167,11 +167,11 @@ def _place(field: str) -> int:
 
 
 def _checker(parameters: dict[str, Any]):
-    given = {}
+    chosen = {}
     if parameters["checker"] == "nli":
-        given = {"model": parameters["model"], "device": parameters["device"], "max_segment_tokens": _SEGMENT_TOKENS}
-        given |= {"rule": "max-entailment", "threshold": parameters["threshold"]}
-    return build_entry(CHECKERS[parameters["checker"]], given, (ENTAILED,))
+        chosen = {"model": parameters["model"], "device": parameters["device"], "max_segment_tokens": _SEGMENT_TOKENS}
+        chosen |= {"rule": "max-entailment", "threshold": parameters["threshold"]}
+    return build_entry(CHECKERS[parameters["checker"]], chosen, (ENTAILED,))
 
 
 build = GroundingScorer

@@ -198,8 +198,8 @@ def _read(item: CheckerInput) -> tuple[str, tuple]:
     if not claims:
         raise InputError("no-atomic-claims", "the answer has no atomic claims; extract them first", permanent=False)
     own = item.fields.get("claim_sources", ())
-    given = item.fields.get("atomic_claims", ())
-    of_claims = tuple(tuple(own[place]) for place, text in enumerate(given) if text.strip()) if own else ()
+    listed = item.fields.get("atomic_claims", ())
+    of_claims = tuple(tuple(own[place]) for place, text in enumerate(listed) if text.strip()) if own else ()
     if not sources and not any(of_claims):
         message = "neither the claims nor the question have passages to look the claims up in"
         raise InputError("no-passages", message, permanent=False)
@@ -209,10 +209,10 @@ def _read(item: CheckerInput) -> tuple[str, tuple]:
 
 def _texts(item: CheckerInput, name: str) -> tuple[str, ...]:
     """The texts of a field that are not blank."""
-    given = item.fields.get(name, ())
-    if not isinstance(given, tuple | list):
+    texts = item.fields.get(name, ())
+    if not isinstance(texts, tuple | list):
         raise InputError("not-text", f"{name} is not a sequence of texts")
-    readable = [check_text(f"{name}[{place}]", text) for place, text in enumerate(given)]
+    readable = [check_text(f"{name}[{place}]", text) for place, text in enumerate(texts)]
     return tuple(text for text in readable if text.strip())
 
 

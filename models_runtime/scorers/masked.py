@@ -125,8 +125,8 @@ class MaskedReference:
     def __init__(self, info: CheckerInfo, parameters: dict[str, Any], reader: Entry) -> None:
         self.info, self.parameters = info, parameters
         known = {parameter.name for parameter in reader.INFO.parameters}
-        given = {name: value for name, value in parameters.items() if name in known}
-        self.checker = build_entry(reader, given, (SPACE,))
+        own = {name: value for name, value in parameters.items() if name in known}
+        self.checker = build_entry(reader, own, (SPACE,))
         self.slice_at_least = getattr(self.checker, "slice_at_least", 1)
 
     def describe(self) -> dict[str, Any]:

@@ -89,8 +89,8 @@ class CrossEncoder:
         from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
 
         set_seed(settings.seed)
-        given = np.array(data.labels, dtype=str)
-        labels, codes = np.unique(given, return_inverse=True)
+        of_people = np.array(data.labels, dtype=str)
+        labels, codes = np.unique(of_people, return_inverse=True)
         model, tokenizer = self._load(tuple(map(str, labels)))
         has_types = "token_type_ids" in tokenizer.model_input_names
         rows = [
@@ -149,7 +149,7 @@ class CrossEncoder:
         from transformers.utils import logging
 
         logging.disable_progress_bar()
-        told = logging.get_verbosity()
+        verbosity = logging.get_verbosity()
         logging.set_verbosity_error()  # that the head is new is meant
         options = {"local_files_only": True, "trust_remote_code": False}
         try:
@@ -166,7 +166,7 @@ class CrossEncoder:
         except Exception as error:
             raise ModelError(f"{self.name} cannot be fine-tuned: {type(error).__name__}: {error}") from error
         finally:
-            logging.set_verbosity(told)
+            logging.set_verbosity(verbosity)
         if tokenizer.pad_token is None:
             raise ModelError(f"{self.name} cannot be fine-tuned: its tokenizer has no padding, as encoders' have")
         return model, tokenizer

@@ -99,15 +99,15 @@ def cross_validate(
     that is too small to train on has no point on the curve.
     """
     labels = tuple(sorted(set(map(str, data.labels))))
-    given = data.columns["labels"].astype(str)
+    of_people = data.columns["labels"].astype(str)
     splits = grouped_folds(data, folds, settings.seed)
     shares = sorted({*shares, 1.0})
     total, done = len(shares) * len(splits), 0
-    fold_of = np.full(len(given), -1)
-    full = np.zeros((len(given), len(labels)))
+    fold_of = np.full(len(of_people), -1)
+    full = np.zeros((len(of_people), len(labels)))
     rows, points = [], []
     for share in shares:
-        probabilities, sizes = np.zeros((len(given), len(labels))), []
+        probabilities, sizes = np.zeros((len(of_people), len(labels))), []
         for index, (train, test) in enumerate(splits):
             beat(done, total)
             done += 1
@@ -123,9 +123,9 @@ def cross_validate(
             sizes.append(len(part))
             if share == 1.0:
                 fold_of[test] = index
-                rows.append(_fold(given, labels, train, test, probabilities[test], data))
+                rows.append(_fold(of_people, labels, train, test, probabilities[test], data))
         if len(sizes) == len(splits):
-            points.append(CurvePoint(share, float(np.mean(sizes)), score(given, _named(labels, probabilities))))
+            points.append(CurvePoint(share, float(np.mean(sizes)), score(of_people, _named(labels, probabilities))))
         full = probabilities
     predicted = _named(labels, full)
     return Evaluation(
@@ -133,10 +133,10 @@ def cross_validate(
         fold_of=fold_of,
         probabilities=full,
         folds=tuple(rows),
-        scores=score(given, predicted),
-        baseline=_overall_baseline(given, splits),
-        log_loss=float(log_loss(given, np.maximum(full, LEAST_PROBABILITY), labels=labels)),
-        confusion=tuple(map(tuple, confusion_matrix(given, predicted, labels=labels).tolist())),
+        scores=score(of_people, predicted),
+        baseline=_overall_baseline(of_people, splits),
+        log_loss=float(log_loss(of_people, np.maximum(full, LEAST_PROBABILITY), labels=labels)),
+        confusion=tuple(map(tuple, confusion_matrix(of_people, predicted, labels=labels).tolist())),
         curve=tuple(points),
     )
 
@@ -146,8 +146,8 @@ def nested(
 ) -> tuple[Scores, list[Settings]]:
     """Scores where every fold chooses among `candidates` by accuracy plus macro-F1 in a cross-validation of its
     training part alone, and what each chose. So the choice, too, knows nothing of what it is tested on."""
-    given = data.columns["labels"].astype(str)
-    predicted, chosen = np.empty(len(given), dtype=object), []
+    labels = data.columns["labels"].astype(str)
+    predicted, chosen = np.empty(len(labels), dtype=object), []
     for train, test in grouped_folds(data, folds, candidates[0].seed):
         part = data.part(train)
 
@@ -159,7 +159,7 @@ def nested(
         chosen.append(best)
         trained = fit(part, best)
         predicted[test] = _named(trained.labels, trained.probabilities(data.features[test]))
-    return score(given, predicted), chosen
+    return score(labels, predicted), chosen
 
 
 def _share_of(data: Data, train: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -178,13 +178,13 @@ def most_frequent(labels: Sequence[str]) -> str:
     return mode(sorted(map(str, labels)))
 
 
-def _fold(given, labels, train, test, probabilities, data: Data) -> Fold:
+def _fold(of_people, labels, train, test, probabilities, data: Data) -> Fold:
     return Fold(
         train=len(train),
         test=len(test),
         groups=len(set(data.columns["groups"][test])),
-        scores=score(given[test], _named(labels, probabilities)),
-        baseline=score(given[test], [most_frequent(given[train])] * len(test)),
+        scores=score(of_people[test], _named(labels, probabilities)),
+        baseline=score(of_people[test], [most_frequent(of_people[train])] * len(test)),
     )
 
 

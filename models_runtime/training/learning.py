@@ -111,17 +111,15 @@ def train(
     rows = [rows[place] for place in kept]
     groups = _groups(rows)
     done, arrays, figures = portions, {}, {}
-    told: list[
-        tuple[int, int, str]
-    ] = []  # a network's training says it again after each step, and may be stopped there
+    latest: list[tuple[int, int, str]] = []  # a network's training reports it again after each step, and may stop there
 
     def tell(*now) -> None:
-        told[:] = [now]
+        latest[:] = [now]
         beat(*now)
 
     fit = classifiers.fit
     if features.is_fine_tuned:
-        fit = partial(features.encoder.fit, step=lambda: beat(*told[0]))
+        fit = partial(features.encoder.fit, step=lambda: beat(*latest[0]))
     for dimension, trained in dimensions.items():
         places = [i for i, one in enumerate(rows) if one.labels.get(dimension) in trained.labels]
         data = _data(matrix, rows, groups, places, dimension, features)

@@ -57,11 +57,12 @@ def what_is_missing(labels: Sequence[str], groups: Sequence[str], minimum: int =
         present = f"only “{next(iter(by_label))}”" if by_label else "no label at all"
         return [f"There must be two labels to tell apart; there is {present}"]
     missing = []
-    for label, given in sorted(by_label.items()):
-        if len(given) < minimum:
-            missing.append(f"“{label}” was given {len(given)} times; at least {minimum} are needed")
-        if len(set(given)) < MIN_GROUPS_PER_LABEL:
+    for label, of_label in sorted(by_label.items()):
+        if len(of_label) < minimum:
+            missing.append(f"“{label}” was given {len(of_label)} times; at least {minimum} are needed")
+        if len(set(of_label)) < MIN_GROUPS_PER_LABEL:
             missing.append(
-                f"“{label}” occurs in {len(set(given))} claims or questions; at least {MIN_GROUPS_PER_LABEL} are needed"
+                f"“{label}” occurs in {len(set(of_label))} claims or questions; "
+                f"at least {MIN_GROUPS_PER_LABEL} are needed"
             )
     return missing

@@ -196,9 +196,9 @@ class ServedAnswerProbabilitiesScorer:
             }
             return added_up(answers, lambda head, token: logs[head, token])
         sequences = [one for tokens_of in answers.values() for one in tokens_of]
-        told = vllm.prompt_logs(exchange, [prompt + sequence for sequence in sequences])
+        prompt_logs = vllm.prompt_logs(exchange, [prompt + sequence for sequence in sequences])
         logs = {}
-        for sequence, tokens_of in zip(sequences, told, strict=True):
+        for sequence, tokens_of in zip(sequences, prompt_logs, strict=True):
             of_answer = tokens_of[len(tokens_of) - len(sequence) :]
             logs |= {(sequence[:end], token): of_answer[end] for end, token in enumerate(sequence)}
         return added_up(answers, lambda head, token: logs[head, token])

@@ -18,8 +18,8 @@ class Exclamations:
         self.info, self.spaces, self.parameters = info, spaces, parameters
 
     def describe(self):
-        told = {"checker": self.info.slug, "version": self.info.version, "parameters": self.parameters}
-        return told | {"model": "", "revision": "", "device": "cpu", "libraries": {}}
+        described = {"checker": self.info.slug, "version": self.info.version, "parameters": self.parameters}
+        return described | {"model": "", "revision": "", "device": "cpu", "libraries": {}}
 
     def predict(self, inputs):
         return answer_each(inputs, self._answer)
