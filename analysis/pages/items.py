@@ -30,7 +30,7 @@ class AnswerLine:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ShownAnswers:
     """By unit (its row number): people's answers, runs' answers, decisions."""
 
     people: dict[int, list[AnswerLine]]
@@ -42,7 +42,7 @@ class Beside:
     by_decisions: str = ""  # the method of the decisions that the figure was made from
 
 
-def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[UnitRow]) -> Beside:
+def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[UnitRow]) -> ShownAnswers:
     """What is shown with the units of one page of a figure; of a release, ReleaseError where its files are gone."""
     project, runs, decisions = report.project, runs_named(items.runs_of(wanted)), items.decisions_of(wanted)
     uuid, decided = report.scope.get("release"), {}
@@ -57,7 +57,7 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
         decided = current_decisions(project, decisions, units.values()) if decisions else {}
     names = {one.rater: one.name for one in revisions}
     people = _People(report, items, wanted, revisions, names)
-    return Beside(
+    return ShownAnswers(
         figure=items.words(wanted, names),
         people={row.unit.pk: people.about(row.unit.pk, row.unit.key) for row in rows},
         runs=answers_of_runs(project.type, runs, list(units.values()), list(items.scores) or None),

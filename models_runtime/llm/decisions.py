@@ -25,7 +25,7 @@ QUOTES = ("quotes", "quote", "evidence", "spans", "citations")
 MOST_QUOTES = 20
 # Objects that are looked at, from the end: a text may hold nothing but braces.
 MOST_OBJECTS = 200
-TOLD = 300  # characters of a text without a decision
+QUOTED = 300  # characters of a text without a decision
 
 _THOUGHT = re.compile(
     r"<(think|thinking|reasoning|thought|scratchpad)>(.*?)(?:</\1>|\Z)|\[THINK\](.*?)(?:\[/THINK\]|\Z)",
@@ -36,7 +36,7 @@ _END_OF_THOUGHT = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE)
-_SAID = re.compile(
+_STATED = re.compile(
     r"\b(?:answer|decision|label|verdict|judge?ment|grade|choice|conclusion)\b[\"'*_`\s]{0,6}(?:is|:|=|->|→)[\"'*_`\s:(\[]{0,8}([^\n]{1,200})"
     r"|\\boxed\{(?:\\text\{)?([^{}\n]{1,200})",
     re.IGNORECASE,
@@ -134,7 +134,7 @@ def _from_objects(text: str, letters: Mapping[str, str], names: Mapping[str, str
 
 
 def _from_words(text: str, letters: Mapping[str, str], names: Mapping[str, str]) -> Iterator[Candidate]:
-    for one in _SAID.finditer(text):
+    for one in _STATED.finditer(text):
         label = _meant(one.group(1) or one.group(2), letters, names)
         if label is not None:  # "the answer is in the second passage" decides nothing
             yield one.start(), one.end(), label, {}
@@ -187,4 +187,4 @@ def _prose(text: str) -> str:
 
 def _ending(text: str) -> str:
     text = " ".join(text.split())
-    return f": “{'…' if len(text) > TOLD else ''}{text[-TOLD:]}”" if text else ", and is empty"
+    return f": “{'…' if len(text) > QUOTED else ''}{text[-QUOTED:]}”" if text else ", and is empty"

@@ -25,7 +25,7 @@ from annotation.formats.tools.offsets import CODE_POINTS, place
 from annotation.formats.tools.tasks import RaterAnswers, Task, ToolSpan, shown
 
 READ = (".json", ".xmi")
-BESIDE = (".xml", ".zip")
+COMPANIONS = (".xml", ".zip")
 FOLDERS = ("annotation", "curation")
 SERIALIZED = ("annotation_ser", "curation_ser")
 CURATION, INITIAL = "CURATION_USER", "INITIAL_CAS"
@@ -114,7 +114,7 @@ def _documents(sources: list[SourceFile], options: Options, folder: str) -> Iter
     """The documents of the sources, in order; archives within an archive are unpacked into the folder."""
     by_folder: dict[tuple[str, PurePosixPath], list[SourceFile]] = {}
     for source in sources:
-        entries = entries_of(source, also=(*BESIDE, *READ))
+        entries = entries_of(source, also=(*COMPANIONS, *READ))
         if len(entries) > (most := options.limits.entries):
             raise FormatError(f"{source.label}: holds {len(entries):,} files; at most {most:,} are read")
         for one in [SourceFile(source.path, source.name, entry.filename) for entry in entries] or [source]:
@@ -155,7 +155,7 @@ def _of_archive(source: SourceFile, options: Options, folder: str, key: str, is_
                 if stream.out > DOCUMENT_BYTES:
                     raise FormatError(f"{_name(source)}: is larger than {DOCUMENT_BYTES // MIB} MB; leave it out")
     inner = SourceFile(path, _name(source))
-    each = [SourceFile(path, inner.name, entry.filename) for entry in entries_of(inner, also=(*BESIDE, *READ))]
+    each = [SourceFile(path, inner.name, entry.filename) for entry in entries_of(inner, also=(*COMPANIONS, *READ))]
     for document in _of_folder(each, options, folder, nested=False):
         user = PurePosixPath(document.source.entry).stem
         if user != INITIAL:

@@ -61,8 +61,8 @@ ID_NAMES = ("id", "item_id", "instance_id", "doc_id")
 NAMES_COLUMNS = "Potato's configuration, given along, may name other columns (item_properties: id_key, text_key)"
 TEXT_NAMES = ("text", "displayed_text", "sentence", "content", "document")
 NO_TEXT = "Texts: the file of the data is not among the files, so texts are called by their ids"
-SAID = ("instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data")
-READ = {"user_id", *SAID}
+ANSWERS = ("instance_id_to_label_to_value", "instance_id_to_span_to_value", "instance_id_to_behavioral_data")
+READ = {"user_id", *ANSWERS}
 SINCE_2_9 = "instance_id_to_presentation_order"
 
 
@@ -219,7 +219,7 @@ class _User:
 
     def of_state(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
         self.who = to_text(cells.get("user_id"), "user_id").strip() or self.who
-        labels, spans, behaviour = (to_object(cells.get(name) or {}, name) for name in SAID)
+        labels, spans, behaviour = (to_object(cells.get(name) or {}, name) for name in ANSWERS)
         self.offsets = (CODE_POINTS, UTF_16) if SINCE_2_9 in cells else (UTF_16, CODE_POINTS)
         for name in cells:
             if name.startswith("instance_id_to_") and name not in READ and cells[name]:

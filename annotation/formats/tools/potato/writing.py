@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from annotation.formats.tools.potato.reading import LIKERT, SAID, SINCE_2_9, SPAN, STATE, TEXT, TEXT_BOXES
+from annotation.formats.tools.potato.reading import ANSWERS, LIKERT, SINCE_2_9, SPAN, STATE, TEXT, TEXT_BOXES
 from annotation.formats.tools.tool_tasks import (
     WrittenAnswers,
     WrittenQuestion,
@@ -93,7 +93,7 @@ def _spans(answers: WrittenAnswers, questions: list[WrittenQuestion], names: Map
 def _write_state(who: str, lines: Path, target: Path) -> None:
     """One person's answers, read line by line for each part of the file."""
     target.parent.mkdir(parents=True)
-    parts = (SAID[0], 1), (SAID[1], 2), (SAID[2], 3)
+    parts = (ANSWERS[0], 1), (ANSWERS[1], 2), (ANSWERS[2], 3)
     phase = {"current_phase_and_page": ["annotation", "annotation"], SINCE_2_9: {}}
     with open(target, "w", encoding="utf-8", newline="") as out:
         out.write("{\n" + _dumped({"user_id": who, **phase})[1:-1])  # on a line of its own: the file is no JSON Lines
