@@ -16,6 +16,7 @@ from annotation import __version__
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.captions import lacks
+from tests.analysis.golden_pages import golden
 from tests.world import client_of
 from tests.world.labels import STUDIES
 from tests.world.study import WORLDS
@@ -54,12 +55,13 @@ def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys
     monkeypatch.setattr(f"{report.module}.compute", lambda *given, **more: copy.deepcopy(known))
     tables = report.tables(result)
     assert tables and any(table.rows for table in tables)
-    assert name in written("table")
+    said, text = written("methods").strip(), written("table")
+    words, known_words = golden(name, text, said)
+    assert words == known_words, "if the new words are right: CONTRIBUTING.md says how to store them"
     markdown = written("md")
     assert all(table.title in markdown.replace("\\", "") for table in tables)
     assert written("latex").count(r"\begin{tabular}") == len(tables)
     assert len(list(csv.reader(io.StringIO(written("csv"))))) > sum(len(table.rows) for table in tables)
-    said = written("methods").strip()
     assert f"Computed with Assay {__version__} from the labels of {project.slug}" in said
     assert said.index("Computed with Assay") > 0 and said.endswith(".")  # its own sentences come first
     pictures = report.pictures(result)
