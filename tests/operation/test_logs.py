@@ -58,6 +58,9 @@ def test_a_line_has_the_job_in_whose_course_it_was_logged(lines, monkeypatch):
         def run_chunk(self, chunk, lease):
             raise RuntimeError("at /invitations/Zx_aaaaaaaaaaaaaaaaaaaa/")
 
+        def clean_up(self, job):
+            pass
+
     monkeypatch.setattr(lifecycle, "_handler_of", lambda job: Failing())
     job = lifecycle.create_job(Job.Kind.REPORT, make_user("ada"), chunks=[({}, 1)])
     lifecycle.work_on(job.pk)
