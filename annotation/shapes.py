@@ -15,7 +15,7 @@ class Choice(s.ChoiceField):
 
 
 class Shape(s.Serializer):
-    """`left_out` says which fields are not told to whoever asks."""
+    """`left_out` says which fields the reader may not see."""
 
     def to_representation(self, found):
         shown = super().to_representation(found)

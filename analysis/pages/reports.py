@@ -78,13 +78,13 @@ def project_reports(request, slug):
 def _first_figures(request, project: Project, report: Report) -> dict:
     """The figures in large print of a report, as last computed; nothing is computed here. Members who label and have
     seen no labels of others open a report on purpose or not at all."""
-    told = {"report": report, "url": reverse(report.page, args=report.address(project.slug))}
+    context = {"report": report, "url": reverse(report.page, args=report.address(project.slug))}
     stored = None if may_still_be_blind(request.user, project) else newest_report(project, report.name)
     if stored is None:
-        return told
+        return context
     figures_served(request, stored, PAGE)
     answer = report.page_of(stored.result).answer
-    return told | {"stored": stored, "is_stale": is_stale(stored), "answer": answer}
+    return context | {"stored": stored, "is_stale": is_stale(stored), "answer": answer}
 
 
 @login_required

@@ -139,10 +139,10 @@ def item_rows(project: Project, items: list[Item], *, with_labels: bool = False)
 
 
 def _add_labels(project: Project, rows: dict[int, ItemRow]) -> None:
-    said, decided = defaultdict(Counter), defaultdict(dict)
+    counts, decided = defaultdict(Counter), defaultdict(dict)
     judgements = Judgement.objects.filter(revision__annotation__item__in=rows, revision__is_latest=True)
     for item_id, dimension, label in judgements.values_list("revision__annotation__item_id", "dimension", "label"):
-        said[item_id, dimension][label] += 1
+        counts[item_id, dimension][label] += 1
     in_force = Decision.objects.in_force().filter(project=project, unit__item_units__item__in=rows)
     columns = ("unit__item_units__item_id", "dimension", "unit_id", "method", "label", "outcome")
     # The decision of a unit that comes first in the order of decisions stays.
@@ -154,7 +154,7 @@ def _add_labels(project: Project, rows: dict[int, ItemRow]) -> None:
         rows[item_id].differing = number
     for dimension in project.type.dimensions:
         for item_id, row in rows.items():
-            if labels := said.get((item_id, dimension.slug)):
+            if labels := counts.get((item_id, dimension.slug)):
                 row.labels.append(_counted(dimension, labels))
             if labels := decided.get((item_id, dimension.slug)):
                 row.decisions.append(_counted(dimension, Counter(labels.values())))

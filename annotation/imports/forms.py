@@ -243,7 +243,7 @@ class ColumnsForm(forms.Form):
 
 def _with_names(kind: str, column: str, name: str, rater: str, roles: Sequence[str]) -> str:
     """The role with its names. A question or checker without a name is called as its column; `roles` are all of the
-    table, some of which name questions or checkers by row."""
+    table; some name questions or checkers by row."""
     own = column.replace("/", "-")
     name, rater = name.strip().replace("/", "-"), rater.strip()
     first, _, rest = rater.partition("/")

@@ -126,10 +126,10 @@ def project_tabs(context, project, current: str = "") -> dict:
         if mine:
             shown = title if mine[1:] else mine[0].title
             sections.append((_url(mine[0], project), shown, ("true" if tabs else "page") if shown == here else ""))
-    told = {}
+    access = {}
     if ANNOTATOR in roles and roles & JUDGES and not blind:
-        told = {"labels_too": True, "access": label_access_of(user, project)}
-    return {"project": project, "sections": sections, "tabs": tabs, "here": here, **told}
+        access = {"labels_too": True, "access": label_access_of(user, project)}
+    return {"project": project, "sections": sections, "tabs": tabs, "here": here, **access}
 
 
 def _url(page: ProjectPage, project: Project) -> str:

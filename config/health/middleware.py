@@ -16,8 +16,8 @@ ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 def _id_of(request: HttpRequest) -> str:
     """A proxy's, so that its log and this one have the same, or a new one."""
-    given = request.headers.get("X-Request-ID", "")
-    return given if settings.TRUSTED_PROXIES > 0 and ID.fullmatch(given) else uuid.uuid4().hex
+    sent = request.headers.get("X-Request-ID", "")
+    return sent if settings.TRUSTED_PROXIES > 0 and ID.fullmatch(sent) else uuid.uuid4().hex
 
 
 def observed(get_response):

@@ -15,7 +15,7 @@ from config.health.findings import Finding, State, error, ok, warning
 
 MAIL_SECONDS = 5
 LOOPBACK_NAMES = ("localhost", "testserver")
-# Django's warnings about single settings, all of which ASSAY_HTTPS sets.
+# Django's warnings about single settings that ASSAY_HTTPS sets together.
 OF_HTTPS = {f"security.W{number:03}" for number in (4, 5, 8, 12, 16, 21)}
 
 

@@ -39,7 +39,7 @@ def segments(text: str, size: int, count: Count) -> list[tuple[int, int]]:
 def whole_texts(
     wanted: Collection[tuple[str, int]], bounds: Mapping[str, tuple[int, int] | None], count: Count
 ) -> dict[tuple[str, int], tuple[int, int]]:
-    """Of pairs (text, size), those of which `segments` would make one piece of the whole text, with its (start, end),
+    """Of pairs (text, size), those where `segments` would make one piece of the whole text, with its (start, end),
     which is that of the text in `bounds` (`splitting.content_bounds`).
 
     All texts are counted in one call, and none is searched for sentences.
