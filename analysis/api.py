@@ -274,7 +274,7 @@ class ReportDetailRoute(Route):
         """As it was last computed; 404 where it never was."""
         project, values, scope = self._asked(request, slug, name)
         reports = StoredReport.objects.select_related("job", "project").defer("behind")
-        digest = stored.parameters_hash(values, scope)
+        digest = stored.parameters_hash(project, name, values, scope)
         report = reports.filter(project=project, name=name, parameters_hash=digest, computed_at__isnull=False).first()
         if report is None:
             raise Problem(404, "The report has not been computed with these options; POST to this address computes it")
