@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
@@ -28,6 +29,10 @@ class TokenScheme(OpenApiAuthenticationExtension):
             "scheme": "bearer",
             "description": "A token of your account's page.",
         }
+
+
+class SignedInScheme(SessionScheme):
+    target_class = "annotation.api.tokens.SignedIn"
 
 
 class RouteSchema(AutoSchema):
