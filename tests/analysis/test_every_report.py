@@ -6,17 +6,21 @@ import io
 import json
 import re
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analysis.figures.items import LABEL, Filter, Items
 from analysis.models import StoredReport
-from analysis.reports.metrics import REPORTS, get_report
+from analysis.reports.metrics import REPORTS
+from analysis.sources.database import DatabaseSource
 from annotation import __version__
 from annotation.jobs import lifecycle
 from annotation.models import Job
 from tests.analysis.captions import lacks
 from tests.analysis.golden_pages import golden
+from tests.analysis.opened_figures import figures
 from tests.world import client_of
 from tests.world.labels import STUDIES
 from tests.world.study import WORLDS
@@ -28,11 +32,34 @@ def test_there_is_a_project_for_every_report():
     assert list(WORLDS) == list(REPORTS)
 
 
-@pytest.mark.parametrize("name", WORLDS)
-def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys):
+KNOWN: dict[tuple, tuple] = {}  # what reports computed of their worlds, for all tests here
+
+
+@pytest.fixture
+def world_of(monkeypatch):
+    """A report by its name, its project and options; what was computed of them before is not computed again."""
     monkeypatch.setattr(STUDIES, 50)
-    project, options = WORLDS[name]()
-    report = get_report(name)
+
+    def world(name: str):
+        project, options = WORLDS[name]()
+        report = REPORTS[name]
+        whole = report.load().compute
+
+        def once(source, **given):
+            key = (name, project.pk, *sorted((option, str(value)) for option, value in given.items()))
+            if key not in KNOWN:
+                KNOWN[key] = whole(source, **given)
+            return copy.deepcopy(KNOWN[key])
+
+        monkeypatch.setattr(f"{report.module}.compute", once)
+        return report, project, options
+
+    return world
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_command_writes_every_report_in_every_form(name, world_of, capsys):
+    report, project, options = world_of(name)
     arguments = [
         part
         for option, value in options.items()
@@ -44,15 +71,8 @@ def test_the_command_writes_every_report_in_every_form(name, monkeypatch, capsys
         call_command("report", project.slug, name, *arguments, "--format", form, *more)
         return capsys.readouterr().out
 
-    whole, results = report.load().compute, []
-    monkeypatch.setattr(
-        f"{report.module}.compute", lambda *given, **more: results.append(whole(*given, **more)) or results[0]
-    )
     result = json.loads(written("json"))
     assert (result["report"], result["project"]) == (name, project.slug)
-    # The other forms are written from the same numbers, which need not be computed again.
-    known = results[0]
-    monkeypatch.setattr(f"{report.module}.compute", lambda *given, **more: copy.deepcopy(known))
     tables = report.tables(result)
     assert tables and any(table.rows for table in tables)
     said, text = written("methods").strip(), written("table")
@@ -90,9 +110,8 @@ def test_reports_that_take_long_have_a_first_pass():
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_pages_show_numbers_before_their_intervals(name, monkeypatch):
-    project, options = WORLDS[name]()
-    report = get_report(name)
+def test_pages_show_numbers_before_their_intervals(name, world_of, monkeypatch):
+    report, project, options = world_of(name)
     client = client_of(project.created_by)
     address = reverse(report.page, args=report.address(project.slug))
     client.get(address, options)
@@ -114,3 +133,30 @@ def test_pages_show_numbers_before_their_intervals(name, monkeypatch):
     last = client.get(address, options).content.decode()
     assert not stored.is_partial and 'id="methods"' in last
     assert ends_of(numbers) < ends_of(stored.result)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_figure_opens_as_many_items_as_it_counts(name, world_of):
+    report, project, options = world_of(name)
+    source = DatabaseSource(project)
+    result = report.compute(source, **report.values(source, options))
+    items = Items.from_json(result["behind"])
+    assert items.units_of(Filter()) == items.units and -1 not in items.units
+    found = list(figures(report.page_of(result)))
+    assert found
+    wrong = []
+    for place, wanted, n, of in found:
+        there = items.count(wanted, of)
+        if (n is None and not there) or (n is not None and there != n):
+            wrong.append(f"{place}: {wanted.encoded} says {n}, opens {there}")
+        assert items.words(wanted) and Filter.decoded(wanted.encoded).encoded == wanted.encoded
+    assert wrong == []
+
+
+def test_a_pair_is_two_judgements_and_units_that_are_gone_are_not_opened():
+    """Units 5 and -1 (gone) have two judgements of the same label, unit 7 one alone."""
+    items, labels = Items([5, -1, 7]), ("yes", "no")
+    items.judge(np.array([0, 0, 1, 1, 2]), {LABEL: ("Label", np.array([0, 0, 1, 1, 0]), labels, labels, "")})
+    pair = Filter({}, ({LABEL: labels}, {LABEL: labels}), "same")
+    assert items.count(pair) == 2 and items.units_of(pair) == [5]
+    assert items.units_of(Filter({}, ({LABEL: "yes"},))) == [5, 7]
