@@ -13,6 +13,7 @@ CHECKS = {
     "disk": Check("Disk", machine.check_disk),
     "mail": Check("Mail", site.check_mail),
     "settings": Check("Settings", site.check_settings),
+    "static": Check("Static files", site.check_static_files),
     "addresses": Check("Addresses", site.check_addresses),
     "time": Check("Time", machine.check_time, needs="migrations"),
 }

@@ -30,9 +30,12 @@ def observed(get_response):
             response = view(request)
             response.headers["Cache-Control"] = "private, no-store"
         else:
-            began = time.perf_counter()
-            response = get_response(request)
-            COUNTS.add(response.status_code, time.perf_counter() - began)
+            began, status = time.perf_counter(), 500  # where not even the page of an error can be shown
+            try:
+                response = get_response(request)
+                status = response.status_code
+            finally:
+                COUNTS.add(status, time.perf_counter() - began)
         response.headers["X-Request-ID"] = named
         return response
 

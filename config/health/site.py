@@ -9,6 +9,7 @@ from smtplib import SMTPException
 
 from django.conf import settings
 from django.core import checks, mail
+from django.core.files.storage import storages
 
 from annotation.projects.invitations import has_mail_server
 from config.health.findings import Finding, State, error, ok, warning
@@ -66,6 +67,19 @@ def check_settings() -> Iterator[Finding]:
     if not shown:
         scope = "production" if is_for_others() else "use on this machine"
         yield ok(f"No problem in the settings for {scope}")
+
+
+def check_static_files() -> Iterator[Finding]:
+    hashed = getattr(storages["staticfiles"], "hashed_files", None)
+    if hashed is None:
+        yield ok("Served from the source, because ASSAY_DEBUG is on")
+    elif hashed:
+        yield ok(f"{len(hashed):,} files in {settings.STATIC_ROOT}")
+    else:
+        yield error(
+            f"There are none in {settings.STATIC_ROOT}, so no page can be shown",
+            "Run `manage.py collectstatic --noinput`, or set ASSAY_STATIC_ROOT to where they are.",
+        )
 
 
 def check_addresses() -> Iterator[Finding]:

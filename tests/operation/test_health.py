@@ -19,6 +19,7 @@ from annotation.jobs import versions, workers
 from annotation.models import Chunk, Job, WebhookDelivery
 from config.health import access, requests
 from config.health import database as database_checks
+from config.health.middleware import observed
 from config.health.requests import RequestCounts, totals
 from config.health.views import readiness
 from tests.factories import make_user
@@ -201,6 +202,17 @@ def test_sums_hold_over_processes_and_their_ends(settings, tmp_path):
         process.communicate()
 
 
+def test_a_request_that_ends_in_an_exception_is_counted(rf, settings, tmp_path, monkeypatch):
+    def fail(request):
+        raise RuntimeError("not even the page of the error")
+
+    settings.DATA_DIR = tmp_path
+    monkeypatch.setattr("config.health.middleware.COUNTS", RequestCounts())
+    with pytest.raises(RuntimeError):
+        observed(fail)(rf.get("/projects/"))
+    assert totals()[:5] == [0, 0, 0, 0, 1]
+
+
 def test_doctor_prints_findings_and_ends_with_one_on_an_error(capsys):
     with pytest.raises(SystemExit) as ended:
         call_command("doctor")
@@ -215,6 +227,7 @@ def test_doctor_prints_findings_and_ends_with_one_on_an_error(capsys):
 
 def test_doctor_says_what_production_lacks(settings, capsys):
     settings.ALLOWED_HOSTS, settings.HTTPS, settings.DEBUG = ["assay.invalid"], False, False
+    settings.STORAGES = real.STORAGES | {"staticfiles": {"BACKEND": "config.web.static_files.HashedStaticFiles"}}
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
     with pytest.raises(SystemExit):
@@ -224,6 +237,7 @@ def test_doctor_says_what_production_lacks(settings, capsys):
         "Passwords and labels travel unencrypted",
         "The mail server 127.0.0.1:9 does not accept mail",
         "The name assay.invalid cannot be resolved",
+        "no page can be shown",
     ):
         assert words in printed
     assert "SECURE_" not in printed
