@@ -1,8 +1,11 @@
 """The pages of the work itself; each area lists its own URLs next to its views."""
 
+from django.urls import path
+
 from annotation.datasets import views as datasets
 from annotation.decisions import desk_views as adjudication
 from annotation.decisions import views as items
+from annotation.demo.views import style
 from annotation.exports import views as exports
 from annotation.imports import views as imports
 from annotation.imports.claims import views as claims
@@ -17,6 +20,7 @@ from annotation.webhooks import views as webhooks
 from annotation.work.views import label_sets, labelling, options, own_answers
 
 urlpatterns = [
+    path("style/", style, name="style"),
     *projects.urlpatterns,
     *options.urlpatterns,
     *label_sets.urlpatterns,

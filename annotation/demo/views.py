@@ -1,13 +1,14 @@
-"""The demo's one-click sign-in."""
+"""The demo's one-click sign-in, and the page of all components."""
 
 from allauth.usersessions.models import UserSession
+from django import forms
 from django.conf import settings
 from django.contrib.auth import login
 from django.http import Http404
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.demo.accounts import demo_account
 from annotation.models import User
@@ -25,6 +26,27 @@ def demo_sign_in(request, slug):
     wanted = request.POST.get("next", "")
     is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return redirect(wanted if is_here else "home")
+
+
+class ExampleForm(forms.Form):
+    """A field of each kind; bound without data, it has errors."""
+
+    title = forms.CharField(help_text="Shown to annotators.")
+    note = forms.CharField(widget=forms.Textarea(attrs={"rows": 2}), required=False)
+    order = forms.ChoiceField(choices=[("random", "Random"), ("file", "As in the file")], required=False)
+    suggestions = forms.ChoiceField(
+        choices=[("off", "Off"), ("after", "After the first answer")], widget=forms.RadioSelect, required=False
+    )
+    is_blind = forms.BooleanField(label="Hide the names of annotators", required=False)
+
+
+@require_safe
+def style(request):
+    """Every component in light and in dark, for those who write pages."""
+    if not settings.DEMO:
+        raise Http404("Only the demo has this page")
+    schemes = [(scheme, ExampleForm({}, prefix=scheme)) for scheme in ("light", "dark")]
+    return render(request, "annotation/demo/style.html", {"schemes": schemes})
 
 
 urlpatterns = [path("demo/sign-in/<slug:slug>/", demo_sign_in, name="demo_sign_in")]

@@ -91,6 +91,14 @@ def test_a_second_factor_is_asked_for_once_it_is_set_up(client):
     assert fresh.get("/").status_code == 200
 
 
+def test_the_page_of_components_is_in_the_demo_alone(client, settings):
+    settings.DEMO = True
+    page = client.get("/style/").content.decode()
+    assert all(f'class="swatch {scheme}"' in page for scheme in ("light", "dark")) and "This field is required" in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
 @pytest.mark.parametrize("account", making.DEMO_ACCOUNTS, ids=lambda account: account.slug)
 def test_there_is_no_demo_sign_in_outside_the_demo(client, settings, account):
     settings.DEMO = True
