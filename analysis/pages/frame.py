@@ -175,13 +175,12 @@ def _links(project, name: str) -> list[tuple[str, str]]:
     """Further pages of figures that this project has, of those with an address and no tab of their own: names and
     titles."""
     has_labels = queries.has_labelling_run(project)
-    links = [
+    return [
         (report.own_page, report.title)
         for report in REPORTS.values()
         if report.own_page not in ("", report.tab) and report.name != name and not report.refuses(project.type)
         if has_labels or not report.takes_run
     ]
-    return [*links, ("project_reports", "All reports")]
 
 
 def as_query(parameters: dict) -> dict:
