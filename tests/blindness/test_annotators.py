@@ -235,7 +235,7 @@ def test_an_adjudicator_who_still_labels_sees_no_keys():
     listed = person.keep(person.client.get(path)).content.decode()
     assert "Item 1" in listed
     found = person.keep(person.client.get(path, {"search": marker("key")[:7]})).content.decode()
-    assert "No such item" in found
+    assert "No items found" in found
     assert person.keep(person.client.get(api)).json()["results"]
     assert person.keep(person.client.get(api, {"key": "x"})).status_code == 400
     assert not any(marker("key", kind) in text for text in person.received for kind in ("item", "unit"))

@@ -138,7 +138,7 @@ def test_the_list_says_what_each_item_is_about_and_finds_it_by_that(identifier):
     assert 0 < len(found) <= project.items.count()
     assert {row.title for row in item_queries.item_rows(project, found)} == {about}
     assert about in words_of(client.get(address, {"search": about}))
-    assert "No such item" in words_of(client.get(address, {"search": "zeppelin"}))
+    assert "No items found" in words_of(client.get(address, {"search": "zeppelin"}))
 
 
 @EACH_KIND
