@@ -252,7 +252,7 @@ KINDS: dict[str, RuleKind] = {
         ),
         RuleKind(
             "druid",
-            "DRUID: dropping and competence",
+            "DRUID's rule",
             "Drops pairs on which people differ strongly, or whose quality an annotator questioned. In small "
             "disagreements the annotator whom MACE finds more competent decides; equal competence stays undecided.",
             (
@@ -287,7 +287,7 @@ KINDS: dict[str, RuleKind] = {
         ),
         RuleKind(
             "lift",
-            "Lift to the parent",
+            "Derive a verdict",
             "A verdict on a claim from the decisions about its evidence, or on a response from those about its pieces, "
             "by a table of conditions.",
             (

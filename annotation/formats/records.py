@@ -236,7 +236,7 @@ class SuggestionRecord:
 
 @dataclass(frozen=True, slots=True)
 class LostRecord:
-    """What a file has and Assay cannot hold: nothing is wrong with it, and it does not come in."""
+    """Valid data that Assay cannot import."""
 
     what: str
     number: int

@@ -273,13 +273,13 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         bounds=(0, 20), most=1000, section=JUDGEMENTS, is_public=True,
     ),
     ShareSetting(
-        "multiple_share", "Percentage of items with this many judgements",
+        "multiple_share", "Share of items labelled more than once, in %",
         "The others get one judgement. The items are drawn at random with the seed.",
         section=JUDGEMENTS, is_public=True,
     ),
     ChoiceSetting("order", "Order", section=JUDGEMENTS, is_public=True),
     DrawnSetting(
-        "seed", "Seed", "Of the random order. Leave empty to draw one.",
+        "seed", "Seed", "Of the random order; blank picks one.",
         bounds=(0, 2**31 - 1), most=incoming.MAX_BIG_INTEGER, section=JUDGEMENTS,
     ),
     ChoiceSetting(

@@ -263,11 +263,12 @@ def test_intervals_in_closed_form_stand_on_the_page_and_in_the_tables(client, on
     )
     assert kappa["note"].startswith("rests on only ")
     assert (
-        page.split(">Stance: intervals if units were independent</caption>")[1].partition("</table>")[0].count(row) == 1
+        page.split(">Stance: intervals assuming independent units</caption>")[1].partition("</table>")[0].count(row)
+        == 1
     )
     call_command("report", project.slug, "agreement", "--all", "--format", "csv")
     printed = capsys.readouterr().out
-    assert "intervals if units were independent" in printed and "Everitt 1969" in printed
+    assert "intervals assuming independent units" in printed and "Everitt 1969" in printed
     assert f"{stance['pairs'][0]['analytic']['low']:.4f}" in printed
     assert said in printed
 

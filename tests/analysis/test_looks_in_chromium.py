@@ -130,7 +130,7 @@ def test_pages_whose_numbers_have_intervals_look_right(open_context, client):
             assert INTERVAL.match(cells[heads.index("Character F1")]), cells
         if name == "touched":
             expect(page.get_by_label("Labels that these checkers touched")).to_be_checked()
-            expect(page.get_by_text("What people last said counts")).to_be_visible()
+            expect(page.get_by_text("The latest label of each person counts")).to_be_visible()
         is_fit_to_be_seen(page, f"intervals-{name}")
 
 

@@ -83,7 +83,7 @@ def test_comparison_says_against_whom_with_which_tests_and_for_how_many_they_are
     make_scores(first, "length", {item.anchor_id: 1.0 * (n % 7) for n, item in enumerate(items_of(project))})
     said, result = said_of("comparison", project, run=str(first.uuid), all=True)
     assert "The checker first 1 was compared with people (majority of people, ties excluded) on 34 units" in said
-    assert "Only labels count that were given before a suggestion of the checker was seen" in said
+    assert "Only labels given before the annotator saw a suggestion of the checker are counted" in said
     n = of_dimension(result, "stance")["accuracy"]["n_pairable"]
     assert f"For stance n = {n} (left out:" in said and n < N
     assert "It was compared with second 1" in said

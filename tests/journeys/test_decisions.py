@@ -92,7 +92,7 @@ def test_from_disagreement_to_a_label_for_every_pair(open_context, world):
     page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Rules").click()
     looked_at(page, "rules")
-    page.get_by_role("link", name="DRUID: dropping and competence").click()
+    page.get_by_role("link", name="DRUID's rule").click()
     page.get_by_label("Name").fill("small-ones")
     page.get_by_label("Steps of the scale").fill("5")
     looked_at(page, "rule-form")

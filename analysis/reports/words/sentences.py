@@ -111,8 +111,8 @@ def labels_counted(result: AgainstReference) -> str:
     if result.reference not in ("majority", "dawid-skene"):
         return ""
     if result.touched:
-        return "All labels of people count, those given after a suggestion of the checker was seen too."
-    return "Only labels count that were given before a suggestion of the checker was seen, or without one."
+        return "All labels of people count, also those given after the annotator saw a suggestion."
+    return "Only labels given before the annotator saw a suggestion of the checker are counted."
 
 
 def note_on_labels_seen(result: dict) -> str:

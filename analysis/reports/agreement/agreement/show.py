@@ -86,7 +86,7 @@ def _more(result: Agreement, question: QuestionAgreement) -> list[Titled]:
     return [
         (f"{title}: against chance", [None if question.takes_number else _against_chance(question)]),
         (f"{title}: each label", [pictures.draw_labels(result, question)]),
-        (f"{title}: intervals if units were independent", [_independent(question), _independent_pairs(question)]),
+        (f"{title}: intervals assuming independent units", [_independent(question), _independent_pairs(question)]),
         (f"{title}: pairs of annotators, label by label", [_by_pair(question)]),
         *([] if split else [_by_source(result, question)]),
         (f"{title}: corrected for the selection of items", _selected(question)),
@@ -206,7 +206,7 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
 
 def _independent(question: QuestionAgreement) -> Table:
     return Table(
-        f"{question.title}: intervals if units were independent",
+        f"{question.title}: intervals assuming independent units",
         [Column("Measure", "title"), *_closed_form(lambda one: one)],
         question.figures,
         CLOSED_FORM,
@@ -371,7 +371,7 @@ def _by_pair(question: QuestionAgreement) -> Table:
 def _independent_pairs(question: QuestionAgreement) -> Table:
     names = _pair_figures(question)
     return Table(
-        f"{question.title}: pairs of annotators, intervals if units were independent",
+        f"{question.title}: pairs of annotators, intervals assuming independent units",
         [*_who(lambda row: row[0]), Column("Measure", lambda row: row[1]), *_closed_form(lambda row: row[2])],
         [(pair, words, _of_pair(pair, name)) for pair in question.pairs for name, words in names.items()],
     )

@@ -385,8 +385,8 @@ REPORT = Report(
     "The alternative annotator test (Calderon, Reichart and Dror 2025). Each person in turn is set against the "
     "checker: who is closer to the other people? The checker wins against a person where it is at least as close to "
     "the others, less the discount epsilon (the paper takes 0.1 for crowd workers, 0.15 for skilled annotators, 0.2 "
-    "for experts), against at least half of them. Only labels that the checker did not touch count, unless all are "
-    "asked for.",
+    "for experts), against at least half of them. Only labels given before its suggestion was seen count, unless all "
+    "are asked for.",
     own_page="project_alternative_annotator",
     tab="project_comparison",
     kind=AlternativeAnnotator,

@@ -49,7 +49,7 @@ def page(result: Comparison) -> Page:
 def _notes(result: Comparison) -> list[str]:
     notes = [result.decisions_left_out.words] if result.decisions_left_out else []
     if result.reference in ("majority", FINAL) and not result.touched:
-        notes.append("Only labels that the checker did not touch count.")
+        notes.append("Only labels given before a suggestion of the checker was seen count.")
     if result.reference == "majority" and not any(one.n_labels_all for one in result.dimensions):
         notes.append("No rater's labels are here; choose decisions as the reference where there are any.")
     if result.unanswered:
@@ -256,7 +256,7 @@ REPORT = Report(
     "analysis.reports.checkers.comparison.compute",
     OPTIONS,
     "Whether a checker's labels, probabilities and scores agree with people's. Unless you choose otherwise, only "
-    "labels that the checker did not touch count: those given before its suggestion was shown, or without one.",
+    "labels given before a suggestion of the checker was seen count.",
     own_page="project_comparison",
     tab="project_comparison",
     kind=Comparison,

@@ -58,9 +58,9 @@ def _sections(result: Annotators, question: RatedQuestion, picture: Intervals | 
 
 def _with_runs(result: Annotators) -> str:
     counts = (
-        "What people last said counts, also where it was given after one of their suggestions was seen."
+        "The latest label of each person counts, even if it was given after a suggestion was seen."
         if result.touched
-        else "Only labels that none of them touched count."
+        else "Only labels given before any of their suggestions was seen count."
     )
     n = result.n_labels_touched
     left = (
