@@ -143,6 +143,7 @@ def test_no_page_is_forgotten():
     known = {
         "site_invitations",
         "own_answers",
+        "style",
         *WITH_A_QUERY,
         *OF_SITE,
         *OF_PROJECT,
@@ -158,7 +159,7 @@ def test_no_page_is_forgotten():
     assert ours - known == set()
 
 
-def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world):
+def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world, settings):
     problems = []
 
     def look(page, name, address):
@@ -168,6 +169,9 @@ def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world):
     page = open_context(world.people["researcher"], color_scheme="dark").new_page()
     for name, address in addresses(world).items():
         look(page, name, address)
+    settings.DEMO = True  # which alone has it
+    look(page, "style", reverse("style"))
+    settings.DEMO = False
     administrator = open_context(world.people["admin"], color_scheme="dark").new_page()
     look(administrator, "site_invitations", reverse("site_invitations"))
     annotator = open_context(world.people["annotator"], color_scheme="dark").new_page()
