@@ -150,7 +150,7 @@ def _word(one: Recommended) -> str:
     low, included = _bounds(one.alpha)
     of_alpha = "" if one.is_alpha else f"alpha {one.alpha.estimate:.3f}: "
     if included:
-        return f"{of_alpha}open, the interval includes {listed(included)}"
+        return f"{of_alpha}undecided, the interval includes {listed(included)}"
     return of_alpha + (
         "reliable, .800 or more" if low >= RELIABLE else "tentative, .667 to .800" if low >= TENTATIVE else "below .667"
     )
