@@ -25,6 +25,7 @@ from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa
 from analysis.stats.annotators.majority_vote import majority
 from analysis.stats.labels import Labels
 from analysis.stats.resampling.bootstrap import Interval
+from analysis.stats.resampling.wilson import wilson_ends
 
 FEW_CLUSTERS = 30  # as for other intervals
 USABLE, NOT_USABLE, UNDECIDED, UNKNOWN = "usable", "not usable", "undecided", "unknown"
@@ -95,22 +96,14 @@ def rate_of(hits: np.ndarray, cluster: np.ndarray | None, rows: np.ndarray) -> R
     if not n:
         return Rate(0, 0, math.nan, math.nan, "no row counts")
     if cluster is None:
-        return Rate(n_cases, n, *_wilson(n_cases, n))
+        return Rate(n_cases, n, *wilson_ends(n_cases, n))
     from analysis.stats.resampling.cluster_robust import clustered_mean
 
     effect = clustered_mean(hits[rows].astype(float), [cluster[rows]])
     if math.isnan(effect.low):
         n_clusters = len(np.unique(cluster[rows]))
-        return Rate(n_cases, n, *_wilson(n_clusters * n_cases / n, n_clusters))
+        return Rate(n_cases, n, *wilson_ends(n_clusters * n_cases / n, n_clusters))
     return Rate(n_cases, n, max(0.0, effect.low), min(1.0, effect.high))
-
-
-def _wilson(n_cases: float, n: int, level: float = 0.95) -> tuple[float, float]:
-    """As `analysis.stats.wilson_interval`, without the libraries that it loads: the first line must not wait."""
-    z = NormalDist().inv_cdf(0.5 + level / 2)
-    share, more = n_cases / n, z * z / n
-    middle, half = share + more / 2, z * math.sqrt(share * (1 - share) / n + more / (4 * n))
-    return max(0.0, (middle - half) / (1 + more)), min(1.0, (middle + half) / (1 + more))
 
 
 def decide(label: str, sensitivity: Rate | Gap, specificity: Rate | Gap, floor: float) -> LabelVerdict:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
+from scipy import special
 
 from analysis.stats.labels import code_column
 from analysis.stats.resampling.paired_permutation import (
@@ -124,12 +125,10 @@ def several_labellers(
     left_out = int((~has_all).sum())
     tests = (undefined_test(COCHRAN, undefined), undefined_test(PERMUTATION, undefined))
     if not undefined:
-        from statsmodels.stats.contingency_tables import cochrans_q
-
-        test = cochrans_q(right)
-        q = float(test.statistic)
+        by_labeller, total = right.sum(axis=0), int(right.sum())
+        q = (k - 1) * float(k * (by_labeller**2).sum() - total**2) / float(k * total - (per_unit**2).sum())
         tests = (
-            PairedTest(name=COCHRAN, statistic=q, p_value=float(test.pvalue)),
+            PairedTest(name=COCHRAN, statistic=q, p_value=float(special.chdtrc(k - 1, q))),
             _permuted(q, right, drawn_from, n_permutations, seed),
         )
     return SeveralLabellers(

@@ -29,12 +29,11 @@ class Share(Estimate):
         interval = super().confidence_interval(n_resamples, level, seed, clusters)
         if self.undefined or self.estimate not in (0.0, 1.0):
             return interval
-        from statsmodels.stats.proportion import proportion_confint
-
         trials, clustered = self.sample.n_drawn(clusters)
-        low, high = proportion_confint(self.estimate * trials, trials, alpha=1 - level, method="beta")
+        farther = ((1 - level) / 2) ** (1 / trials)
+        low, high = (0.0, 1 - farther) if self.estimate == 0.0 else (farther, 1.0)
         method = f"Clopper-Pearson over {'clusters' if clustered else 'units'}"
-        return Interval(float(low), float(high), level, method, 0, 0, trials if clustered else None)
+        return Interval(low, high, level, method, 0, 0, trials if clustered else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,12 +121,11 @@ def clustered_effect(
             return start.undefined(NO_CONTRAST_WITHIN)
     if np.linalg.matrix_rank(columns) < columns.shape[1]:
         return start.undefined(NOT_TOLD_APART)
-    from statsmodels.regression.linear_model import OLS
-
-    fit = OLS(y, columns).fit()
+    inverse = np.linalg.pinv(columns)
+    coefficients = inverse @ y
     first = np.eye(columns.shape[1])[0]
-    variance = _variance(columns * fit.resid[:, None], fit.normalized_cov_params, first, codes)
-    return start.effect(float(fit.params[0]), variance, few)
+    variance = _variance(columns * (y - columns @ coefficients)[:, None], inverse @ inverse.T, first, codes)
+    return start.effect(float(coefficients[0]), variance, few)
 
 
 def clustered_mean(outcome: np.ndarray, groups: Sequence[np.ndarray], level: float = 0.95) -> Effect:
@@ -332,10 +331,11 @@ def _variance(scores: np.ndarray, inverse: np.ndarray, combination: np.ndarray, 
     if n <= k or any(_n_clusters(code) < 2 for code in codes):
         return np.nan
 
-    from statsmodels.stats.sandwich_covariance import cov_cluster
-
     def clustered(code: np.ndarray) -> float:
-        return float(combination @ cov_cluster((scores, inverse), code) @ combination)
+        n_clusters = _n_clusters(code)
+        sums = np.column_stack([np.bincount(code, column, minlength=n_clusters) for column in scores.T])
+        factor = n_clusters / (n_clusters - 1) * (n - 1) / (n - k)
+        return factor * float(((sums @ (inverse.T @ combination)) ** 2).sum())
 
     if len(codes) == 1:
         return clustered(codes[0])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from scipy import special
 
 from analysis.stats.resampling.bootstrap import Interval
 
@@ -43,8 +46,14 @@ def wilson_interval(n_cases: int, n: int, level: float = 0.95) -> Interval:
         raise ValueError(f"there are {n_cases} cases among {n} trials")
     if not n:
         return Interval(np.nan, np.nan, level, "Wilson score", 0, 0, None, NO_TRIAL)
-    from statsmodels.stats.proportion import proportion_confint
+    low, high = wilson_ends(n_cases, n, level)
+    return Interval(low, high, level, "Wilson score", 0, 0, None)
 
-    low, high = proportion_confint(n_cases, n, alpha=1 - level, method="wilson")
+
+def wilson_ends(n_cases: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """The ends of `wilson_interval`, also of cases that are no whole number; the share lies between them."""
+    z = float(special.ndtri((1 + level) / 2))
+    share, more = n_cases / n, z * z / n
+    middle, half = share + more / 2, z * math.sqrt(share * (1 - share) / n + more / (4 * n))
     # The ends of no case and of only cases are 0 and 1, which rounding may miss.
-    return Interval(min(float(low), n_cases / n), max(float(high), n_cases / n), level, "Wilson score", 0, 0, None)
+    return max(0.0, min((middle - half) / (1 + more), share)), min(1.0, max((middle + half) / (1 + more), share))
