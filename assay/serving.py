@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.places import DEMO_DATA, FOLDER, IS_INSTALLED, KEY, PACKAGES, data_folder, key_file
+from assay.places import DEMO_DATA, FOLDER, IS_INSTALLED, KEY, OWN_DATA, PACKAGES, data_folder, key_file
 from assay.supervision import Supervisor
 
 PASSWORD = "ASSAY_ADMIN_PASSWORD"
@@ -72,6 +72,8 @@ def serve(arguments: Sequence[str]) -> int:
     parser.add_argument("--admin", default="", metavar="NAME", help="the first administrator's name")
     parser.epilog = f"The first administrator's password is asked for, or read from {PASSWORD}."
     options = parser.parse_args(arguments)
+    if IS_INSTALLED:  # never the demo's
+        os.environ.setdefault(FOLDER, OWN_DATA)
     folder = _data_folder()
     _check_port(options.host, options.port)
     _set_environment(folder, options.port)

@@ -156,7 +156,9 @@ def test_the_demo_has_its_style_sheet_and_commands_work_on_its_data(installed, t
 
 def test_a_server_of_ones_own_asks_for_the_first_administrator(installed):
     data = installed.folder / "assay-data"
+    (installed.folder / "assay-demo").mkdir()  # which is not taken for data of one's own
     assert "There is no administrator yet" in installed.run("serve", "--port", str(free_port()), status=1)
+    assert data.is_dir()
     with installed.running("serve", "--email", "ada@example.org", data=data, ASSAY_ADMIN_PASSWORD=PASSWORD) as address:
         opener = visitor()
         page = text_of(opener, f"{address}/accounts/login/")
