@@ -38,6 +38,9 @@ COMMANDS = {
     "report": Command("manage.py report", "compute a report of a project, a release or a table of labels"),
     "release": Command("manage.py release", "freeze a project's labels as files, check, compare or publish them"),
     "export": Command("manage.py export_dataset", "write a project's labels as TSV, JSON Lines, Parquet and others"),
+    "doctor": Command("manage.py doctor", "check database, workers, disk, mail and settings, and say what to do"),
+    "backup": Command("manage.py backup", "back up database and files as of one moment"),
+    "restore": Command("manage.py restore", "restore a backup into an empty place"),
     "judge": Command(
         "analysis.judge.command:main", "may a judge's labels stand in for people's? From a file", extra=""
     ),
