@@ -6,7 +6,7 @@ from scipy.stats import fisher_exact
 
 from analysis.figures.page import first_that_applies
 from analysis.figures.results import PENDING, Ends, Figure
-from analysis.reports.agreement.agreement.answer import NEXT, RULES, Recommended, recommended
+from analysis.reports.agreement.agreement.answer import NEXT, RULES, Recommended, recommended, word_of
 from analysis.reports.agreement.agreement.result import QuestionAgreement
 from analysis.reports.metrics import get_report
 from analysis.sources.files import source_of_files
@@ -159,6 +159,24 @@ def test_the_page_begins_with_its_answer(relevance, name):
     said, then = (first_that_applies(rules, one) for rules in (RULES, NEXT))
     assert said.startswith("Relevance: ") and says in said and said.endswith(".")
     assert next_step in then
+
+
+WORDS = {
+    "undefined": "",
+    "pending": "",
+    "reliable": "reliable, .800 or more",
+    "reliable?": "undecided, the interval includes .800",
+    "tentative": "tentative, .667 to .800",
+    "tentative?": "undecided, the interval includes .667 and .800",
+    "unreliable": "below .667",
+}
+
+
+def test_lists_say_in_a_word_what_alpha_means(two_people):
+    asked = question(two_people)
+    assert {name: word_of(Recommended(asked, "alpha", CASES[name][0], True)) for name in WORDS} == WORDS
+    of_kappa = word_of(Recommended(asked, "Cohen's kappa", CASES["kappa"][0], False))
+    assert of_kappa.startswith("alpha 0.")  # the bounds are those of alpha
 
 
 def from_table(tmp_path, columns) -> str:

@@ -143,7 +143,7 @@ def _bounds(alpha: Figure) -> tuple[float, list[str]]:
     return low, [f"{bound:.3f}".removeprefix("0") for bound in (TENTATIVE, RELIABLE) if low < bound <= high]
 
 
-def _word(one: Recommended) -> str:
+def word_of(one: Recommended) -> str:
     """`_strength` in a few words."""
     if not one.alpha.is_defined or is_pending(one.figure):
         return ""
@@ -235,7 +235,7 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         n=n,
         picture=picture,
         headlines=tuple(
-            Headline(one.question.title, one.title, one.figure, _word(one)) for one in asked if one.figure.is_defined
+            Headline(one.question.title, one.title, one.figure, word_of(one)) for one in asked if one.figure.is_defined
         ),
         next=first_sentence(NEXT, asked) or ("" if asked else "have some units labelled by two people or more"),
     )
