@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.places import FOLDER, IS_INSTALLED, KEY, data_folder, key_file, needs_key
+from assay.places import FOLDER, IS_INSTALLED, KEY, data_folder, key_file, make_data_folder, needs_key
 
 MANAGED = "manage.py "
 
@@ -23,11 +23,13 @@ class Command:
     runs : `module:function`, called with the arguments; or `manage.py NAME`, a command of Django
     summary : a line for the help
     extra : the extra of the package that it needs; empty where the base suffices
+    makes_data : whether it may begin in an empty data folder
     """
 
     runs: str
     summary: str
     extra: str = "server"
+    makes_data: bool = False
 
 
 COMMANDS = {
@@ -40,7 +42,7 @@ COMMANDS = {
     "export": Command("manage.py export_dataset", "write a project's labels as TSV, JSON Lines, Parquet and others"),
     "doctor": Command("manage.py doctor", "check database, workers, disk, mail and settings, and say what to do"),
     "backup": Command("manage.py backup", "back up database and files as of one moment"),
-    "restore": Command("manage.py restore", "restore a backup into an empty place"),
+    "restore": Command("manage.py restore", "restore a backup into an empty place", makes_data=True),
     "judge": Command(
         "analysis.judge.command:main", "may a judge's labels stand in for people's? From a file", extra=""
     ),
@@ -71,7 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not entry.runs.startswith(MANAGED):
         return _called(entry, rest)
     command = entry.runs.removeprefix(MANAGED)
-    if reason := _why_no_data(command, rest):
+    if entry.makes_data:
+        if needs_key(["manage.py", command, *rest]):
+            make_data_folder(data_folder())
+    elif reason := _why_no_data(command, rest):
         print(reason, file=sys.stderr)
         return 1
     from assay.managing import run_command

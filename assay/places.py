@@ -4,6 +4,7 @@ folder. Knows no Django, since commands that need none start with it."""
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -64,6 +65,14 @@ def data_folder() -> Path:
     """The data folder that the settings will use. ValueError where the environment file cannot be used."""
     named = os.environ.get(FOLDER) or values_of_file(key_file(), os.environ).get(FOLDER)
     return Path(named).expanduser().resolve() if named else default_data_folder()
+
+
+def make_data_folder(folder: Path) -> None:
+    """The folder, and a secret key where there is none. OSError where it cannot be made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if KEY not in os.environ and not key_file().exists():
+        with open(os.open(key_file(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(f"# Read by every command of Assay; keep it secret.\n{KEY}={secrets.token_urlsafe(50)}\n")
 
 
 def needs_key(arguments: Sequence[str]) -> bool:

@@ -7,7 +7,6 @@ import argparse
 import importlib.util
 import os
 import re
-import secrets
 import socket
 import sys
 import urllib.error
@@ -15,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.places import DEMO_DATA, FOLDER, IS_INSTALLED, KEY, OWN_DATA, PACKAGES, data_folder, key_file
+from assay.places import DEMO_DATA, FOLDER, IS_INSTALLED, OWN_DATA, PACKAGES, data_folder, make_data_folder
 from assay.supervision import Supervisor
 
 PASSWORD = "ASSAY_ADMIN_PASSWORD"
@@ -161,12 +160,9 @@ def _data_folder() -> Path:
 
 def _set_environment(folder: Path, port: int) -> None:
     """For all processes that are started. Makes the folder, and a secret key where there is none."""
+    os.environ.update({FOLDER: str(folder), "ASSAY_STATIC_ROOT": str(folder / "static"), "PORT": str(port)})
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.environ.update({FOLDER: str(folder), "ASSAY_STATIC_ROOT": str(folder / "static"), "PORT": str(port)})
-        if KEY not in os.environ and not key_file().exists():
-            with open(os.open(key_file(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(f"# Read by every command of Assay; keep it secret.\n{KEY}={secrets.token_urlsafe(50)}\n")
+        make_data_folder(folder)
     except OSError as error:
         raise SystemExit(f"The data folder {folder} cannot be used: {error.strerror}") from None
     os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
