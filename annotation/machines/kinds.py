@@ -108,7 +108,7 @@ class MachineKind(RunKind):
     form : what starts a run of one machine
     offered : `(request, project) -> the machines by slug, and what their forms are made with besides`
     list_url, list_path, list_template : the page that starts runs
-    list_parts : `(request, project) -> what that page shows besides the forms`
+    list_parts : `(request, project, choices) -> what that page shows besides the forms`, which are made with `choices`
     path, template : the page of a run
     parts : `(request, run) -> what that page shows besides what is alike`
     crumb : the name of the page above that one
@@ -124,7 +124,7 @@ class MachineKind(RunKind):
     list_url: str
     list_path: str
     list_template: str
-    list_parts: Callable[[Any, Project], dict[str, Any]]
+    list_parts: Callable[[Any, Project, dict[str, Any]], dict[str, Any]]
     path: str
     template: str
     parts: Callable[[Any, Any], dict[str, Any]]

@@ -52,7 +52,7 @@ def start_page(request, slug, kind: MachineKind):
         except RunError as error:
             form.add_error(None, str(error))
     entries = [_entry(infos[slug], form, slug == chosen or len(infos) == 1, same) for slug, form in forms.items()]
-    context = {"project": project, "run_kind": kind, "entries": entries} | kind.list_parts(request, project)
+    context = {"project": project, "run_kind": kind, "entries": entries} | kind.list_parts(request, project, choices)
     return render(request, kind.list_template, context)
 
 

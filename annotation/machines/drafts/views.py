@@ -75,9 +75,9 @@ def offered(request, project: Project) -> tuple[dict[str, CheckerInfo], dict[str
     return extraction.extractors_for(project.type), {"kind": _kind(project)}
 
 
-def start_parts(request, project: Project) -> dict[str, Any]:
+def start_parts(request, project: Project, choices: dict[str, Any]) -> dict[str, Any]:
     return {
-        "kind": _kind(project),
+        "kind": choices["kind"],
         "n_all": sources_in(project.dataset, project.type).count(),
         "n_without": sources_in(project.dataset, project.type, without=project.piece_set).count(),
     }

@@ -16,7 +16,7 @@ def offered(request, project: Project) -> tuple[dict[str, CheckerInfo], dict[str
     return generating.generators(), choices
 
 
-def list_parts(request, project: Project) -> dict[str, Any]:
+def list_parts(request, project: Project, choices: dict[str, Any]) -> dict[str, Any]:
     rows = list(queries.runs_of(project, LISTED))
     look_up_waits(run.job for run, _ in rows)
     return {"rows": rows, "n_questions": generating.questions_in(project.dataset).count()}

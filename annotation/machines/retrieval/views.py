@@ -42,14 +42,14 @@ def offered(request, project: Project) -> tuple[dict[str, CheckerInfo], dict[str
     }
 
 
-def list_parts(request, project: Project) -> dict[str, Any]:
+def list_parts(request, project: Project, choices: dict[str, Any]) -> dict[str, Any]:
     runs = list(queries.runs_of(project)[:LISTED])
     look_up_waits(run.job for run in runs)
     return {
         "rows": [(run, *queries.words_for(run)) for run in runs],
         "is_blind": has_open_work(request.user, project),
-        "asked": retrieving.can_be_asked(project.dataset),
-        "corpora": retrieving.corpora_for(project.dataset),
+        "asked": choices["asked"],
+        "corpora": choices["corpora"],
     }
 
 

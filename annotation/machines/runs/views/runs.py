@@ -17,7 +17,7 @@ from annotation.machines.runs.queries import samples
 from annotation.machines.runs.queries.doubtful import doubtful_units
 from annotation.machines.training import trained_models
 from annotation.machines.views import to_run
-from annotation.models import CheckerRun, Project, RetrievalRun
+from annotation.models import CheckerRun, Project
 from annotation.work import showing
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo
@@ -27,14 +27,14 @@ LISTED = 50
 
 def offered(request, project: Project) -> tuple[dict[str, CheckerInfo], dict[str, Any]]:
     """The checkers that can run here. What was trained here is run from its own page."""
-    retrievals = _retrievals(request, project)
+    retrievals = retrieved.retrievals_for(project, request.user) if _needs_retrieval(project) else []
     usable = suggesting.checkers_of(project.type, retrieved=bool(retrievals))
     infos = {slug: registry.get_info(slug) for slug in usable}
     return {slug: info for slug, info in infos.items() if info.kind != trained_models.KIND}, {"retrievals": retrievals}
 
 
-def list_parts(request, project: Project) -> dict[str, Any]:
-    outcomes, by_retrieval = [], bool(_retrievals(request, project))
+def list_parts(request, project: Project, choices: dict[str, Any]) -> dict[str, Any]:
+    outcomes, by_retrieval = [], bool(choices["retrievals"])
     if "every" in request.POST and not checker_inputs.why_not(project.type):
         outcomes = running_every.start_every(project, request.user)
     plans = running_every.plans_of(project)
@@ -55,10 +55,6 @@ def list_parts(request, project: Project) -> dict[str, Any]:
         "others": [plan for plan in plans if plan.needs],
         "queue_states": queue_states({plan.queue for plan in plans if not plan.needs}).values(),
     }
-
-
-def _retrievals(request, project: Project) -> list[list[RetrievalRun]]:
-    return retrieved.retrievals_for(project, request.user) if _needs_retrieval(project) else []
 
 
 def _needs_retrieval(project: Project) -> bool:
