@@ -1,6 +1,7 @@
 """Leakage in query expansion: proportions, matching against people, retrieval and verdicts, with planted effects."""
 
 import json
+import sys
 
 import msgspec
 import numpy as np
@@ -219,6 +220,8 @@ def test_what_a_comparison_of_texts_lacks_is_said(monkeypatch):
     assert not rouge.is_on and "4 pairs are more than the 3" in rouge.problem
     with pytest.raises(ValueError, match="similarity is one of"):
         Texts("bleu")
+    monkeypatch.setitem(sys.modules, "rouge_score", None)
+    assert "needs rouge_score" in Texts("rouge-l").problem and not Texts("rouge-l").is_on
 
 
 def test_in_a_corpus_gold_evidence_is_known_by_the_id_of_its_document(pairs):
