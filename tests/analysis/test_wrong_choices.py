@@ -27,7 +27,7 @@ SCOPES = {
     "split": ("nonsense.column", "is a kind of content and a column of it"),
     "label": ("relevance:nonsense", "“With a label” is one of "),
     "arm": (NONSENSE, "“Arm” is one of off, shown, after, not"),
-    "annotator": (NONSENSE, "“Annotator” is the pseudonym of somebody who labels here"),
+    "annotator": (NONSENSE, "“Annotator” is the pseudonym of a member who labels here"),
     "guidelines": ("99", "“Guidelines” is one of the versions "),
     "since": ("soon", "“From” is a day such as"),
     "until": ("2026-13-01", "“to” is a day such as"),
