@@ -24,8 +24,8 @@ class ExportsRoute(Listing):
     def post(self, request, slug):
         """Write the files. An export that is under way already and would be the same is given instead."""
         project = access.project_with_labels_for(request.user, slug)
-        said = self.validated_body(request)
-        form = ExportForm(project, said | {"kinds": said["kinds"] or list(kinds_for(project))})
+        body = self.validated_body(request)
+        form = ExportForm(project, body | {"kinds": body["kinds"] or list(kinds_for(project))})
         if not form.is_valid():
             raise invalid_form(form)
         job = releasing.start_export(project, request.user, **form.cleaned_data)

@@ -216,7 +216,7 @@ OF_A_RUN = {
 
 
 class RunRows(Listing):
-    """What runs that are done said of units. Whoever still labels here is told nothing of it."""
+    """What finished runs say of units. Members who still label here cannot see it."""
 
     model: type
 

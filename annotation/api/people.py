@@ -67,7 +67,7 @@ class InvitationsRoute(Listing):
         return [_with_link(self.request, one) for one in page]
 
     def post(self, request, slug):
-        """Invite somebody. The link is mailed where there is a mail server; `is_sent` says whether it was."""
+        """Invite a person. The link is mailed where there is a mail server; `is_sent` says whether it was."""
         project = access.project_for(request.user, slug, RESEARCHER)
         form = ProjectInvitationForm(self.validated_body(request))
         if not form.is_valid():

@@ -29,7 +29,7 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 60
 CHALLENGE = 'Bearer realm="Assay"'
 
-# What services refuse, and the status that says so. The message is for whoever asked.
+# What services refuse, and the status that says so. The message is for the client.
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (BadRequest, 400),
     (UnreadablePostError, 400),

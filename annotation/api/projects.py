@@ -151,7 +151,7 @@ class UnitsRoute(Listing):
 
 
 class LabelRows(Listing):
-    """What people said of the project's units. Whoever still labels here gets none."""
+    """People's labels of the project's units. Members who still label here get none."""
 
     def rows(self, request, slug):
         self.project = access.project_with_labels_for(request.user, slug)
@@ -168,7 +168,7 @@ class LabelRows(Listing):
 
 
 class AnnotationsRoute(LabelRows):
-    """What raters said, in its latest revision. Whoever still labels here gets none."""
+    """Raters' answers, in their latest revisions. Members who still label here get none."""
 
     shape = shapes.AnnotationShape
     filters = {
@@ -227,11 +227,11 @@ class DecisionsRoute(LabelRows):
         project = access.project_with_labels_for(request.user, slug)
         if ADJUDICATOR not in access.roles_of(request.user, project):
             raise PermissionDenied("This needs the role of adjudicator")
-        said = self.validated_body(request)
-        more = {name: said[name] for name in ("reason", "for_guidelines")}
-        wanted = {name: [value] for name, value in said.items() if name not in ("withdraw", "labels", "spans", *more)}
-        wanted |= {"label": said["labels"]} if "labels" in said else {}
-        wanted |= {"withdraw": ["1"]} if said["withdraw"] else {}
+        body = self.validated_body(request)
+        more = {name: body[name] for name in ("reason", "for_guidelines")}
+        wanted = {name: [value] for name, value in body.items() if name not in ("withdraw", "labels", "spans", *more)}
+        wanted |= {"label": body["labels"]} if "labels" in body else {}
+        wanted |= {"withdraw": ["1"]} if body["withdraw"] else {}
         form = DecisionForm(MultiValueDict(wanted), type=project.type)
         if not form.is_valid():
             raise invalid_form(form)
@@ -240,14 +240,14 @@ class DecisionsRoute(LabelRows):
         unit = units.order_by("-version").first()
         if unit is None:
             raise invalid("The project has no such unit", "unit")
-        if said["withdraw"]:
+        if body["withdraw"]:
             adjudicating.withdraw(project, request.user, unit, values["dimension"], values["note"])
         else:
             label, outcome = (values["dimension"], values["label"]), values["outcome"]
-            if outcome != Decision.Outcome.LABEL and said["spans"]:
+            if outcome != Decision.Outcome.LABEL and body["spans"]:
                 raise invalid(f"Give no highlights where the outcome is {outcome}", "spans")
             try:
-                more["spans"] = spans_to_store(project, unit, *label, said["spans"])
+                more["spans"] = spans_to_store(project, unit, *label, body["spans"])
             except InvalidSubmission as error:
                 raise invalid(f"{error}", "spans") from None
             adjudicating.decide(project, request.user, unit, *label, values["note"], outcome=outcome, **more)

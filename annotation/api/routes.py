@@ -77,17 +77,17 @@ class QueryFilter:
     def values(self) -> Sequence[str]:
         return tuple(TRUTHS) if self.kind == TRUTH else self.allowed
 
-    def value(self, name: str, said: str) -> Any:
-        if self.values and said not in self.values:
+    def value(self, name: str, text: str) -> Any:
+        if self.values and text not in self.values:
             raise Problem(400, f"{name} must be one of {', '.join(self.values)}")
         if self.kind == TRUTH:
-            return TRUTHS[said]
+            return TRUTHS[text]
         if self.kind == UUID:
             try:
-                return incoming.uuid_of(said)
+                return incoming.uuid_of(text)
             except incoming.Refused as refused:
                 raise Problem(400, f"{name} {refused}") from None
-        return said
+        return text
 
 
 class StrictJSON(BaseParser):
@@ -211,10 +211,10 @@ class Listing(Route):
 
     def needed(self, name: str) -> str:
         """The value of a parameter without which there is no list."""
-        said = self.request.query_params.get(name, "")
-        if said not in self.needs[name]:
+        text = self.request.query_params.get(name, "")
+        if text not in self.needs[name]:
             raise Problem(400, f"{name} must be one of {', '.join(self.needs[name])}")
-        return said
+        return text
 
     def filters_for(self, request) -> Mapping[str, QueryFilter]:
         return self.filters
@@ -226,12 +226,12 @@ class Listing(Route):
     def get(self, request, **place):
         rows = self.rows(request, **place)
         known = self.filters_for(request)
-        for name, said in request.query_params.items():
+        for name, text in request.query_params.items():
             if name in PAGING or name in self.needs:
                 continue
             if name not in known:
                 raise Problem(400, f"Unknown parameter {name!r}; known are {', '.join((*self.needs, *known, *PAGING))}")
-            rows = rows.filter(**{known[name].lookup: known[name].value(name, said)})
+            rows = rows.filter(**{known[name].lookup: known[name].value(name, text)})
         sort = request.query_params.get("sort") or "created"
         if sort not in SORTS:
             raise Problem(400, f"sort must be one of {', '.join(SORTS)}")

@@ -44,7 +44,7 @@ class RouteSchema(AutoSchema):
         return "_".join([self.method.lower(), *parts]).replace("-", "_")
 
     def get_summary(self) -> str:
-        """The first sentence, which lists of operations show beside the address."""
+        """The first sentence, which lists of operations show next to the address."""
         return " ".join(self._described().split()).partition(". ")[0].rstrip(".")
 
     def get_description(self) -> str:

@@ -82,7 +82,7 @@ class OptionsRoute(Editing, Route):
             with self.edited(project):
                 return self.tagged(self.respond(set_options(project, request.user, named["options"])), project)
         except OptionsError as wrong:
-            errors = [{"field": f"options.{place}".rstrip("."), "message": said} for place, said in wrong.problems]
+            errors = [{"field": f"options.{place}".rstrip("."), "message": text} for place, text in wrong.problems]
             raise Problem(422, str(wrong), errors=errors) from None
 
 

@@ -1,4 +1,4 @@
-"""Who asks: a program by its token, or somebody who is signed in. Scopes narrow a token's owner's rights further."""
+"""Who asks: a program by its token, or a user who is signed in. Scopes narrow a token's owner's rights further."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SCHEME = "bearer "
 
 def bearer_of(request: HttpRequest) -> str:
     """The token that a request carries; "" where it carries none of Assay's. What a proxy adds for itself is none."""
-    said = request.META.get("HTTP_AUTHORIZATION", "")
-    text = said[len(_SCHEME) :].strip() if said[: len(_SCHEME)].lower() == _SCHEME else ""
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    text = header[len(_SCHEME) :].strip() if header[: len(_SCHEME)].lower() == _SCHEME else ""
     return text if text.startswith(tokens.PREFIX) else ""
 
 
@@ -39,7 +39,7 @@ def token_in(request: HttpRequest) -> ApiToken | None:
 
 
 def check_scope(token: ApiToken | None, scope: str) -> None:
-    """Nothing to check for somebody who is signed in."""
+    """Nothing to check for a user who is signed in."""
     if token is not None and scope not in token.scopes:
         raise Problem(403, f"The token does not have the scope {scope!r}", scope=str(scope))
 

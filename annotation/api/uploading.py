@@ -153,7 +153,7 @@ def _holds_texts(found: object, depth: int) -> bool:
 
 
 class UploadRoute(Route):
-    """`asks` are the parameters of the address or, in a form, the fields beside the file, which have no limit of length
+    """`asks` are the parameters of the address or, in a form, the fields next to the file, which may be of any length
     there."""
 
     response_shape, status = shapes.JobDetailShape, 202
@@ -169,15 +169,15 @@ class UploadRoute(Route):
         cls.form = type(f"{cls.__name__.removesuffix('Route')}Form", (cls.asks,), {"file": s.FileField()})
 
     def asked(self, request) -> dict:
-        said = request.query_params.dict()
+        values = request.query_params.dict()
         if media_type_of(request) == FORM:
             self.fields, self.file = form_in(request)
-            if twice := sorted(name for name, value in self.fields.items() if said.get(name, value) != value):
+            if twice := sorted(name for name, value in self.fields.items() if values.get(name, value) != value):
                 raise Problem(400, f"{twice[0]!r} differs between the address and the form; send it once")
-            said |= self.fields
-        if unknown := sorted(set(said) - set(self.asks().fields)):
+            values |= self.fields
+        if unknown := sorted(set(values) - set(self.asks().fields)):
             raise Problem(400, f"Unknown parameter {unknown[0]!r}; known are {', '.join(self.asks().fields)}")
-        found = self.asks(data=said)
+        found = self.asks(data=values)
         found.is_valid(raise_exception=True)
         return found.validated_data
 
@@ -300,12 +300,12 @@ class AskedOfImport(AskedOfContent):
         return self._checked(treat, lambda: check_treatment(treat))
 
     @staticmethod
-    def _checked(said: dict, check: Callable[[], object]) -> dict:
+    def _checked(values: dict, check: Callable[[], object]) -> dict:
         try:
             check()
         except FormatError as error:
             raise s.ValidationError(str(error)) from None
-        return said
+        return values
 
 
 class ImportsRoute(UploadRoute):

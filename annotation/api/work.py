@@ -51,20 +51,20 @@ def only(*verbs: str):
 
 
 def json_view(view):
-    """For somebody who is signed in, or a program with a token that may annotate; whatever goes wrong is told in JSON,
+    """For a user who is signed in, or a program with a token that may annotate; whatever goes wrong is told in JSON,
     to programs as problem details, whose repeated requests have their effect once. A page says whose it is: once
-    somebody else has signed in with the same browser, what it sends waits for the person who said it."""
+    another user has signed in with the same browser, what it sends waits for the person who said it."""
 
     def of_page(request, *args, **kwargs):
         if "X-Assay-User" not in request.headers and not request.user.is_authenticated:  # no page
             return refused(NotAuthenticated())
-        if told := access.not_the_person(request):
-            return JsonResponse(told, status=401)
+        if details := access.not_the_person(request):
+            return JsonResponse(details, status=401)
         try:
             return view(request, *args, **kwargs)
         except REFUSED as error:
-            status, told = _told(error)
-            return JsonResponse(told, status=status)
+            status, details = _problem_of(error)
+            return JsonResponse(details, status=status)
 
     of_page = csrf_protect(of_page)
 
@@ -81,10 +81,10 @@ def json_view(view):
         except APIException as error:
             return refused(error)
         except REFUSED as error:
-            status, told = _told(error)
-            errors = told.get("errors", [])
-            said = told.get("message") or told.get("title") or "; ".join(one["message"] for one in errors)
-            return problem_response(status, said, **({"errors": errors} if errors else {}))
+            status, details = _problem_of(error)
+            errors = details.get("errors", [])
+            message = details.get("message") or details.get("title") or "; ".join(one["message"] for one in errors)
+            return problem_response(status, message, **({"errors": errors} if errors else {}))
 
     return never_cache(answer)
 
@@ -92,7 +92,7 @@ def json_view(view):
 REFUSED = (annotating.InvalidSubmission, annotating.Conflict, assigning.AssigningError, Http404, PermissionDenied)
 
 
-def _told(error: Exception) -> tuple[int, dict]:
+def _problem_of(error: Exception) -> tuple[int, dict]:
     """Status and words of what a view refuses."""
     match error:
         case annotating.InvalidSubmission():
@@ -126,7 +126,7 @@ def _body(request) -> dict:
     return body
 
 
-def _taken(name: str, value: object, kind: Callable, *limits: int):
+def _checked(name: str, value: object, kind: Callable, *limits: int):
     """The value as `kind` of `annotation.incoming` gives it; InvalidSubmission with the field's name otherwise. None
     where there is none."""
     if value is None:
@@ -139,14 +139,14 @@ def _taken(name: str, value: object, kind: Callable, *limits: int):
 
 def _after(body: dict) -> UUID | None:
     """The item on the screen, looked at before anything is stored."""
-    return _taken("after", body.get("after") or None, incoming.uuid_of)
+    return _checked("after", body.get("after") or None, incoming.uuid_of)
 
 
 def _held(body: dict, assignment: Assignment) -> int | None:
     """The version of the guidelines that the page holds; what the person last acknowledged where it does not say."""
     if "guideline_version" not in body:
         return assignment.guideline_acknowledged
-    return _taken("guideline_version", body["guideline_version"], incoming.whole, 0, incoming.MAX_INTEGER)
+    return _checked("guideline_version", body["guideline_version"], incoming.whole, 0, incoming.MAX_INTEGER)
 
 
 def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID | None) -> dict:
@@ -155,15 +155,15 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
     project, rater, ahead = assignment.project, None, None
     if body.get("want_next"):
         try:
-            taken = assigning.take(project, request.user, ahead=True, after=after or assignment.uuid)
-            rater = taken.rater if taken else rater_of(project, request.user)
-            ahead = offer(project, rater, taken, assignment.guideline_acknowledged, after or assignment.uuid)
+            assigned = assigning.take(project, request.user, ahead=True, after=after or assignment.uuid)
+            rater = assigned.rater if assigned else rater_of(project, request.user)
+            ahead = offer(project, rater, assigned, assignment.guideline_acknowledged, after or assignment.uuid)
         except (DatabaseError, ValueError):
             log.exception("No item could be fetched ahead in %s", project.slug)
     rater = rater or rater_of(project, request.user)
     standing = guidelines.Standing(assignment.guideline_newest, assignment.guideline_acknowledged)
-    told = guidelines_told(project, standing, _held(body, assignment))
-    return {"progress": work.progress(project, rater), "ahead": ahead, "guidelines": told}
+    details = guidelines_told(project, standing, _held(body, assignment))
+    return {"progress": work.progress(project, rater), "ahead": ahead, "guidelines": details}
 
 
 @only("GET", "HEAD")
@@ -171,11 +171,11 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     after = _after(request.GET)
-    taken = assigning.take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after)
-    rater = taken.rater if taken else rater_of(project, request.user)
+    assigned = assigning.take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after)
+    rater = assigned.rater if assigned else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
-    told = guidelines_told(project, standing, standing.acknowledged)
-    return JsonResponse(offer(project, rater, taken, standing.acknowledged, after) | {"guidelines": told})
+    details = guidelines_told(project, standing, standing.acknowledged)
+    return JsonResponse(offer(project, rater, assigned, standing.acknowledged, after) | {"guidelines": details})
 
 
 @only("GET", "HEAD")
@@ -183,7 +183,7 @@ def next_item(request, slug):
 def answered(request, slug):
     """The way back: which items this person answered, before the one that they have reached."""
     project = access.project_for(request.user, slug, access.ANNOTATOR)
-    before = _taken("before", request.GET.get("before") or None, incoming.uuid_of)
+    before = _checked("before", request.GET.get("before") or None, incoming.uuid_of)
     try:
         found, has_older = work.own_answers(rater_of(project, request.user), before)
     except Annotation.DoesNotExist:
@@ -222,8 +222,8 @@ def submit(request, uuid):
 def acknowledge(request, slug):
     """The person was shown a version of the guidelines and said so. Repeating it changes nothing."""
     body = _body(request)
-    version = _taken("version", body.get("version"), incoming.whole, 1, incoming.MAX_INTEGER)
-    at = _taken("at", body.get("at") or None, incoming.instant)
+    version = _checked("version", body.get("version"), incoming.whole, 1, incoming.MAX_INTEGER)
+    at = _checked("at", body.get("at") or None, incoming.instant)
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     if version is None:
         raise annotating.InvalidSubmission([annotating.FieldError("version is missing", field="version")])
@@ -238,7 +238,7 @@ def acknowledge(request, slug):
 @json_view
 def skip(request, uuid):
     body = _body(request)
-    after, reason = _after(body), _taken("reason", body.get("reason") or "", incoming.text, MAX_REASON)
+    after, reason = _after(body), _checked("reason", body.get("reason") or "", incoming.text, MAX_REASON)
     try:
         assignment = access.assignment_for(request.user, uuid)
     except access.Removed as removed:
@@ -267,7 +267,7 @@ def take_back(request, uuid):
 @json_view
 def shown(request, uuid):
     body = _body(request)
-    at = _taken("at", body.get("at") or None, incoming.instant)
+    at = _checked("at", body.get("at") or None, incoming.instant)
     assignment = access.assignment_for(request.user, uuid)
     kept = assigning.shown(assignment, request.user, at, suggestions=body.get("suggestions") is True)
     return JsonResponse({"status": "saved" if kept else "lost"})
@@ -314,7 +314,7 @@ def own_item(request, uuid):
     assignment = access.assignment_for(request.user, uuid)
     rater = rater_of(assignment.project, request.user)
     if assignment.rater_id != rater.pk:
-        # Answered late and kept as surplus: the place is somebody else's, the answer is not.
+        # Answered late and kept as surplus: the place belongs to another person, the answer does not.
         if not Annotation.objects.filter(item=assignment.item_id, rater=rater).exists():
             raise Http404("No such assignment")
         assignment.prefill_arm, assignment.suggestions_shown_at = "off", None

@@ -51,7 +51,7 @@ def test_many_reports_at_once_are_computed_one_after_the_other(world, settings):
         answer = client.get(f"/projects/ports/agreement/?until=2030-01-{day:02}")
         assert answer.status_code == 200
     assert queued(Job.Kind.REPORT) == settings.REPORTS_PER_PERSON
-    assert b"reached the limit of computations at a time" in answer.content
+    assert b"reached the limit of simultaneous computations" in answer.content
     # Another person is not held up, and whoever waited gets theirs when there is room.
     other = factories.join(world.project, factories.make_user("other"), "researcher")
     client_of(other).get("/projects/ports/agreement/?until=2030-02-01")

@@ -239,7 +239,7 @@ def test_undefined_and_without_an_interval():
     certain = clustered_effect(seen.astype(float), seen, [annotator, item])
     assert certain.estimate == pytest.approx(1) and "does not vary" in certain.no_interval and np.isnan(certain.low)
     followed = clustered_effect(agrees, seen, [annotator], covariates=seen[:, None])
-    assert "cannot be told apart" in followed.undefined
+    assert "linearly dependent" in followed.undefined
     with pytest.raises(ValueError, match="differ in length"):
         suggestion_effect(agrees, seen[:-1], seen, annotator, item)
 

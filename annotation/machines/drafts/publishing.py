@@ -133,9 +133,9 @@ class Publication:
     def _records_of(self, made: dict[str, tuple[Draft, int, models.Model]]) -> Iterator:
         kind = self.kind
         others = kind.model.objects.filter(dataset=self.project.dataset_id, key__in=list(made))
-        taken = set(others.exclude(batch__state=ContentBatch.State.DISCARDED).values_list("key", flat=True))
+        used = set(others.exclude(batch__state=ContentBatch.State.DISCARDED).values_list("key", flat=True))
         for key, (draft, index, source) in made.items():
-            if key in taken:
+            if key in used:
                 yield RowError("", None, "key", key, f"is the key of another {kind.one} of the data set already")
                 continue
             parts = draft.edited or draft.parts
@@ -246,12 +246,12 @@ def _note(drafts: list[tuple[Draft, str]], lease: Lease) -> int:
         guard_of(lease)()
         cursor.executemany(f'UPDATE "{Draft._meta.db_table}" SET published_key = %s WHERE id = %s', rows)
     if connection.vendor == "sqlite" and not connection.in_atomic_block:
-        time.sleep(PAUSE_SECONDS)  # SQLite has one writer: it is somebody else's turn
+        time.sleep(PAUSE_SECONDS)  # SQLite has one writer: it is another process's turn
     return len(rows)
 
 
 def _follow(kind: DraftKind, batch: ContentBatch) -> None:
-    """Sources of which the batch made a new version because they got more pieces: their words are the same."""
+    """Sources that the batch stored as a new version because they got more pieces: their words are the same."""
     renewed = kind.source_model.objects.filter(batch=batch, version__gt=1, superseded_at=None)
     for pk, key, version in renewed.values_list("pk", "key", "version"):
         old = kind.source_model.objects.filter(dataset=batch.dataset_id, key=key, version=version - 1)

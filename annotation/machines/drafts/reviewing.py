@@ -1,6 +1,6 @@
 """What a researcher decides about drafts: accept (as proposed or edited), drop, undo, add by hand.
 
-A decision says what state its page showed. Where somebody else has decided in the meantime nothing is written, so the
+A decision says what state its page showed. Where another person has decided in the meantime nothing is written, so the
 last write never silently wins. What is published stays as it is.
 """
 
@@ -26,7 +26,7 @@ class ReviewError(Exception):
 
 
 class ChangedMeanwhile(ReviewError):
-    """Somebody else decided after the page was made."""
+    """Another person decided after the page was made."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -43,9 +43,9 @@ def seen(draft: Draft) -> str:
     return f"{draft.state} {draft.reviewed_at.isoformat() if draft.reviewed_at else ''}".strip()
 
 
-def cleaned(kind: DraftKind, given: Mapping[str, str]) -> dict[str, str]:
+def cleaned(kind: DraftKind, sent: Mapping[str, str]) -> dict[str, str]:
     """The parts as they are stored; ReviewError where there is nothing in them, or too much."""
-    parts = {name: as_words(given.get(name, "")) for name in kind.parts}
+    parts = {name: as_words(sent.get(name, "")) for name in kind.parts}
     if not any(parts.values()):
         raise ReviewError(f"This {kind.one} is empty")
     for name, text in parts.items():
@@ -57,7 +57,7 @@ def cleaned(kind: DraftKind, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def accept(draft: Draft, kind: DraftKind, user: User, parts: Mapping[str, str], shown: str) -> Draft:
-    """Accept with these words. The proposal itself stays on record beside them."""
+    """Accept with these words. The proposal itself stays on record as well."""
     parts = cleaned(kind, parts)
     edited = None if parts == draft.parts else parts
     return _decide(draft, shown, state=Draft.State.ACCEPTED, edited=edited, by=user)
@@ -86,7 +86,7 @@ def _decide(
             Draft.objects.select_for_update(of=("self",)).select_related("reviewed_by").filter(pk=draft.pk).first()
         )
         if current is None:
-            raise ReviewError("Somebody removed this in the meantime")
+            raise ReviewError("Another person removed this in the meantime")
         if current.published_key:
             raise ReviewError("This is published and can no longer be changed")
         refuse_while_publishing(current.project_id)
@@ -101,9 +101,9 @@ def _decide(
     return current
 
 
-def add(project: Project, kind: DraftKind, source, user: User, given: Mapping[str, str]) -> Draft:
+def add(project: Project, kind: DraftKind, source, user: User, sent: Mapping[str, str]) -> Draft:
     """One that the extractors missed; accepted at once."""
-    parts = cleaned(kind, given)
+    parts = cleaned(kind, sent)
     with transaction.atomic():
         refuse_while_publishing(project.pk)
         mine = drafts_of(project, kind).filter(**{kind.source: source})
@@ -130,8 +130,8 @@ def accept_rest(project: Project, kind: DraftKind, source, user: User, pages: It
         found = list(rest.select_for_update(of=("self",)).order_by("pk"))
         now = timezone.now()
         for draft in found:
-            given = words.get(str(draft.uuid))
-            parts = draft.parts if given is None else cleaned(kind, given)
+            sent = words.get(str(draft.uuid))
+            parts = draft.parts if sent is None else cleaned(kind, sent)
             draft.edited = None if parts == draft.parts else parts
             draft.state, draft.reviewed_by, draft.reviewed_at = Draft.State.ACCEPTED, user, now
         Draft.objects.bulk_update(found, ["state", "edited", "reviewed_by", "reviewed_at"], batch_size=500)

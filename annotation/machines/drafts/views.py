@@ -162,7 +162,7 @@ def draft_decide(request, slug, uuid):
     try:
         match request.POST.get("act"):
             case "accept":
-                reviewing.accept(draft, kind, request.user, _given(kind, request.POST), shown)
+                reviewing.accept(draft, kind, request.user, _parts_in(kind, request.POST), shown)
             case "drop":
                 reviewing.drop(draft, request.user, shown)
             case "undo":
@@ -178,7 +178,7 @@ def draft_decide(request, slug, uuid):
     return render(request, "annotation/drafts/decided.html", context)
 
 
-def _given(kind: DraftKind, data) -> dict[str, str]:
+def _parts_in(kind: DraftKind, data) -> dict[str, str]:
     return {name: data.get(name, "") for name in kind.parts}
 
 
@@ -194,7 +194,7 @@ def draft_add(request, slug, pk):
     project, kind, source = _source(request, slug, pk)
     draft, problem = None, ""
     try:
-        draft = reviewing.add(project, kind, source, request.user, _given(kind, request.POST))
+        draft = reviewing.add(project, kind, source, request.user, _parts_in(kind, request.POST))
     except reviewing.ReviewError as error:
         problem = str(error)
     if not request.htmx:

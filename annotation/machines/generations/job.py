@@ -109,7 +109,7 @@ def _checked(answer: Generation | Prediction) -> Generation:
 
 def _store(run: GenerationRun, done: Mapping[Asked, Generation], shown: Mapping[int, list[str]]) -> None:
     """Belongs into the transaction that closes the chunk, after the lease was given back."""
-    if not done:  # all that the chunk had left was stored before somebody stopped the run
+    if not done:  # all that the chunk had left was stored before the run was stopped
         return
     workers.add_usage(run, (one.usage for one in done.values()))
     same = Q()

@@ -20,7 +20,7 @@ from annotation.models import HeldOutPart, Project, PromptVersion, SettingsChang
 from models_runtime import registry
 from models_runtime.contracts import ParameterError
 
-# Of the judge's parameters, those that are chosen beside the prompt.
+# Of the judge's parameters, those that are chosen in addition to the prompt.
 CHOSEN = ("endpoint", "reasoning", "reasoning_tokens", "passages")
 
 
@@ -123,8 +123,8 @@ def _done(request, project: Project, added, held_out, tried):
     """The answer to a form that did something; None where one is to be filled in again."""
     try:
         if added.is_bound and added.is_valid():
-            given = added.cleaned_data
-            version = versions.add_version(project, request.user, given["text"], given["role"], given["note"])
+            cleaned = added.cleaned_data
+            version = versions.add_version(project, request.user, cleaned["text"], cleaned["role"], cleaned["note"])
             messages.success(request, f"Version {version.number} is kept")
             return redirect("project_prompts", slug=project.slug)
         if held_out.is_bound and held_out.is_valid():

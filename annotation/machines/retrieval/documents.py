@@ -58,8 +58,8 @@ def _of_data_set(run: RetrievalRun) -> Iterator[Document]:
 
 
 def _source_of(url: str, publisher: str, day, is_gold: bool | None, claim: str | None, question: str | None) -> dict:
-    said = {"url": url, "publisher": publisher, "date": day.isoformat() if day else ""}
-    found: dict[str, object] = {name: value for name, value in said.items() if value}
+    stated = {"url": url, "publisher": publisher, "date": day.isoformat() if day else ""}
+    found: dict[str, object] = {name: value for name, value in stated.items() if value}
     if is_gold is not None:
         # Gold is what is gold for a claim or question: under another one it is known not to be.
         parent = claim if claim is not None else question

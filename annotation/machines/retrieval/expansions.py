@@ -152,7 +152,7 @@ class MadeDocuments:
                 continue
             for place, text in enumerate(ranking.made):
                 self.counts["documents"] += 1
-                told = {name: made_by[name] for name in ("prompt", "settings", "endpoint")}
+                made_with = {name: made_by[name] for name in ("prompt", "settings", "endpoint")}
                 yield ResponseRecord(
                     document_key(claim, run, place),
                     text,
@@ -161,7 +161,7 @@ class MadeDocuments:
                     method=generator.method,
                     context_setting=generator.setting,
                     repetition=seed,
-                    metadata={"expansion": {"run": str(run.uuid), "seed": seed + place, **told}},
+                    metadata={"expansion": {"run": str(run.uuid), "seed": seed + place, **made_with}},
                 )
 
 

@@ -24,7 +24,7 @@ from models_runtime.contracts import CheckerError, UnavailableError
 from models_runtime.retrieval.contracts import Document, Retriever
 
 BEAT_EVERY = 200
-TOLD_SECONDS = 2.0
+REPORT_SECONDS = 2.0
 # Below the data directory: vectors of passages, which all processes of the machine share.
 VECTORS = "vectors"
 # How the parameters begin that say how queries are expanded.
@@ -112,10 +112,10 @@ def _build(run: RetrievalRun, lease: Lease, made_by: tuple[str, str, str]) -> In
         retriever = registry.load_retriever(run.retriever, run.parameters)
         if hasattr(retriever, "keep_in"):
             retriever.keep_in(settings.DATA_DIR / VECTORS)
-        retriever.index(_told(hashed, run, lease))
+        retriever.index(_reported(hashed, run, lease))
         if not hashed.count:
-            told = f": {bad.count:,} bad lines, the first of them {bad.first[0]}" if bad.count else ""
-            raise JobError(f"There is no document with a text to search in{told}")
+            reported = f": {bad.count:,} bad lines, the first of them {bad.first[0]}" if bad.count else ""
+            raise JobError(f"There is no document with a text to search in{reported}")
         described = retriever.describe()
         if bad.count:
             described = described | {"bad_lines": {"number": bad.count, "first": bad.first}}
@@ -144,14 +144,14 @@ def _open_web(run: RetrievalRun, made_by: tuple[str, str, str]) -> Index:
     return Index(retriever, made_by, run.parameters_hash, "", 0, provenance, is_web=True)
 
 
-def _told(documents: Hashed, run: RetrievalRun, lease: Lease) -> Iterator[Document]:
+def _reported(documents: Hashed, run: RetrievalRun, lease: Lease) -> Iterator[Document]:
     """The documents; says how many were read, and stops where the job was cancelled."""
-    told = 0.0
+    reported = 0.0
     for document in documents:
         if documents.count % BEAT_EVERY == 1:
             lease.beat()
-            if time.monotonic() - told > TOLD_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported > REPORT_SECONDS:
+                reported = time.monotonic()
                 Job.objects.filter(pk=run.job_id).update(message=f"Reading documents: {documents.count:,}")
         yield document
     Job.objects.filter(pk=run.job_id).update(message=f"Indexing {documents.count:,} documents")

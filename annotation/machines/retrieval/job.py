@@ -76,7 +76,7 @@ HANDLER = RetrievalHandler()
 
 
 def about(row) -> dict[str, str]:
-    """What a query is known by beside its words."""
+    """What identifies a query in addition to its words."""
     day = getattr(row, "date", None)
     known = {name: getattr(row, name, "") for name in ("key", "claimant", "source")}
     return known | {"date": day.isoformat() if day else ""}

@@ -4,7 +4,7 @@ The key of a passage comes from the claim, the run and the rank, so publishing a
 more of each ranking only adds. Its metadata trace it: `retrieval` has run and corpus, score, the document and the place
 in it (code points), hash and time. Words that the claim has as evidence already are left out. A question that was
 judged with the passages that it had keeps these, since another passage would alter what was judged: the new ones form
-a context beside it where one is named, which is a question of its own with the same words.
+a second context where one is named, which is a question of its own with the same words.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def why_not(run: RetrievalRun) -> str:
 def start(user: User, run: RetrievalRun, top: int, context: str = "", *, wake_workers: bool = True) -> Job:
     """Store the job. PublishingProblem where it cannot be done, or the data set's content is being changed already.
 
-    `context` names what the passages form beside questions that were judged already."""
+    `context` names what the passages form for questions that were judged already."""
     if reason := why_not(run):
         raise PublishingProblem(reason)
     if not 1 <= top <= min(run.top, TOP_LIMIT):
@@ -79,7 +79,7 @@ def context_key(question: str, context: str) -> str:
 
 
 def is_context(question: Question) -> bool:
-    """Whether it stands beside another one with passages of its own, to which no others are added."""
+    """Whether it accompanies another one with passages of its own, to which no others are added."""
     known = question.metadata.get(CONTEXT)
     return isinstance(known, dict) and "question" in known
 
@@ -149,10 +149,10 @@ class Passages:
             self.counts["without_passages"] += not passages[ranking.pk]
             below, owner = parent, same[parent]
             if parent in contexts and passages[ranking.pk]:
-                question, beside = contexts[parent]
+                question, companion = contexts[parent]
                 self.counts["contexts"] += 1
                 # Its id where it is there already; a new one has no texts yet.
-                below, owner = question.key, beside if beside is not None else -owner
+                below, owner = question.key, companion if companion is not None else -owner
                 yield question
             for passage in passages[ranking.pk]:
                 key = passage_key(below, self.run, passage.rank)
@@ -164,7 +164,7 @@ class Passages:
                 yield self._record(passage, key, parent, below, same[parent] in with_gold)
 
     def _contexts(self, same: dict[str, int]) -> dict[str, tuple[QuestionRecord, int | None]]:
-        """By key of a question that was judged: the question that stands beside it, and its id where it is there."""
+        """By key of a question that was judged: the question that accompanies it, and its id where it is there."""
         judged = {pk for _, pk in uses_of(("question", pk) for pk in same.values()).judged}
         rows = Question.objects.filter(pk__in=judged)
         records = {

@@ -120,10 +120,10 @@ def _address(run: RetrievalRun | None) -> str:
 @login_required
 @require_safe
 def retrieval_ranking(request, uuid):
-    """One query's passages, beside those of another run."""
+    """One query's passages, next to those of another run."""
     run = run_for(request.user, uuid, RetrievalRun)
     others, other = _other(request, run)
-    found = queries.beside(run, request.GET.get("query", ""), other)
+    found = queries.compared_with(run, request.GET.get("query", ""), other)
     if found is None:
         raise Http404("No such query in this run")
     before, after = queries.neighbours(run, found.ranking)

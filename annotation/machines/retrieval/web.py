@@ -1,4 +1,4 @@
-"""What a run asked of the web, kept in the database: asked once, whoever works on the run, and there to be replayed."""
+"""What a run asked of the web, kept in the database: asked once, by whichever worker, and there to be replayed."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Reader:
     """How the input about a unit is made. `links` are the joins that bring its texts; `below` leads from a unit to the
     row whose question or claim has the passages, where there are some. `looks_in` is the page's name of the text that
     the checker calls `evidence`; its `passages` are the page's. `origin` tells where the texts come from or what they
-    are made of, and `beside` reads for many units what else there is about each, for what only measures: it is nothing
+    are made of, and `measured` reads for many units what else there is about each, for scores alone: it is nothing
     that a judgement may rest on. `finds` is what people call the text to be found. `needs_retrieval`: a page shows no
     text to look in, so passages are those of a retrieval."""
 
@@ -34,7 +34,7 @@ class Reader:
     below: Callable[[Unit], object] | None = None
     looks_in: str = ""
     origin: Callable[[Unit], dict[str, str]] | None = None
-    beside: Callable[[list[Unit]], dict[int, Fields]] | None = None
+    measured: Callable[[list[Unit]], dict[int, Fields]] | None = None
     finds: str = "claim"
     needs_retrieval: bool = False
 
@@ -83,16 +83,16 @@ def _of_response_aspect(unit: Unit, passages: tuple[str, ...]) -> Fields:
     return {"claim": unit.aspect.text, "evidence": unit.response.text, "question": question}
 
 
-def _beside_answers(units: list[Unit]) -> dict[int, Fields]:
+def _measured_answers(units: list[Unit]) -> dict[int, Fields]:
     """All aspects of the question that are in the unit's set, the answer's atomic claims of the set of that name (or
     without a set, where the data set has none in it), the passages of the question, and each claim's own evidence."""
     found = {}
     for piece_set in {unit.aspect.piece_set for unit in units}:
-        found |= _beside_set([unit for unit in units if unit.aspect.piece_set == piece_set], piece_set)
+        found |= _measured_set([unit for unit in units if unit.aspect.piece_set == piece_set], piece_set)
     return found
 
 
-def _beside_set(units: list[Unit], piece_set: str) -> dict[int, Fields]:
+def _measured_set(units: list[Unit], piece_set: str) -> dict[int, Fields]:
     questions, responses = {unit.response.question_id for unit in units}, {unit.response_id for unit in units}
     of_claims = AtomicClaim.objects.published().filter(dataset__in={unit.dataset_id for unit in units})
     of_claims = piece_set if of_claims.filter(piece_set=piece_set).exists() else ""
@@ -176,7 +176,7 @@ READERS: dict[tuple[str, str], Reader] = {
         ("aspect", "response__question"),
         _of_response_aspect,
         looks_in="response",
-        beside=_beside_answers,
+        measured=_measured_answers,
         finds="aspect",
     ),
     ("question", "question"): Reader(("question",), _of_question, lambda unit: unit, finds="question"),
@@ -257,10 +257,10 @@ def checker_inputs(
     if retrieved is not None:
         passages = retrieved.texts(units)
     origin = reader.origin if with_origin and reader.origin else _no_origin
-    beside = reader.beside(units) if with_origin and reader.beside else {}
+    measured = reader.measured(units) if with_origin and reader.measured else {}
     return {
         unit.pk: CheckerInput(
-            str(unit.pk), reader.read(unit, passages.get(unit.pk, ())) | origin(unit) | beside.get(unit.pk, {})
+            str(unit.pk), reader.read(unit, passages.get(unit.pk, ())) | origin(unit) | measured.get(unit.pk, {})
         )
         for unit in units
     }

@@ -1,5 +1,5 @@
 """Asking a machine about the inputs of a chunk. What servers were paid for is kept where that is stopped in the middle:
-the server refuses everything or wants a pause, the run's limit is reached, somebody cancels."""
+the server refuses everything or wants a pause, the run's limit is reached, it is cancelled."""
 
 from __future__ import annotations
 

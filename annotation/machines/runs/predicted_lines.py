@@ -29,7 +29,7 @@ SCORE_CHARS = Score._meta.get_field("name").max_length
 SPAN_PARTS = {"field", "start", "end", "quote", "label", "score"}
 _DECODER = msgspec.json.Decoder()  # a tenth of the time of the standard library's
 Place = tuple[int, str]  # a unit, and the question or the name of the score
-Said = tuple  # what stands in the row after its place
+Stated = tuple  # what stands in the row after its place
 
 
 class BadLine(Exception):
@@ -59,17 +59,17 @@ class PredictedLabels:
         if not isinstance(shares, dict) or not shares.keys() <= self.values[slug]:
             raise BadLine("probabilities", shares, "is not an object with a number for labels of the question")
         shares = {name: _share("probabilities", share) for name, share in shares.items()}
-        said = row.get("probability", shares.get(label))
+        stated = row.get("probability", shares.get(label))
         spans = row.get("spans") or []
         if spans:
             _refuse_spans(dimension, label, spans)
         explanation = row.get("explanation") or ""
         if not isinstance(explanation, str) or len(explanation) > TEXT_LIMIT:
             raise BadLine("explanation", explanation, f"is not a text of at most {TEXT_LIMIT:,} characters")
-        return slug, label, None if said is None else _share("probability", said), shares, explanation, spans
+        return slug, label, None if stated is None else _share("probability", stated), shares, explanation, spans
 
-    def _label(self, dimension: Dimension, said: object) -> str:
-        label = said
+    def _label(self, dimension: Dimension, stated: object) -> str:
+        label = stated
         if isinstance(label, str) and label in self.values[dimension.slug]:
             return label
         if isinstance(label, list) and dimension.takes_several and all(isinstance(one, str) for one in label):
@@ -77,21 +77,21 @@ class PredictedLabels:
         if isinstance(label, int | float) and not isinstance(label, bool):
             label = str(int(label)) if float(label).is_integer() else repr(label)
         if not isinstance(label, str) or not dimension.takes(label):
-            raise BadLine("label", said, f"is not one of {dimension.known_answers}")
+            raise BadLine("label", stated, f"is not one of {dimension.known_answers}")
         return label
 
-    def with_texts(self, rows: list[tuple[str, Said]]) -> list[Said | BadLine]:
+    def with_texts(self, rows: list[tuple[str, Stated]]) -> list[Stated | BadLine]:
         """What was said of each unit (by its key), its spans held against the texts of the unit's page."""
         wanted = defaultdict(set)
-        for unit, said in rows:
-            for span in said[-1]:
+        for unit, stated in rows:
+            for span in stated[-1]:
                 wanted[span["field"]].add(unit)
         kind, dataset = self.project.type, self.project.dataset
         texts = {field: texts_by_unit(kind, dataset, None, field, units) for field, units in wanted.items()}
-        return [self._checked(unit, said, texts) for unit, said in rows]
+        return [self._checked(unit, stated, texts) for unit, stated in rows]
 
-    def _checked(self, unit: str, said: Said, texts: dict[str, dict | None]) -> Said | BadLine:
-        slug, *rest, spans = said
+    def _checked(self, unit: str, stated: Stated, texts: dict[str, dict | None]) -> Stated | BadLine:
+        slug, *rest, spans = stated
         own = {field: found[unit] for field, found in texts.items() if found and unit in found}
         checked = []
         for span in spans:
@@ -160,10 +160,10 @@ def read_lines(
     findings: Findings,
     beat: Callable[[], None] = lambda: None,
     items: Mapping[str, Sequence[int]] = MappingProxyType({}),
-) -> dict[Place, Said]:
+) -> dict[Place, Stated]:
     """What the file says, by place; its bad lines go to the findings. What is said of one of `items` is said of all of
     its units."""
-    said: dict[Place, Said] = {}
+    stated: dict[Place, Stated] = {}
     first: dict[Place, int] = {}
     allowed, lines = {"unit", *take.columns}, _lines(path)
     while block := list(islice(lines, AT_ONCE)):
@@ -179,14 +179,14 @@ def read_lines(
                 key, name, *rest = row
                 for unit in (units[key],) if key in units else items[key]:
                     place = unit, name
-                    if place not in said:
-                        said[place], first[place] = tuple(rest), line
-                    elif said[place] != tuple(rest):
+                    if place not in stated:
+                        stated[place], first[place] = tuple(rest), line
+                    elif stated[place] != tuple(rest):
                         row = BadLine("unit", raw.decode(errors="replace"), f"differs from line {first[place]:,}")
                         break
             if isinstance(row, BadLine):
                 findings.add_error(RowError("", line, row.column, shorten(row.value), row.reason))
-    return said
+    return stated
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -237,12 +237,12 @@ def _slowly(raw: bytes) -> object:
         raise BadLine(refused.place, raw.decode(errors="replace"), str(refused)) from None
 
 
-def told(said: Iterable[tuple[Place, Said]]) -> list[list]:
+def digest_rows(stated: Iterable[tuple[Place, Stated]]) -> list[list]:
     """What a run's identity is computed from: no spans, no reasons are as they were before there were any."""
-    return sorted([*place, *_stated(rest)] for place, rest in said)
+    return sorted([*place, *_stated(rest)] for place, rest in stated)
 
 
-def _stated(rest: Said) -> Said:
+def _stated(rest: Stated) -> Stated:
     if len(rest) < len(PredictedLabels.columns) - 1:  # a score
         return rest
     *rest, explanation, spans = rest

@@ -28,8 +28,8 @@ class RetrievedPassages:
 
     @classmethod
     def of(cls, run: CheckerRun) -> RetrievedPassages | None:
-        told = run.job.parameters.get(RETRIEVED) or run.provenance.get(RETRIEVED)
-        return cls(told["retrieval"], told["first"]) if told else None
+        stored = run.job.parameters.get(RETRIEVED) or run.provenance.get(RETRIEVED)
+        return cls(stored["retrieval"], stored["first"]) if stored else None
 
     def as_json(self) -> dict[str, str | int]:
         return {"retrieval": self.retrieval, "first": self.first}

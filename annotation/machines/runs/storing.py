@@ -50,7 +50,7 @@ def store(
     input_hashes: Mapping[int, str],
     sampled: Iterable[int],
 ) -> None:
-    """`sampled` are the units of which the trace is kept even if nothing is wrong with them."""
+    """`sampled` are the units that keep their trace even if nothing is wrong with them."""
     workers.add_usage(run, (prediction.usage for prediction in predictions.values()))
     # Those of an earlier attempt, where failed inputs are tried again.
     RunFailure.objects.filter(run=run, unit_id__in=list(predictions)).delete()

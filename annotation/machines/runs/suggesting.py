@@ -216,8 +216,8 @@ class CheckerRunHandler:
         spaces = asked_of(info, task_type, anyway)
         checker = _load(run, spaces)
         provenance = workers.described(checker) | ({"asked_anyway": anyway} if anyway and spaces else {})
-        if told := run.job.parameters.get(CALIBRATION):
-            provenance[CALIBRATION] = told
+        if calibration := run.job.parameters.get(CALIBRATION):
+            provenance[CALIBRATION] = calibration
         retrieved = RetrievedPassages.of(run)
         if retrieved:
             provenance[RETRIEVED] = retrieved.as_json()

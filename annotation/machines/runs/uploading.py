@@ -19,7 +19,14 @@ from annotation.imports.rows import Findings, counted
 from annotation.imports.staged_job import guard_of
 from annotation.jobs import lifecycle
 from annotation.jobs.lifecycle import JobError, Lease
-from annotation.machines.runs.predicted_lines import Place, PredictedLabels, PredictedScores, Said, read_lines, told
+from annotation.machines.runs.predicted_lines import (
+    Place,
+    PredictedLabels,
+    PredictedScores,
+    Stated,
+    digest_rows,
+    read_lines,
+)
 from annotation.machines.runs.queries.suggestions import summary
 from annotation.machines.runs.starting import digest_of
 from annotation.models import CheckerRun, Chunk, ItemUnit, Job, Project, Score, Suggestion, Upload, User
@@ -36,7 +43,7 @@ COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Whose answers were sent, and what to do with them."""
+    """The checker that the answers are of, and what to do with them."""
 
     gives: str
     checker: str
@@ -75,40 +82,40 @@ class PredictionsHandler:
             raise JobError("The file is no longer on the server; send it again")
         take = PredictedLabels(job.project) if sent.gives == LABELS else PredictedScores(sent.checker)
         items = units_of_items(job.project) if sent.gives == SCORES else {}
-        said = read_lines(uploads.path_of(stored), units_by_key(job.project), take, findings, lease.beat, items)
+        stated = read_lines(uploads.path_of(stored), units_by_key(job.project), take, findings, lease.beat, items)
         if findings.error_count and not sent.leaves_out:
-            Job.objects.filter(pk=job.pk).update(result=_result(findings, said))
+            Job.objects.filter(pk=job.pk).update(result=_result(findings, stated))
             raise JobError(f"{counted(findings.error_count, 'bad line')}; nothing was stored")
-        run, is_new, is_stored = _run_for(job, sent, said, lease)
-        result = _result(findings, said) | {"run": str(run.uuid), "is_unchanged": is_stored}
+        run, is_new, is_stored = _run_for(job, sent, stated, lease)
+        result = _result(findings, stated) | {"run": str(run.uuid), "is_unchanged": is_stored}
         if is_new:
-            self._store_run(run, sent, said, lease)
+            self._store_run(run, sent, stated, lease)
         elif not is_stored:
-            self._add(job, run, sent, said, result, lease)
+            self._add(job, run, sent, stated, result, lease)
             return
         with transaction.atomic():
             lease.complete()
             Job.objects.filter(pk=job.pk).update(result=result)
 
-    def _store_run(self, run: CheckerRun, sent: Sent, said: dict[Place, Said], lease: Lease) -> None:
+    def _store_run(self, run: CheckerRun, sent: Sent, stated: dict[Place, Stated], lease: Lease) -> None:
         guard = guard_of(lease)
         model, names = COLUMNS[sent.gives]
         while rows := list(model.objects.filter(run=run).values_list("pk", flat=True)[:BATCH]):
             with transaction.atomic():  # of an attempt that died
                 guard()
                 model.objects.filter(pk__in=rows).delete()
-        for done, part in enumerate(batches(said.items(), BATCH)):
+        for done, part in enumerate(batches(stated.items(), BATCH)):
             with transaction.atomic():
                 guard()
                 bulk_insert(model, [(run.pk, *place, *rest) for place, rest in part], ["run_id", *names])
-            lease.progress(min((done + 1) * BATCH, len(said)), len(said), "Storing")
+            lease.progress(min((done + 1) * BATCH, len(stated)), len(stated), "Storing")
 
-    def _add(self, job: Job, run: CheckerRun, sent: Sent, said: dict, result: dict, lease: Lease) -> None:
+    def _add(self, job: Job, run: CheckerRun, sent: Sent, stated: dict, result: dict, lease: Lease) -> None:
         """To a run that grows: whole, and at once, since the run is shown."""
         model, names = COLUMNS[sent.gives]
         known = {row[:2]: row[2:] for row in model.objects.filter(run=run).values_list(*names).iterator()}
-        added = {place: rest for place, rest in said.items() if place not in known}
-        changed = [place for place, rest in said.items() if place in known and known[place] != rest]
+        added = {place: rest for place, rest in stated.items() if place not in known}
+        changed = [place for place, rest in stated.items() if place in known and known[place] != rest]
         if changed:
             unit = ItemUnit.objects.filter(unit=changed[0][0]).values_list("unit__key", flat=True).first()
             raise JobError(
@@ -158,14 +165,14 @@ def _remove_uploads(job: Job) -> None:
         uploads.remove(upload)
 
 
-def _result(findings: Findings, said: dict) -> dict:
+def _result(findings: Findings, stated: dict) -> dict:
     found = findings.as_json()
-    return {"rows": len(said), "error_count": found["error_count"], "errors": found["errors"]}
+    return {"rows": len(stated), "error_count": found["error_count"], "errors": found["errors"]}
 
 
-def _run_for(job: Job, sent: Sent, said: dict, lease: Lease) -> tuple[CheckerRun, bool, bool]:
+def _run_for(job: Job, sent: Sent, stated: dict, lease: Lease) -> tuple[CheckerRun, bool, bool]:
     """The run that the answers go into, whether they begin it, and whether all of them are stored in it already."""
-    digest = digest_of([told(said.items())]) if said else ""
+    digest = digest_of([digest_rows(stated.items())]) if stated else ""
     name = f"{OUTSIDE}{sent.checker}"
     with transaction.atomic():
         guard_of(lease)()
@@ -173,7 +180,7 @@ def _run_for(job: Job, sent: Sent, said: dict, lease: Lease) -> tuple[CheckerRun
         mine = CheckerRun.objects.filter(job=job).first()
         if mine is not None:
             return mine, True, False
-        if not said:
+        if not stated:
             raise JobError("The file has no line that could be stored")
         runs = CheckerRun.objects.filter(project=job.project_id, checker=name)
         earlier = runs.filter(origin__identity=sent.identity).select_related("job").order_by("-pk")

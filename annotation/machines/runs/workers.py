@@ -14,7 +14,7 @@ from annotation.models import MachineRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, CheckerInfo, UnavailableError, Usage
 
-# Descriptions of workers with another device or other libraries, beside the first worker's.
+# Descriptions of workers with another device or other libraries, in addition to the first worker's.
 OTHER_WORKERS = "other_workers"
 # Runs that answers were taken over from.
 REUSED_FROM = "reused_from"
@@ -62,7 +62,7 @@ def check_identity(began: Mapping, here: Mapping, names: Iterable[str], paramete
         before, now = began.get(name), here.get(name)
         if name == "parameters" and before and now:
             added = (before.keys() ^ now.keys()) - parameters.keys()
-            before, now = ({one: told[one] for one in told if one not in added} for told in (before, now))
+            before, now = ({one: values[one] for one in values if one not in added} for values in (before, now))
         if before != now:
             raise JobError(f"This run began with {name} {before!r}, and this worker has {now!r}")
 

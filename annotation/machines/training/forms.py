@@ -94,17 +94,17 @@ class TrainingForm(forms.Form):
         )
 
     def clean(self):
-        given = super().clean()
+        cleaned = super().clean()
         for name in ("layers", "pooling"):
-            given[name] = given.get(name) or getattr(TrainingRequest(), name)
-        if given.get("representation") != HIDDEN:
-            given |= {name: getattr(TrainingRequest(), name) for name in ("hidden_model", "layers", "pooling")}
+            cleaned[name] = cleaned.get(name) or getattr(TrainingRequest(), name)
+        if cleaned.get("representation") != HIDDEN:
+            cleaned |= {name: getattr(TrainingRequest(), name) for name in ("hidden_model", "layers", "pooling")}
         if not self.errors:
             try:
-                TrainingRequest(**given)
+                TrainingRequest(**cleaned)
             except TrainingError as error:
-                self.add_error("encoder" if given["encoder"] else "representation", str(error))
-        return given
+                self.add_error("encoder" if cleaned["encoder"] else "representation", str(error))
+        return cleaned
 
     def request(self) -> TrainingRequest:
         """What was asked for, once the form is valid."""

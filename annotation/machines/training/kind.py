@@ -35,7 +35,7 @@ KIND = RunKind(
     name="training",
     model=TrainedModel,
     start=start,
-    described="Checkers that were trained on the project's labels. Whoever still labels here is not told how well.",
+    described="Checkers trained on the project's labels. Members who still label here are not shown how well they do.",
     run_described="One training. `model` names what was trained: POST to the project's runs with the checker `trained` "
     'and `{"model": ...}` as parameters lets it judge all units.',
     shape=shapes.TrainingShape,

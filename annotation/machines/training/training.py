@@ -105,7 +105,7 @@ class TrainingRequest:
 
     @property
     def queue(self) -> str:
-        """Whose workers train it, and run it afterwards."""
+        """The queue whose workers train it and run it afterwards."""
         return QUEUE_OF_LARGE if self.hidden or self.is_fine_tuned else QUEUE
 
 
@@ -244,7 +244,7 @@ class TrainingHandler:
         except (TooLittle, CheckerError) as error:
             raise lifecycle.JobError(str(error)) from error
         with transaction.atomic():
-            lease.complete()  # first: whoever has lost the lease keeps nothing
+            lease.complete()  # first: a worker that has lost the lease keeps nothing
             TrainedModel.objects.filter(pk=model.pk).update(**_outcome(trained, found))
 
     def finish(self, job: Job, lease: lifecycle.Lease) -> dict:

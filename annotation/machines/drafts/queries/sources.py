@@ -60,7 +60,7 @@ def needs_drafts(project: Project, kind: DraftKind) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a project's own page says of its drafts to whoever reviews them."""
+    """What a project's own page says of its drafts to those who review them."""
 
     kind: DraftKind
     is_needed: bool  # there is nothing to judge before

@@ -1,4 +1,4 @@
-"""Reads of retrievals for their pages: the list, a run's rankings, one ranking beside that of another run."""
+"""Reads of retrievals for their pages: the list, a run's rankings, one ranking next to that of another run."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class ComparedRanking:
         return sum(1 for hit in self.hits if hit.other_rank)
 
 
-def beside(run: RetrievalRun, key: str, other: RetrievalRun | None) -> ComparedRanking | None:
+def compared_with(run: RetrievalRun, key: str, other: RetrievalRun | None) -> ComparedRanking | None:
     """The ranking of the query with this key; None where the run has none."""
     link = f"{run.asks}_id"
     ranking = run.rankings.select_related(run.asks).filter(**{f"{run.asks}__key": key}).order_by(f"-{link}").first()

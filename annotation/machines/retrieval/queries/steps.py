@@ -52,18 +52,18 @@ def steps_of(run: RetrievalRun) -> list[StepRow]:
 
 
 def _parameters_of(step: str, run: RetrievalRun) -> dict:
-    given, names = run.parameters, list(READS.get(step, ()))
+    chosen, names = run.parameters, list(READS.get(step, ()))
     if step == "query":
-        names += {"template": ("query_template",), "generated": ("endpoint",)}.get(given["query"], ())
+        names += {"template": ("query_template",), "generated": ("endpoint",)}.get(chosen["query"], ())
     elif step == "search" and searches_web(run):
-        return {"providers": " + ".join(web_providers(run)), "results": given["results"]}
+        return {"providers": " + ".join(web_providers(run)), "results": chosen["results"]}
     elif step == "search":
-        names += _ORDERS[given["search"]]
-        names += (*_EXPANDED, "endpoint") if given["expansion"] != "none" else ()
-        names += READS["chunk"] if given["rerank"] == "search" else ()  # which then has no row of its own
+        names += _ORDERS[chosen["search"]]
+        names += (*_EXPANDED, "endpoint") if chosen["expansion"] != "none" else ()
+        names += READS["chunk"] if chosen["rerank"] == "search" else ()  # which then has no row of its own
     elif step == "rerank":
-        names += _ORDERS.get(given["rerank"], ())
-    return {name: given[name] for name in names if given.get(name, "") != ""}
+        names += _ORDERS.get(chosen["rerank"], ())
+    return {name: chosen[name] for name in names if chosen.get(name, "") != ""}
 
 
 def sum_steps(run: RetrievalRun) -> list[dict]:

@@ -139,7 +139,7 @@ def estimate_run(
     times: int = 1,
 ) -> RunEstimate | None:
     """As the newest run of `earlier` with the same parameters took per input, or else from the requests for a sample of
-    the inputs, of which there are `counted` (with their name)."""
+    the inputs. `counted` are their number and name."""
     complete, (number, one, several) = registry.complete_parameters(info, parameters or {}), counted
     if info.needs != "server" or not number:
         return None

@@ -34,6 +34,6 @@ def doubtful_units(run: CheckerRun) -> int:
     if names := PROBABILITIES[run.checker]:
         found = Score.objects.filter(Q(value=0.0) | Q(value=1.0), run=run, name__in=names)
     else:
-        told = Cast("probabilities", TextField())
-        found = Suggestion.objects.filter(run=run).annotate(told=told).filter(told__regex=HOLDS_ZERO)
+        as_text = Cast("probabilities", TextField())
+        found = Suggestion.objects.filter(run=run).annotate(told=as_text).filter(told__regex=HOLDS_ZERO)
     return found.values("unit_id").distinct().count()

@@ -63,7 +63,7 @@ def _needs_retrieval(project: Project) -> bool:
 
 
 def parts_of(request, run: CheckerRun) -> dict:
-    """What the page of a checker's run shows; nothing that the checker says to somebody who still labels here."""
+    """What the page of a checker's run shows; nothing that the checker says to members who still label here."""
     project, kind = run.project, run.project.type
     parts = {
         "is_shown": project.prefill_run_id == run.pk,
@@ -74,8 +74,8 @@ def parts_of(request, run: CheckerRun) -> dict:
         return parts
     numbers = queries.numbers_of(run)
     sample = samples.answers_of(run, kind, request.GET.get("page"))
-    told = project.items.filter(item_units__unit__key__in=[one.key for one in sample.object_list])
-    showing.showed(project, request.user, told, [run], labels=False)
+    items = project.items.filter(item_units__unit__key__in=[one.key for one in sample.object_list])
+    showing.showed(project, request.user, items, [run], labels=False)
     return parts | {
         "numbers": numbers,
         "shares": queries.label_shares(numbers, kind) if numbers else [],

@@ -70,7 +70,7 @@ class TrainingLabels:
 
     def of(self, dimension: str) -> tuple[list[str], list[str]]:
         """Labels and groups of a dimension's units."""
-        found = [(said[dimension], self.groups[unit]) for unit, said in self.labels.items() if dimension in said]
+        found = [(known[dimension], self.groups[unit]) for unit, known in self.labels.items() if dimension in known]
         return [label for label, _ in found], [group for _, group in found]
 
 
@@ -87,9 +87,9 @@ def training_labels(project: Project, source: str, moment: Moment, *, include_to
     items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
     units = Unit.objects.published().filter(kind=kind.unit_kind, pk__in=items.values("unit_id")).order_by("pk")
     for unit, *keys in units.values_list("pk", *GROUPS[kind.unit_kind]):
-        said = _labels_of(kind, unit, decisions, votes, found)
-        if said:
-            found.labels[unit] = said
+        known = _labels_of(kind, unit, decisions, votes, found)
+        if known:
+            found.labels[unit] = known
             found.groups[unit] = next(key for key in keys if key is not None)
     return found
 
@@ -97,12 +97,12 @@ def training_labels(project: Project, source: str, moment: Moment, *, include_to
 def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: TrainingLabels) -> dict[str, str]:
     """A dimension that is asked under a condition has a label only where the condition's label allows it, or where
     nothing at all is known about the condition."""
-    said: dict[str, str] = {}
+    known: dict[str, str] = {}
     for dimension in sorted(kind.asked_dimensions, key=lambda one: one.asked_when is not None):
         condition = dimension.asked_when
-        if condition and not kind.is_asked(dimension, said):
+        if condition and not kind.is_asked(dimension, known):
             before = (unit, condition.dimension)
-            if condition.dimension in said or before in decisions or before in votes:
+            if condition.dimension in known or before in decisions or before in votes:
                 continue
         label = decisions.get((unit, dimension.slug))
         if label == "":  # dropped, or without an answer: no majority takes its place
@@ -111,8 +111,8 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
             label = majority(of_unit)
             found.ties += label is None and bool(dimension.role)
         if label is not None:
-            said[dimension.slug] = label
-    return {slug: label for slug, label in said.items() if kind.dimension(slug).role}
+            known[dimension.slug] = label
+    return {slug: label for slug, label in known.items() if kind.dimension(slug).role}
 
 
 def _decisions(project: Project, moment: Moment, source: str) -> dict[tuple[int, str], str]:
@@ -134,7 +134,8 @@ def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touc
         revision__annotation__is_surplus=False,
         revision__pk__lte=moment.revision,
     ).exclude(revision__annotation__item__state=Item.State.RETIRED)
-    said: dict[int, dict[int, list]] = defaultdict(lambda: defaultdict(list))  # annotation -> revision number -> labels
+    # Annotation -> revision number -> labels.
+    known: dict[int, dict[int, list]] = defaultdict(lambda: defaultdict(list))
     touched: dict[int, set[int]] = defaultdict(set)
     excused = _shown_only_untrained(project)
     columns = ("unit_id", "dimension", "label", "revision__annotation_id", "revision__number")
@@ -143,12 +144,12 @@ def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touc
         Coalesce("revision__annotation__rater__origin_kind", "revision__annotation__rater__kind"),
     )
     for unit, dimension, label, annotation, number, shown, rater in rows.values_list(*columns).iterator(10_000):
-        said[annotation][number].append((unit, dimension, label))
+        known[annotation][number].append((unit, dimension, label))
         lost = shown is None and rater == Rater.Kind.MEMBER
         if (shown or lost) and annotation not in excused:
             touched[annotation].add(number)
     votes: Votes = defaultdict(lambda: defaultdict(int))
-    for annotation, revisions in said.items():
+    for annotation, revisions in known.items():
         usable = set(revisions) if include_touched else set(revisions) - touched[annotation]
         found.touched += max(revisions) in touched[annotation]
         for unit, dimension, label in revisions[max(usable)] if usable else ():
@@ -157,7 +158,7 @@ def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touc
 
 
 def _shown_only_untrained(project: Project) -> set[int]:
-    """Annotations of which every suggestion that was shown is known to be of a checker that was not trained here."""
+    """Annotations whose shown suggestions are all known to be of checkers that were not trained here."""
     untrained = {
         str(uuid)
         for uuid in CheckerRun.objects.filter(project=project).exclude(checker=TRAINED).values_list("uuid", flat=True)

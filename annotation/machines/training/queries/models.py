@@ -33,25 +33,25 @@ def runs_with(model: TrainedModel) -> QuerySet[CheckerRun]:
 
 def facts_of(model: TrainedModel) -> list[tuple[str, str]]:
     """What made it, and of what, for reading."""
-    said = model.provenance
-    settings, libraries = said.get("settings", {}), said.get("libraries", {}) | said.get("trained_with", {})
+    made = model.provenance
+    settings, libraries = made.get("settings", {}), made.get("libraries", {}) | made.get("trained_with", {})
     return [
         ("Labels up to", f"revision {model.moment['revision']}, decision {model.moment['decision']}"),
         ("Texts and labels", f"sha256:{model.data_hash}" if model.data_hash else "–"),
         ("Revision", f"sha256:{model.file_hash}" if model.file_hash else "–"),
-        ("Encoder", " ".join((said.get("encoder", ""), said.get("encoder_revision", ""))).strip() or "–"),
-        *_facts_of_layers(said),
+        ("Encoder", " ".join((made.get("encoder", ""), made.get("encoder_revision", ""))).strip() or "–"),
+        *_facts_of_layers(made),
         ("Settings", ", ".join(f"{name} {value}" for name, value in settings.items()) or "–"),
         ("Libraries", ", ".join(f"{name} {version}" for name, version in sorted(libraries.items())) or "–"),
     ]
 
 
-def _facts_of_layers(said: dict) -> list[tuple[str, str]]:
-    if "layers" not in said:
+def _facts_of_layers(made: dict) -> list[tuple[str, str]]:
+    if "layers" not in made:
         return []
     return [
-        ("Layers", f"{said['layers']} ({'the last token' if said['pooling'] == 'last' else 'mean over all tokens'})"),
-        ("Prompt", said["prompt"]),
+        ("Layers", f"{made['layers']} ({'the last token' if made['pooling'] == 'last' else 'mean over all tokens'})"),
+        ("Prompt", made["prompt"]),
     ]
 
 
