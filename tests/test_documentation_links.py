@@ -19,6 +19,16 @@ def test_every_link_leads_to_a_file():
     assert [(page.name, to) for page in PAGES for to in links(page) if not (page.parent / to).exists()] == []
 
 
+def test_every_table_begins_after_an_empty_line():
+    """Otherwise its rows are shown as one paragraph."""
+    pairs = [
+        (page.name, re.findall(r"\n(.*)\n(\|.*)\n\|[-:| ]+\|\n|(\n[^|\n].*)\n\|-", page.read_text("utf-8")))
+        for page in PAGES
+    ]
+    assert sum(len(found) for _, found in pairs) > 20
+    assert [(name, before, bare) for name, found in pairs for before, _, bare in found if before or bare] == []
+
+
 def test_every_page_of_statistics_is_listed():
     index = ROOT / "docs" / "statistics.md"
     assert {page.name for page in (ROOT / "docs/statistics").iterdir()} == {Path(to).name for to in links(index)}
