@@ -11,5 +11,5 @@ def as_text(result: dict) -> str:
     lines = [f"{result['report']} of {result['project']} ({result['task_type']})"]
     report = get_report(result["report"])
     page = report.page_of(result)
-    lines += [*page.answer.sentences, page.answer.n, *page.notes]
-    return "\n\n".join([*lines, *result.get("notes", []), tabular.as_text(report.tables(result))])
+    notes = dict.fromkeys([*page.notes, *result.get("notes", [])])
+    return "\n\n".join([*lines, *page.answer.sentences, page.answer.n, *notes, tabular.as_text(report.tables(result))])

@@ -76,6 +76,8 @@ def test_the_command_writes_every_report_in_every_form(name, world_of, capsys):
     tables = report.tables(result)
     assert tables and any(table.rows for table in tables)
     said, text = written("methods").strip(), written("table")
+    paragraphs = text.split("\n\n")
+    assert len(paragraphs) == len(set(paragraphs))  # a note stands once, whether the page or the result gives it
     words, known_words = golden(name, text, said)
     assert words == known_words, "if the new words are right: CONTRIBUTING.md says how to store them"
     markdown = written("md")
