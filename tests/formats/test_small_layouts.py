@@ -96,3 +96,19 @@ def test_the_line_says_how_the_columns_are_read():
     claims = [{"claim": "The river froze.", "evidence": "It was cold."}]
     guess = columns_of(Preview("c.csv", "delimited", ("claim", "evidence"), tuple(claims), ()))
     assert guess.format == "table" and guess.line == "Columns read as: Claim from claim, evidence from evidence."
+
+
+def test_where_evidence_is_from_is_no_label_of_it():
+    columns = ("claim_id", "claim", "evidence_id", "evidence", "source")
+    rows = [
+        {
+            "claim_id": f"c{place // 2}",
+            "claim": f"Claim {place // 2}",
+            "evidence_id": f"e{place}",
+            "evidence": f"Text {place}",
+            "source": ("news", "blog")[place % 2],
+        }
+        for place in range(8)
+    ]
+    guess = columns_of(Preview("c.csv", "delimited", columns, tuple(rows), ()))
+    assert guess.chosen.layout == "claim-evidence" and "source" not in guess.chosen.mapping.values()

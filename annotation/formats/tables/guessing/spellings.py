@@ -33,7 +33,7 @@ _SPELLINGS = {
     "most": "scalemax scalemaximum maxrating",
     "date": "date published publisheddate publicationdate textdate",
     "url": "url link sourceurl",
-    "source": "publisher site domain sourcename corpus srcdataset sourcedataset",
+    "source": "publisher site domain sourcename corpus srcdataset sourcedataset source",
     "split": "split fold partition subset",
 }
 OF_BATCH = re.compile(r"^(?:Input|Answer)\.")  # of Mechanical Turk's results, where only answers are by workers
