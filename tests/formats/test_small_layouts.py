@@ -100,15 +100,12 @@ def test_the_line_says_how_the_columns_are_read():
 
 def test_where_evidence_is_from_is_no_label_of_it():
     columns = ("claim_id", "claim", "evidence_id", "evidence", "source")
-    rows = [
-        {
-            "claim_id": f"c{place // 2}",
-            "claim": f"Claim {place // 2}",
-            "evidence_id": f"e{place}",
-            "evidence": f"Text {place}",
-            "source": ("news", "blog")[place % 2],
-        }
-        for place in range(8)
-    ]
+    lines = (
+        ("c1", "The bridge opened in 1932.", "e1", "The Harbour Bridge was opened in March 1932.", "encyclopedia"),
+        ("c1", "The bridge opened in 1932.", "e2", "Trains cross it, too.", "blog"),
+        ("c2", "Tea is grown in Iceland.", "e3", "China and India grow most of the world's tea.", "news"),
+        ("c3", "Cats are reptiles.", "e4", "Cats are mammals.", "encyclopedia"),
+    )
+    rows = [dict(zip(columns, line, strict=True)) for line in lines]
     guess = columns_of(Preview("c.csv", "delimited", columns, tuple(rows), ()))
     assert guess.chosen.layout == "claim-evidence" and "source" not in guess.chosen.mapping.values()
