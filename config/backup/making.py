@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def make_backup(destination: Path) -> tuple[Path, Manifest]:
         manifest = verify(part)
         part.rename(destination)
         _sync_folder(destination.parent)
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:  # SQLite writes its copy itself
         raise BackupError(f"The backup could not be written: {error}") from error
     finally:
         part.unlink(missing_ok=True)

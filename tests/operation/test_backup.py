@@ -264,6 +264,21 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(filled, tmp_path):
     assert verify(destination) and not part.exists() and not (filled.folder / "backup" / "scratch").exists()
 
 
+def test_a_backup_without_space_fails_in_a_sentence(filled, tmp_path):
+    command = f"ulimit -f 200; exec {sys.executable} manage.py backup {tmp_path / 'new.tar'}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=ROOT,
+        env=filled.environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1 and "could not be written" in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("new.tar*"))
+
+
 def test_a_folder_that_vanishes_is_passed_over_and_one_that_cannot_be_read_is_not(tmp_path, monkeypatch):
     (tmp_path / "releases" / "working-1").mkdir(parents=True)
     (tmp_path / "uploads").mkdir()
