@@ -68,11 +68,14 @@ def data_folder() -> Path:
 
 
 def make_data_folder(folder: Path) -> None:
-    """The folder, and a secret key where there is none. OSError where it cannot be made."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if KEY not in os.environ and not key_file().exists():
-        with open(os.open(key_file(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"# Read by every command of Assay; keep it secret.\n{KEY}={secrets.token_urlsafe(50)}\n")
+    """The folder, and a secret key where there is none. SystemExit says why they cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if KEY not in os.environ and not key_file().exists():
+            with open(os.open(key_file(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(f"# Read by every command of Assay; keep it secret.\n{KEY}={secrets.token_urlsafe(50)}\n")
+    except OSError as error:
+        raise SystemExit(f"The data folder {folder} cannot be used: {error.strerror}") from None
 
 
 def needs_key(arguments: Sequence[str]) -> bool:

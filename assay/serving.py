@@ -161,10 +161,7 @@ def _data_folder() -> Path:
 def _set_environment(folder: Path, port: int) -> None:
     """For all processes that are started. Makes the folder, and a secret key where there is none."""
     os.environ.update({FOLDER: str(folder), "ASSAY_STATIC_ROOT": str(folder / "static"), "PORT": str(port)})
-    try:
-        make_data_folder(folder)
-    except OSError as error:
-        raise SystemExit(f"The data folder {folder} cannot be used: {error.strerror}") from None
+    make_data_folder(folder)
     os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
     # Celery's warning to root is about servers that others reach.
     ignored = "ignore:You're running the worker with superuser privileges"

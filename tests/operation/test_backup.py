@@ -279,6 +279,13 @@ def test_a_backup_without_space_fails_in_a_sentence(filled, tmp_path):
     assert not list(tmp_path.glob("new.tar*"))
 
 
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    command = [sys.executable, "-m", "assay", "restore", "--data", tmp_path / "file", tmp_path / "some.tar"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, f"The data folder {tmp_path / 'file'} cannot be used: File exists\n")
+
+
 def test_a_folder_that_vanishes_is_passed_over_and_one_that_cannot_be_read_is_not(tmp_path, monkeypatch):
     (tmp_path / "releases" / "working-1").mkdir(parents=True)
     (tmp_path / "uploads").mkdir()
