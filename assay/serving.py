@@ -4,6 +4,7 @@ what people wait for (imports, reports, exports) never queues behind training or
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib.util
 import os
 import re
@@ -131,6 +132,8 @@ def _check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                raise SystemExit(f"This machine has no address {host}; name one of its own with --host") from None
             where = f"Port {port}" if host == LOOPBACK else f"Port {port} of {host}"
             raise SystemExit(
                 f"{where} is taken ({error.strerror}). Choose another one: --port 8001, or make demo PORT=8001"
