@@ -100,6 +100,8 @@ def work(arguments: Sequence[str]) -> int:
     parser.add_argument("-c", "--processes", type=int, default=2, metavar="N", help="parts of jobs at a time (2)")
     parser.add_argument("--clock", action="store_true", help="with the clock, of which an installation has one")
     options = parser.parse_args(arguments)
+    if options.processes < 1:
+        parser.error("-c is the number of parts of jobs that it works on at a time: 1 or more")
     os.environ[FOLDER] = str(_data_folder())
     command = worker(options.name, options.queues, processes=options.processes, has_clock=options.clock)
     os.chdir(PACKAGES)

@@ -17,6 +17,7 @@ from typing import IO
 
 MANIFEST = "manifest.json"
 FORMAT = 1
+VENDORS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 BLOCK = 1024 * 1024
 MOST_MANIFEST_BYTES = 1024**3
 
@@ -35,6 +36,15 @@ class Manifest:
     columns: dict[str, list[str]]  # by table, in the order of its file; empty for SQLite
     files: dict[str, dict]  # by member: size in bytes, sha256
     format: int = FORMAT
+
+    def check(self) -> None:
+        """ValueError unless everything is of its kind: another tool may have written or changed the file."""
+        kinds = [(self.assay, str), (self.made_at, str), (self.migrations, list)]
+        kinds += [(one, dict) for one in (self.rows, self.columns, self.files)]
+        kinds += [(one, dict) for one in self.files.values()] + [(one, list) for one in self.columns.values()]
+        kinds += [(one, list) for one in self.migrations] + [(one, int) for one in self.rows.values()]
+        if self.vendor not in VENDORS or not all(isinstance(value, kind) for value, kind in kinds):
+            raise ValueError("the manifest is damaged")
 
 
 class HashedFile:
@@ -115,7 +125,9 @@ def _parse(path: Path, data: bytes) -> Manifest:
         version = values.get("format")
         if version != FORMAT:
             raise BackupError(f"{path} has the format {version}, which this version of Assay does not know")
-        return Manifest(**values)
+        manifest = Manifest(**values)
+        manifest.check()
+        return manifest
     except (ValueError, TypeError, AttributeError):
         raise BackupError(f"{path} is damaged: its {MANIFEST} cannot be read. Use another backup") from None
 

@@ -12,9 +12,7 @@ from django.db import connection
 from annotation import __version__
 from annotation.jobs.versions import unknown_migrations
 from config.backup import databases
-from config.backup.archive import BackupError, Manifest, extract, verify
-
-VENDORS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+from config.backup.archive import VENDORS, BackupError, Manifest, extract, verify
 
 
 def restore_backup(path: Path) -> Manifest:

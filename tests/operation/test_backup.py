@@ -1,6 +1,7 @@
 """A backup holds the database and the files of one moment, and comes back whole, into an empty place, or not at all."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -16,7 +17,7 @@ import pytest
 from django.conf import settings
 
 from annotation.jobs.versions import code_migrations
-from config.backup import making, restoring
+from config.backup import archive, making, restoring
 from config.backup.archive import BackupError, Manifest, extract, verify
 from tests.own_database import empty_database
 
@@ -303,3 +304,22 @@ def test_a_folder_that_vanishes_is_passed_over_and_one_that_cannot_be_read_is_no
     error = PermissionError("not yours")
     with pytest.raises(PermissionError):
         making._files(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"vendor": "mysql"}, {"files": None}, {"files": {"a": 1}}, {"migrations": [1]}, {"rows": {"a": "b"}}]
+)
+def test_a_changed_manifest_is_said_to_be_damaged(change, tmp_path):
+    known = {
+        "assay": "1",
+        "made_at": "2026-01-01T00:00:00Z",
+        "vendor": "sqlite",
+        "migrations": [["a", "b"]],
+        "rows": {},
+        "columns": {},
+        "files": {},
+        "format": archive.FORMAT,
+    }
+    assert archive._parse(tmp_path, json.dumps(known).encode()).vendor == "sqlite"
+    with pytest.raises(archive.BackupError, match="is damaged"):
+        archive._parse(tmp_path, json.dumps(known | change).encode())
