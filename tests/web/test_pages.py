@@ -46,6 +46,7 @@ OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list",
            "account", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
            "usersessions_list",
            "account_logout")  # fmt: skip
+OF_ADMINISTRATORS = ("site_invitations", "site_health")
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {
     "dataset_detail": lambda world: [world.dataset.slug],
@@ -101,6 +102,8 @@ ELSEWHERE = {
     # tests/journeys/test_decisions.py
     "project_rule",
     "claims_csv", "claims_publish", "retrieval_web",
+    # tests/operation/test_health.py
+    "healthz", "readyz", "metrics",
     # tests/llm/test_calibrating.py
     "prompt_detail", "prompt_estimate",
 }  # fmt: skip
@@ -141,7 +144,7 @@ def world():
 
 def test_no_page_is_forgotten():
     known = {
-        "site_invitations",
+        *OF_ADMINISTRATORS,
         "own_answers",
         "style",
         *WITH_A_QUERY,
@@ -173,7 +176,8 @@ def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world, set
     look(page, "style", reverse("style"))
     settings.DEMO = False
     administrator = open_context(world.people["admin"], color_scheme="dark").new_page()
-    look(administrator, "site_invitations", reverse("site_invitations"))
+    for name in OF_ADMINISTRATORS:
+        look(administrator, name, reverse(name))
     annotator = open_context(world.people["annotator"], color_scheme="dark").new_page()
     look(annotator, "own_answers", reverse("own_answers", args=[world.project.slug]))
     stranger = open_context(color_scheme="dark").new_page()
