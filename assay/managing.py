@@ -35,7 +35,7 @@ def manage(arguments: Sequence[str] | None = None) -> None:
 
 
 def run_command(name: str, arguments: Sequence[str], shown_as: str) -> None:
-    """The management command `name`, in the help of which it is called `assay SHOWN_AS`."""
+    """The management command `name`; its help calls it `assay SHOWN_AS`."""
     sys.argv = ["manage.py", name, *arguments]  # by which the settings see whether it needs a key
     with _plain_errors():
         import django

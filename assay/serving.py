@@ -98,7 +98,7 @@ def work(arguments: Sequence[str]) -> int:
     parser.add_argument("-n", "--name", default="worker", help="unlike every other worker's of this machine (worker)")
     parser.add_argument("-Q", "--queues", default=QUEUES, help=f"the queues that it serves ({QUEUES})")
     parser.add_argument("-c", "--processes", type=int, default=2, metavar="N", help="parts of jobs at a time (2)")
-    parser.add_argument("--clock", action="store_true", help="with the clock, of which an installation has one")
+    parser.add_argument("--clock", action="store_true", help="with the clock; an installation has one")
     options = parser.parse_args(arguments)
     if options.processes < 1:
         parser.error("-c is the number of parts of jobs that it works on at a time: 1 or more")

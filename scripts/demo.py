@@ -3,9 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from assay.serving import demo  # noqa: E402
-
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from assay.serving import demo
+
     sys.exit(demo(sys.argv[1:]))

@@ -51,7 +51,7 @@ def only(*verbs: str):
 
 
 def json_view(view):
-    """For a user who is signed in, or a program with a token that may annotate; whatever goes wrong is told in JSON,
+    """For a user who is signed in, or a program with a token that may annotate; errors are answered in JSON,
     to programs as problem details, whose repeated requests have their effect once. A page says whose it is: once
     another user has signed in with the same browser, what it sends waits for the person who said it."""
 

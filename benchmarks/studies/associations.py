@@ -50,7 +50,7 @@ class Featured:
 
 
 def featured(rng: np.random.Generator, n_clusters: int, shared: float = 0.0, n_features: int = 1) -> Featured:
-    """A characteristic of the claim (its length), and an outcome, half of which is the claim's; one to eight pieces of
+    """A characteristic of the claim (its length), and an outcome that is half the claim's; one to eight pieces of
     evidence per claim. `shared` is how they correlate."""
     cluster = np.repeat(np.arange(n_clusters), rng.integers(1, 9, n_clusters))
     features = rng.normal(size=(n_clusters, n_features))[cluster]
