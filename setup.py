@@ -1,10 +1,10 @@
-"""What pyproject.toml cannot say: templates, static files and fixtures lie at the top of a checkout, and in the package
-`assay` of a wheel."""
+"""What pyproject.toml cannot say: templates, static files, fixtures and documents lie at the top of a checkout, and in
+the package `assay` of a wheel."""
 
 from setuptools import find_packages, setup
 
 PACKAGES = ("analysis", "annotation", "assay", "config", "models_runtime", "plugins")
-SHARED = ("templates", "static", "fixtures")
+SHARED = ("templates", "static", "fixtures", "docs")
 
 setup(
     packages=[

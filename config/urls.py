@@ -9,6 +9,7 @@ handler500 = "config.web.errors.server_error"
 urlpatterns = [
     path("", include("config.health.views")),
     path("", include("config.web.accounts_urls")),
+    path("", include("config.web.help")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("analysis.api")),

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import yaml
 
+from config.web.help import slug_of
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
 
@@ -17,6 +19,29 @@ def links(page: Path) -> list[str]:
 def test_every_link_leads_to_a_file():
     assert sum(len(links(page)) for page in PAGES) > 20
     assert [(page.name, to) for page in PAGES for to in links(page) if not (page.parent / to).exists()] == []
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S), re.M)
+    return {slug_of(title.replace("`", "")) for title in titles}
+
+
+def test_every_link_to_a_section_leads_to_its_heading():
+    found = []
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]*#[^)\s]+)\)", page.read_text("utf-8")):
+            name, _, section = target.partition("#")
+            if "://" not in target:
+                found.append((page.name, target, section in anchors(page.parent / name if name else page)))
+    assert len(found) > 40
+    assert [one for one in found if not one[2]] == []
+
+
+def test_the_site_lists_every_page():
+    listed = {name for name in re.findall(r"- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)}
+    made = {"reference/commands.md", "reference/reports.md", "reference/checkers.md", "reference/http-api.md"}
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert pages | made | {"contributing.md", "changelog.md"} == listed
 
 
 def test_every_table_begins_after_an_empty_line():

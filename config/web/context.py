@@ -4,11 +4,13 @@ from django.conf import settings
 
 from annotation.demo.accounts import DEMO_ACCOUNTS
 from annotation.projects.invitations import are_links_passed_on, has_mail_server
+from config.web.help import help_address
 
 
 def site(request) -> dict:
     return {
         "is_demo": settings.DEMO,
+        "help_address": help_address(request),
         "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else (),
         "has_mail_server": has_mail_server(),
         "are_links_passed_on": are_links_passed_on(),

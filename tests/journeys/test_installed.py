@@ -102,7 +102,7 @@ def installed(tmp_path_factory) -> Installed:
         text=True,
     )
     for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).exists() and not name.startswith(("tests/", "docs/", "benchmarks/", "clients/")):
+        if (ROOT / name).exists() and not name.startswith(("tests/", "benchmarks/", "clients/")):
             (place / "source" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, place / "source" / name)
     build = [sys.executable, "-c", BUILD, str(place)]

@@ -54,6 +54,7 @@ PLACES = (
     ("", "slug:form", lambda world: "svg"),
     ("", "int:number", lambda world: 1),
     ("", "int:before", lambda world: 1),
+    ("help/", "path:page", lambda world: "tutorials/annotator"),
 )
 # Patterns that are regular expressions -> an address that fits them.
 EXAMPLES = {

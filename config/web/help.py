@@ -1,0 +1,119 @@
+"""The documentation inside Assay: each page's link to the section about it, and the pages of docs/ as they are."""
+
+import re
+from posixpath import dirname, join, normpath
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from assay import places
+
+DOCS = places.SHARED / "docs"
+START = "index"
+# Beginning of the names of addresses -> what helps there; the longest beginning is taken.
+HELP = {
+    "account": "api#tokens",
+    "adjudication": "decisions#adjudication",
+    "checker": "checkers",
+    "claim": "formats#claims-from-texts",
+    "dataset": "formats",
+    "home": "index",
+    "import": "formats",
+    "job": "how-to/stuck",
+    "label_set": "label_sets",
+    "own_answers": "tutorials/annotator#good-to-know",
+    "pairs": "formats#pairs-that-assay-makes",
+    "project": "how-to/index",
+    "project_agreement": "statistics/agreement",
+    "project_card": "explanation/releases",
+    "project_comparison": "statistics/accuracy",
+    "project_drafts": "checkers#reviewing-drafts",
+    "project_exports": "formats#tables-of-labels-that-exports-write",
+    "project_generations": "checkers#answers",
+    "project_new": "task_types",
+    "project_options": "label_sets",
+    "project_prompts": "checkers#language-models-as-judges",
+    "project_release": "explanation/releases",
+    "project_report": "statistics/reports",
+    "project_retrieval": "checkers#retrieval",
+    "project_rule": "decisions#rules",
+    "project_run": "checkers",
+    "project_settings": "api#settings-of-a-project",
+    "project_training": "checkers#trained-on-the-projects-labels",
+    "project_webhooks": "api#webhooks",
+    "site_": "deployment",
+}
+# By the address below /help/: pages without their ending, pictures with it.
+FILES = {
+    str(file.relative_to(DOCS)).removesuffix(".md"): file
+    for file in DOCS.rglob("*")
+    if file.suffix in (".md", ".png", ".svg")
+}
+_parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def help_address(request: HttpRequest) -> str:
+    """The section that helps with the page that was asked for."""
+    name = (request.resolver_match and request.resolver_match.url_name) or ""
+    fitting = max((one for one in HELP if name.startswith(one)), key=len, default="")
+    return address_of(HELP.get(fitting, START))
+
+
+def address_of(place: str) -> str:
+    page, mark, section = place.partition("#")
+    return reverse("help", args=[page]) + mark + section
+
+
+def slug_of(title: str) -> str:
+    """The anchor of a heading, as GitHub and the site of `make docs` make it."""
+    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+
+
+def title_of(inline: Token) -> str:
+    return "".join(one.content for one in inline.children or () if one.type in ("text", "code_inline"))
+
+
+def rendered(text: str, page: str) -> tuple[str, str]:
+    """The title and the HTML of a page whose links lead to pages here; links out of the documentation are left out."""
+    tokens, title = _parser.parse(text), ""
+    for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "heading_open":
+            token.attrSet("id", slug_of(title_of(inline)))
+            title = title or title_of(inline)
+        for one in token.children or ():
+            if one.type == "link_open":
+                _lead(one, "href", page)
+            elif one.type == "image":
+                _lead(one, "src", page)
+    return title, _parser.renderer.render(tokens, _parser.options, {})
+
+
+def _lead(token: Token, attribute: str, page: str) -> None:
+    target = str(token.attrGet(attribute))
+    if "://" in target or target.startswith("#"):
+        return
+    name, mark, section = target.partition("#")
+    name = normpath(join(dirname(page), name)).removesuffix(".md")
+    if name in FILES:
+        token.attrSet(attribute, address_of(name + mark + section))
+    else:
+        token.attrs.pop(attribute)
+
+
+@require_safe
+def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
+    file = FILES.get(page)
+    if file is None:
+        raise Http404("no page of the documentation")
+    if file.suffix != ".md":
+        return FileResponse(file.open("rb"))
+    title, html = rendered(file.read_text("utf-8"), page)
+    return render(request, "help.html", {"title": title, "html": mark_safe(html), "is_start": page == START})
+
+
+urlpatterns = [path("help/", help_page, name="help_start"), path("help/<path:page>/", help_page, name="help")]
