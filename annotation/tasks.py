@@ -5,7 +5,7 @@ from functools import wraps
 
 from celery import shared_task
 
-from annotation.jobs import leftovers, lifecycle, versions
+from annotation.jobs import counts, leftovers, lifecycle, versions
 from annotation.models import Job
 from annotation.projects import reach
 from annotation.webhooks import delivering
@@ -55,3 +55,9 @@ def sweep() -> None:
 @with_same_migrations
 def deliver(delivery_id: int) -> None:
     delivering.deliver(delivery_id)
+
+
+@shared_task(name="annotation.count")
+@with_same_migrations
+def count(name: str, pk: int) -> None:
+    counts.count_anew(name, pk)

@@ -104,9 +104,8 @@ def empty_cache():
 
 @pytest.fixture(autouse=True)
 def nothing_depends_on_speed(monkeypatch):
-    """However slow this machine is, a stale report is computed anew at once, and what a page counts is counted anew."""
+    """However slow this machine is, a stale report is computed anew at once."""
     monkeypatch.setattr("analysis.reports.stored.FREE_SECONDS", 3600.0)
-    monkeypatch.setattr("annotation.work.queries.work.LONG_SECONDS", 3600.0)
 
 
 _drawn: dict[str, tuple] = {}

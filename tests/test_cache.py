@@ -8,10 +8,8 @@ from datetime import datetime
 
 import pytest
 from django.core.cache import caches
-from django.db.models import F
 from django.test import Client
 
-from annotation.models import Project
 from annotation.work.queries import work
 from config.cache import JsonSerializer, SharedCache
 from tests import factories
@@ -153,20 +151,3 @@ def test_it_is_used_again_once_it_is_back(server, settings, monkeypatch):
     time.sleep(0.3)
     cache.set("b", 5)
     assert cache._cache.get_client().get(cache.make_and_validate_key("b")) == b"5"
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("takes_long", [True, False])
-def test_what_takes_long_to_count_is_kept_until_a_label_changes(takes_long, monkeypatch):
-    monkeypatch.setattr(work, "LONG_SECONDS", 0.0 if takes_long else 3600.0)
-    project, counted = make_world().project, []
-
-    def count(project) -> dict[str, int]:
-        counted.append(work.label_version(project))
-        return {"labels": len(counted)}
-
-    for _ in range(2):
-        kept = work.kept_counts(project, "counted", count)
-    assert kept == {"labels": 1 if takes_long else 2}
-    Project.objects.filter(pk=project.pk).update(label_version=F("label_version") + 1)
-    assert work.kept_counts(project, "counted", count) == {"labels": 2 if takes_long else 3}

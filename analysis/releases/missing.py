@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count
 from django.urls import reverse
 
 from analysis.reports.words.numbers import n_of
+from annotation.jobs import counts
+from annotation.jobs.counts import Counted
 from annotation.models import Annotation, Decision, Disagreement, Item, ItemUnit, Project, Rater
 from annotation.projects.cards import missing_in
-from annotation.work.queries.work import kept_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +24,20 @@ class Lack:
     action: str
 
 
-def contents(project: Project) -> dict[str, int]:
+def contents(project: Project) -> Counted:
     """Counts of what would be frozen now."""
-    return kept_counts(project, "release-contents", _counted)
+    return counts.counted("release", project)
 
 
-def _counted(project: Project) -> dict[str, int]:
+def count_contents(projects: Iterable[Project]) -> dict[int, dict]:
+    return {project.pk: _counted(project) for project in projects}
+
+
+def _counted(project: Project) -> dict:
     items = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED)
     answers = Annotation.objects.filter(item__project=project, is_surplus=False).exclude(item__state=Item.State.RETIRED)
+    # Units whose latest answers have two most frequent labels, and no decision.
+    ties = Disagreement.objects.filter(project=project, is_tied=True, has_decision=False).order_by()
     n_items = items.count()
     return {
         "items": n_items,
@@ -38,20 +46,22 @@ def _counted(project: Project) -> dict[str, int]:
         "answers": answers.count(),
         "raters": answers.exclude(rater__kind=Rater.Kind.SLOT).values("rater").distinct().count(),
         "decisions": Decision.objects.in_force().filter(project=project).count(),
+        "ties": dict(ties.values_list("dimension").annotate(n=Count("pk"))),
     }
 
 
-def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
-    """What is missing, the labels first."""
+def lacks(project: Project, numbers: Mapping | None) -> list[Lack]:
+    """What is missing, the labels first, as far as they have been counted."""
     items = reverse("project_items", args=[project.slug])
     found = []
-    if counts["silent"]:
-        found.append(Lack(f"{n_of(counts['silent'], 'items')} without an answer", items, "Items"))
-    for title, n in undecided(project):
+    if numbers and numbers["silent"]:
+        found.append(Lack(f"{n_of(numbers['silent'], 'items')} without an answer", items, "Items"))
+    ties = numbers["ties"] if numbers else {}
+    for title, n in [(one.title, ties[one.slug]) for one in project.type.asked_dimensions if one.slug in ties]:
         found.append(Lack(f"{title}: {n_of(n, 'units')} tied and undecided", f"{items}?filter=undecided", "Items"))
     slots = project.raters.filter(kind=Rater.Kind.SLOT, annotations__isnull=False).exists()
-    if counts["raters"] < 2 and not slots:
-        who = "one person" if counts["raters"] else "nobody"
+    if numbers and numbers["raters"] < 2 and not slots:
+        who = "one person" if numbers["raters"] else "nobody"
         members = reverse("project_members", args=[project.slug])
         found.append(Lack(f"{who.capitalize()} labelled, so agreement is not known", members, "Members"))
     guideline = project.guidelines.order_by("-version").values_list("markdown", flat=True).first()
@@ -59,10 +69,3 @@ def lacks(project: Project, counts: dict[str, int]) -> list[Lack]:
         found.append(Lack("No guidelines", reverse("project_guidelines", args=[project.slug]), "Guidelines"))
     card = reverse("project_card", args=[project.slug])
     return found + [Lack(words, card, "Card") for words in missing_in(project.card)]
-
-
-def undecided(project: Project) -> list[tuple[str, int]]:
-    """By question, units whose latest answers have two most frequent labels, and no decision."""
-    ties = Disagreement.objects.filter(project=project, is_tied=True, has_decision=False).order_by()
-    counts = dict(ties.values_list("dimension").annotate(n=Count("pk")))
-    return [(one.title, counts[one.slug]) for one in project.type.asked_dimensions if one.slug in counts]

@@ -11,7 +11,7 @@ from annotation.api.routes import Editing, Listing, QueryFilter, Route
 from annotation.datasets.forms import DatasetForm
 from annotation.datasets.kinds import KIND_NAMED, PIECE_SET, to_json
 from annotation.datasets.managing import update_dataset
-from annotation.datasets.queries import set_counts
+from annotation.jobs import counts
 from annotation.models import Dataset
 
 
@@ -69,11 +69,10 @@ class DatasetDetailRoute(Editing, Route):
         return self._shown(request, dataset)
 
     def _count(self, dataset: Dataset) -> None:
-        counts = {
-            name: kind.model.objects.published().filter(dataset=dataset).count() for name, kind in KIND_NAMED.items()
-        }
-        dataset.content = {name: number for name, number in counts.items() if number}
-        dataset.sets = {name: sets for name, sets in set_counts(dataset).items() if any(sets)}
+        counted = counts.counted("content", dataset)
+        by_kind, dataset.counted_at = counted.values or {}, counted.counted_at
+        dataset.content = {name: sum(sets.values()) for name, sets in by_kind.items()}
+        dataset.sets = {name: sets for name, sets in by_kind.items() if any(sets)}
 
     def _shown(self, request, dataset: Dataset) -> Response:
         self._count(dataset)

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.access import visible_datasets, visible_projects
 from annotation.datasets.kinds import KINDS
-from annotation.models import (
-    Aspect,
-    AtomicClaim,
-    Claim,
-    Dataset,
-    Evidence,
-    Job,
-    Pair,
-    Project,
-    Question,
-    Response,
-    SubSentence,
-    Triplet,
-    User,
-)
+from annotation.models import Dataset, Job, Project, Response, User
 
 LISTED = 20
-COUNTED = (
-    ("Claims", Claim),
-    ("Questions", Question),
-    ("Evidence", Evidence),
-    ("Responses", Response),
-    ("Triplets", Triplet),
-    ("Sub-sentences", SubSentence),
-    ("Atomic claims", AtomicClaim),
-    ("Aspects", Aspect),
-    ("Pairs", Pair),
-)
+# Kinds in the order of the page.
+TITLES = {
+    "claim": "Claims",
+    "question": "Questions",
+    "evidence": "Evidence",
+    "response": "Responses",
+    "triplet": "Triplets",
+    "sub_sentence": "Sub-sentences",
+    "atomic_claim": "Atomic claims",
+    "aspect": "Aspects",
+    "pair": "Pairs",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +36,28 @@ class ContentCount:
 
 
 def has_content(dataset: Dataset) -> bool:
-    return any(model.objects.published().filter(dataset=dataset).exists() for _, model in COUNTED)
+    return any(kind.model.objects.published().filter(dataset=dataset).exists() for kind in KINDS)
 
 
-def content_counts(dataset: Dataset) -> list[ContentCount]:
-    """How many rows there are of each kind that the data set has."""
-    counts = []
-    with_sets = {kind.model for kind in KINDS if kind.has_sets}
-    for title, model in COUNTED:
-        if model in with_sets:
-            sets = _sets_of(dataset, model)
-            counts.append(ContentCount(title, sum(sets.values()), tuple(sets.items()) if any(sets) else ()))
-        else:
-            counts.append(ContentCount(title, model.objects.published().filter(dataset=dataset).count()))
-    return [count for count in counts if count.number]
+def count_content(datasets: Iterable[Dataset]) -> dict[int, dict[str, dict[str, int]]]:
+    """By data set, how many rows there are of each kind that it has, by their set; of kinds without sets under ""."""
+    found = {}
+    for dataset in datasets:
+        by_kind = {}
+        for kind in KINDS:
+            rows = kind.model.objects.published().filter(dataset=dataset)
+            by_kind[kind.name] = _sets_of(dataset, kind.model) if kind.has_sets else {"": rows.count()}
+        found[dataset.pk] = {name: sets for name, sets in by_kind.items() if sum(sets.values())}
+    return found
+
+
+def content_counts(found: Mapping[str, Mapping[str, int]]) -> list[ContentCount]:
+    """What `count_content` found, in the order of the page."""
+    return [
+        ContentCount(title, sum(sets.values()), tuple(sets.items()) if any(sets) else ())
+        for name, title in TITLES.items()
+        if (sets := found.get(name))
+    ]
 
 
 def set_counts(dataset: Dataset) -> dict[str, dict[str, int]]:

@@ -16,6 +16,7 @@ from annotation.datasets import queries
 from annotation.datasets.forms import DatasetForm, DatasetSettingsForm
 from annotation.datasets.managing import update_dataset
 from annotation.editing import last_change, locked
+from annotation.jobs import counts
 from annotation.models import SettingsChange
 
 
@@ -46,11 +47,13 @@ def dataset_new(request):
 @require_safe
 def dataset_detail(request, slug):
     dataset = dataset_for(request.user, slug)
-    counts = queries.content_counts(dataset)
+    counted = counts.counted("content", dataset)
+    rows = queries.content_counts(counted.values or {})
     context = {
         "dataset": dataset,
-        "counts": counts,
-        "has_sets": any(count.sets for count in counts),
+        "counted": counted,
+        "counts": rows,
+        "has_sets": any(row.sets for row in rows),
         "imports": queries.import_history(dataset, request.user),
         "projects": queries.projects_of(dataset, request.user),
         "may_edit": may_edit_dataset(request.user, dataset),

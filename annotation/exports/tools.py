@@ -177,6 +177,10 @@ def held_in(project: Project) -> dict[str, int]:
     }
 
 
+def count_held(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
+    return {project.pk: held_in(project) for project in projects}
+
+
 def lost_in(project: Project, tool: str, held: Mapping[str, int] | None = None) -> list[tuple[str, int | None]]:
     """What the tool's files do not hold of this project (`held_in`): in words, and how many there are, where that
     counts."""

@@ -13,13 +13,13 @@ from annotation import incoming
 from annotation.access import project_with_labels_for, projects_with_labels_for
 from annotation.exports import releasing
 from annotation.exports.forms import ExportForm
-from annotation.exports.tools import held_in, lost_in
+from annotation.exports.tools import lost_in
+from annotation.jobs import counts
 from annotation.jobs.queries import progress_of
 from annotation.models import Artifact, Job
 from annotation.projects import cases
 from annotation.work import showing
 from annotation.work.label_access import FILE, labels_served
-from annotation.work.queries.work import kept_counts
 
 SHOWN = 20
 
@@ -49,13 +49,13 @@ def project_exports(request, slug):
         }
         for job in jobs
     ]
-    held = kept_counts(project, "held-in", held_in)
-    lost = {tool.title: lost_in(project, name, held) for name, tool in form.tools.items()}
+    held = counts.counted("not-in-files", project)
+    lost = {tool.title: lost_in(project, name, held.values or {}) for name, tool in form.tools.items()}
     first, *others = lost.values() or [[]]
     by_all = [one for one in first if others and all(one in each for each in others)]
     losses = [("All of them", by_all)] if by_all else []
     losses += [(title, [one for one in each if one not in by_all]) for title, each in lost.items()]
-    context = {"project": project, "form": form, "rows": rows, "losses": losses}
+    context = {"project": project, "form": form, "rows": rows, "losses": losses, "counted": held}
     context["divided"] = cases.divided(project)
     return render(request, "annotation/exports/list.html", context)
 

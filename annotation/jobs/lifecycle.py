@@ -24,6 +24,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from annotation.jobs import counts
 from annotation.jobs.current import job_in_hand
 from annotation.jobs.kinds import KINDS
 from annotation.jobs.leases import (
@@ -248,6 +249,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
                     Job.objects.filter(pk=job.pk).update(
                         state=Job.State.DONE, result=result or {}, finished_at=timezone.now(), message=""
                     )
+                    counts.changed(project_id=job.project_id, dataset_id=job.dataset_id)
                     events.job_ended(Job.objects.get(pk=job.pk))
             else:
                 handler.run_chunk(chunk, lease)

@@ -21,6 +21,7 @@ from .content import (
     Unit,
     UnitKind,
 )
+from .counts import KeptCount
 from .drafts import Draft, ExtractedSource, ExtractionRun
 from .generations import GeneratedText, GenerationRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload, WorkerBeat
@@ -90,6 +91,7 @@ __all__ = [
     "ItemUnit",
     "Job",
     "Judgement",
+    "KeptCount",
     "LabelAccess",
     "LabelSet",
     "MachineRun",

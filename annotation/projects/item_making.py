@@ -126,6 +126,11 @@ def count_anchors(project: Project) -> int:
     return anchors_in(project.dataset_id, project.type, project.piece_set).count()
 
 
+def count_missing(projects: Iterable[Project]) -> dict[int, int]:
+    """By project, rows of the data set from which an item would be made and none is."""
+    return {one.pk: count_anchors(one) - one.items.filter(anchor__superseded_at=None).count() for one in projects}
+
+
 def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, batch: int = BATCH) -> Made:
     """Make the items that the project lacks. `on_progress` hears after each batch how many anchors were looked at,
     and may raise to stop; what was made stays and is not made again."""

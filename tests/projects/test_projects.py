@@ -6,6 +6,7 @@ from annotation.jobs import lifecycle
 from annotation.markdown import render
 from annotation.models import Membership, Project
 from annotation.projects import guidelines, managing
+from annotation.projects.queries import members as member_queries
 from annotation.projects.queries import projects as queries
 from annotation.task_types import task_type
 from annotation.work import assigning
@@ -116,7 +117,7 @@ def test_who_leaves_gets_nothing_more_and_keeps_their_labels(researcher, dataset
     assert project.items.filter(annotations__rater__user=annotator).count() == 1
     told = client_of(annotator).get(f"/projects/{project.slug}/work/")
     assert told.status_code == 403 and "You no longer label in this project" in told.content.decode()
-    [row] = [row for row in queries.member_rows(project) if row.user == annotator]
+    [row] = member_queries.member_pages(project, annotator.username, "person", is_reversed=False)[0].object_list
     assert row.done == 1 and row.roles == [] and row.former_roles == ["annotator"]
     client_of(researcher).post(f"{members}{annotator.uuid}/", {"roles": ["annotator"]})
     assert late.submit(held).json()["surplus"] is False

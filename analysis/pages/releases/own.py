@@ -56,8 +56,9 @@ def project_releases(request, slug):
         releases_of(project, request.user).select_related("job", "created_by", "project").order_by("-created_at", "-pk")
     )
     page = Paginator(releases, 50).get_page(request.GET.get("page"))
-    counts = contents(project)
-    context = {"project": project, "form": form, "page": page, "counts": counts, "lacks": lacks(project, counts)}
+    counted = contents(project)
+    context = {"project": project, "form": form, "page": page, "counted": counted}
+    context |= {"counts": counted.values, "lacks": lacks(project, counted.values)}
     context["may_edit"] = RESEARCHER in roles_of(request.user, project)
     return render(request, "analysis/releases/list.html", context)
 

@@ -32,10 +32,11 @@ class DatasetShape(Shape):
 
 class DatasetDetailShape(DatasetShape):
     """With the number of rows of each kind of content, and of pieces by the names of their sets, where one has a name
-    (empty: without a set)."""
+    (empty: without a set). `counted_at` is when a worker last counted a large data set; null: just now."""
 
     content = s.DictField(child=s.IntegerField())
     sets = s.DictField(child=s.DictField(child=s.IntegerField()))
+    counted_at = s.DateTimeField(allow_null=True)
 
 
 class NewDataset(Shape):

@@ -7,6 +7,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, has_open_work, project_for, run_for
+from annotation.jobs import counts
 from annotation.jobs.queries import progress_of
 from annotation.jobs.queues import look_up_waits
 from annotation.machines.runs import checker_inputs, suggesting
@@ -39,7 +40,10 @@ def project_training(request, slug):
     context = {"project": project, "form": form, "why_not": why_not, "is_blind": is_blind}
     if not why_not and not is_blind:
         labels_served(request, project)
-        context["counts"], context["touched"] = queries.label_counts(project, TrainedModel.Source.BOTH)
+        context["counted"] = counted = counts.counted("training-labels", project)
+        if not counted.is_waiting:
+            context["counts"] = queries.label_counts(project.type, counted.values)
+            context["touched"] = counted.values["touched"]
     context["needs"] = needs_of(get_info(KIND))
     context["models"] = [] if why_not else list(queries.trained_models_of(project)[:LISTED])
     look_up_waits(model.job for model in context["models"])

@@ -1,14 +1,18 @@
 """The list of projects, and the pages of one: overview, members, guidelines and settings."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import path, reverse
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation import incoming
 from annotation.access import (
     ANNOTATOR,
     RESEARCHER,
@@ -21,9 +25,10 @@ from annotation.access import (
     visible_projects,
 )
 from annotation.editing import SharedForm, last_change, locked
+from annotation.jobs import counts
 from annotation.markdown import render as render_markdown
 from annotation.models import Invitation, Job, Membership, Project, SettingsChange, User
-from annotation.projects import cases, invitations, item_making
+from annotation.projects import cases, invitations
 from annotation.projects import guidelines as guideline_service
 from annotation.projects import managing as service
 from annotation.projects.cards import PART_NAMED
@@ -31,7 +36,7 @@ from annotation.projects.forms.accounts import ProjectInvitationForm
 from annotation.projects.forms.cards import CardForm
 from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm, RolesForm
 from annotation.projects.item_job import start_item_job
-from annotation.projects.queries import guidelines
+from annotation.projects.queries import guidelines, members
 from annotation.projects.queries import projects as queries
 from annotation.projects.queries.outlook import REMOVED, former_projects
 from annotation.projects.settings import SETTINGS, changeable, in_words
@@ -104,7 +109,7 @@ def project_detail(request, slug):
     }
     if RESEARCHER in roles:
         context |= {
-            "counts": queries.item_counts(project),
+            "counts": row.numbers,
             "stuck": queries.stuck_items(project),
             "runs": project.checker_runs.select_related("job").order_by("-pk")[:5],
             "annotators": project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count(),
@@ -153,7 +158,7 @@ def project_settings(request, slug):
         "form": form,
         "type": project.type,
         "fixed": in_words({one.name: getattr(project, one.name) for one in SETTINGS.values() if not one.can_change}),
-        "missing": item_making.count_anchors(project) - project.items.filter(anchor__superseded_at=None).count(),
+        "missing": counts.counted("missing-items", project),
     }
     return render(request, "annotation/projects/settings.html", context, status=status)
 
@@ -216,14 +221,46 @@ def project_members(request, slug):
 
 def _members_page(request, project: Project, form: ProjectInvitationForm, refused: dict | None = None):
     """`refused`: a form of roles that met another person's change, by its member."""
-    pending = Invitation.objects.filter(project=project, accepted_at=None).select_related("project", "invited_by")
-    pending = [(one, link_of(request, one)) for one in pending.order_by("-pk") if not invitations.obstacle(one)]
-    members = [
-        (one, (refused or {}).get(one.user) or RolesForm(initial={"roles": sorted(one.roles)}))
-        for one in queries.member_rows(project)
-    ]
-    context = {"project": project, "form": form, "members": members, "pending": pending}
+    pending = Invitation.objects.filter(project=project, accepted_at=None, expires_at__gt=timezone.now())
+    pending = pending.select_related("project", "invited_by").order_by("-pk")
+    invited = Paginator(pending, members.PER_PAGE).get_page(request.GET.get("invitations"))
+    search, sort = request.GET.get("search", "").strip()[:400], request.GET.get("sort", "")
+    if not incoming.is_storable(search):
+        raise BadRequest(f"search {incoming.BAD_CHARACTER}")
+    if (column := sort.removeprefix("-") or "person") not in members.SORTS:
+        raise BadRequest(f"sort is one of {', '.join(members.SORTS)}")
+    paginator, counted = members.member_pages(project, search, column, is_reversed=sort.startswith("-"))
+    page = paginator.get_page(request.GET.get("page"))
+    query = {name: value for name, value in (("search", search), ("sort", sort)) if value}
+    context = {
+        "project": project,
+        "form": form,
+        "members": [
+            (one, (refused or {}).get(one.user) or RolesForm(initial={"roles": sorted(one.roles)}))
+            for one in members.with_users(page.object_list)
+        ],
+        "counted": counted,
+        "page": page,
+        "search": search,
+        "sort": sort,
+        "query": urlencode(query),
+        "place": urlencode(query | ({"page": page.number} if page.number > 1 else {})),
+        # Of each column: its title, what a click on it sorts by, and how it is sorted now.
+        "columns": [
+            (title, urlencode(query | {"sort": f"-{name}" if sort == name else name}), _order(name, column, sort))
+            for name, (title, *_) in members.SORTS.items()
+        ],
+        "invited": invited,
+        "pending": [(one, link_of(request, one)) for one in invited if not invitations.obstacle(one)],
+    }
     return render(request, "annotation/projects/members.html", context, status=409 if refused else 200)
+
+
+def _order(name: str, column: str, sort: str) -> str:
+    """As `aria-sort` says it; empty where the list is sorted by another column."""
+    if name != column:
+        return ""
+    return "descending" if members.SORTS[name][2] != sort.startswith("-") else "ascending"
 
 
 @login_required
@@ -243,7 +280,8 @@ def member_roles(request, slug, uuid):
         return _members_page(request, project, ProjectInvitationForm(), {user: form})
     if not form.is_valid():
         messages.error(request, "There is no such role")
-    return redirect("project_members", slug)
+    # The list that the form was in.
+    return redirect(f"{reverse('project_members', args=[slug])}?{request.GET.urlencode()}".rstrip("?"))
 
 
 @login_required

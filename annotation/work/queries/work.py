@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Item, Project, Rater
+from annotation.jobs import counts
+from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
+from annotation.projects import cases
 from annotation.work.queries import unit_words
 
-# A count may take this share of the time between two counts, so that a big project does not count all day.
+# A count may take this share of the time between two counts.
 COUNTING_SHARE = 0.005
 SHORTEST_SECONDS = 2.0
 LONGEST_SECONDS = 900.0
-LONG_SECONDS, KEPT_SECONDS = 0.1, 3600
 # Above this many open rows "left for you" is a bound instead of a count.
-EXACT_LIMIT = 50_000
+EXACT_LIMIT = 2000
 RECENT = timedelta(minutes=2)
 _DONE_SINCE = "SELECT COUNT(*) FROM annotation_assignment WHERE rater_id = %s AND state = 'done' AND done_at > %s"
 
@@ -37,24 +39,12 @@ def label_version(project: Project) -> int:
     return own + (Rater.objects.filter(project=project).aggregate(total=Sum("label_version"))["total"] or 0)
 
 
-def kept_counts(project: Project, name: str, count: Callable[[Project], dict[str, int]]) -> dict[str, int]:
-    """What is counted of a project's labels; where that takes long, it is kept until one of them changes."""
-    name = f"{name}:{project.pk}:{label_version(project)}"
-    found = cache.get(name)
-    if found is None:
-        started = time.perf_counter()
-        found = count(project)
-        if time.perf_counter() - started > LONG_SECONDS:
-            cache.set(name, found, KEPT_SECONDS)
-    return found
-
-
 def progress(project: Project, rater: Rater) -> dict:
     """`mine`: answered by this person, exact. The others may be some seconds old:
     `mine_total_open`: items left that this person could still get; `team_done` of `team_total` judgements."""
     mine = done_by(rater)
     counted = _team(project)
-    left, mine_then = (0, 0) if project.state == Project.State.CLOSED else _left(project, rater, counted["open"])
+    left, mine_then = (0, 0) if project.state == Project.State.CLOSED else _left(project, rater, counted)
     return {
         "mine": mine,
         "mine_total_open": max(0, left - max(0, mine - mine_then)),
@@ -89,38 +79,56 @@ def _kept(name: str, count):
     return value
 
 
+def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
+    """Assignments by state, skips with a flag, items by what becomes of them, and those that wait for an adjudicator:
+    three queries."""
+    of_projects = {"project__in": [project.pk for project in projects]}
+    found = {pk: Counter() for pk in of_projects["project__in"]}
+    assignments = Assignment.objects.filter(**of_projects).order_by().values_list("project_id", "state")
+    for pk, state, n, flagged in assignments.annotate(n=Count("pk"), flagged=Count("pk", filter=Q(is_flagged=True))):
+        found[pk][state] = n
+        found[pk]["flagged_skips"] += flagged if state == Assignment.State.SKIPPED else 0
+    items = Item.objects.filter(**of_projects).order_by().values_list("project_id", "state")
+    for pk, state, n, empty in items.annotate(n=Count("pk"), empty=Count("pk", filter=Q(unit_count=0))):
+        found[pk] += Counter({"items": n, f"{state}_items": n, "items_without_units": empty})
+        found[pk]["to_judge"] += n - empty if state == Item.State.ACTIVE else 0
+    waiting = Case.objects.filter(cases.WAITING, **of_projects).order_by().values_list("project_id")
+    for pk, n in waiting.annotate(n=Count("pk")):
+        found[pk]["waiting"] = n
+    return {pk: dict(numbers) for pk, numbers in found.items()}
+
+
 def _team(project: Project) -> dict:
     def count() -> dict:
-        states = dict(
-            Assignment.objects.filter(project=project).values_list("state").annotate(rows=Count("pk")).order_by()
-        )
-        done, opened = states.get("done", 0), states.get("open", 0)
-        return {"done": done, "open": opened, "total": done + opened + states.get("leased", 0)}
+        numbers = counts.counted("progress", project).values or {}
+        done, opened = numbers.get("done", 0), numbers.get("open", 0)
+        total = done + opened + numbers.get("leased", 0)
+        return {"done": done, "open": opened, "total": total, "to_judge": numbers.get("to_judge", 0)}
 
     return _kept(f"team:{project.pk}", count)
 
 
-def _left(project: Project, rater: Rater, opened: int) -> list[int]:
+def _left(project: Project, rater: Rater, team: dict) -> list[int]:
     """Items with a place for this person, and how many they had answered when that was counted."""
 
     def count() -> list[int]:
         mine = done_by(rater)
-        if opened > EXACT_LIMIT:
-            items = _kept(f"items:{project.pk}", lambda: project.items.filter(unit_count__gt=0, state="active").count())
-            return [min(opened, max(0, items - Assignment.objects.filter(rater=rater).count())), mine]
-        return [open_items_for(rater).count() + holds(rater).count(), mine]
+        if team["open"] > EXACT_LIMIT:
+            had = Assignment.objects.filter(rater=rater).count()
+            return [min(team["open"], max(0, team["to_judge"] - had)), mine]
+        return [open_items_for(rater)[:EXACT_LIMIT].count() + holds(rater).count(), mine]
 
     return _kept(f"left:{rater.pk}", count)
 
 
 def open_items_for(rater: Rater):
-    """Items with an open place that this person may still take."""
-    return Item.objects.filter(
-        Exists(Assignment.objects.filter(item=OuterRef("pk"), state=Assignment.State.OPEN)),
-        ~Exists(Assignment.objects.filter(item=OuterRef("pk"), rater=rater)),
-        ~Exists(Annotation.objects.filter(item=OuterRef("pk"), rater=rater)),
-        project=rater.project_id,
+    """Items with an open place that this person may still take, found by their places."""
+    own = Assignment.objects.filter(item=OuterRef("item"), rater=rater)
+    said = Annotation.objects.filter(item=OuterRef("item"), rater=rater)
+    places = Assignment.objects.filter(
+        ~Exists(own), ~Exists(said), project=rater.project_id, state=Assignment.State.OPEN
     )
+    return places.order_by().values("item").distinct()
 
 
 def holds(rater: Rater):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import QuerySet
 
 from annotation.decisions.moments import Moment
 from annotation.machines.training.queries.labels import TRAINED, training_labels
 from annotation.models import CheckerRun, Project, TrainedModel
 from annotation.task_types import Dimension, TaskType
-from annotation.work.queries.work import label_version
 
-KEPT_SECONDS = 24 * 3600
 # The picture of a learning curve, in units of its view box.
 WIDTH, HEIGHT = 480, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 34
@@ -62,23 +60,28 @@ class LabelCount:
     groups: int
 
 
-def label_counts(project: Project, source: str) -> tuple[list[LabelCount], int]:
-    """How many labels there are to learn from now, per dimension; and of how many annotations none is taken because a
-    trained checker's suggestion was shown with them. Counted once for every state of the labels: it reads them all."""
-    key = f"training-labels:{project.pk}:{source}:{label_version(project)}"
-    if (known := cache.get(key)) is None:
-        found = training_labels(project, source, Moment.now(project))
-        known = {"touched": found.touched, "counts": {}}
+def count_labels(projects: Iterable[Project]) -> dict[int, dict]:
+    """By project, how many labels there are to learn from now, per dimension; and of how many annotations none is taken
+    because a trained checker's suggestion was shown with them. It reads them all."""
+    found = {}
+    for project in projects:
+        known = training_labels(project, TrainedModel.Source.BOTH, Moment.now(project))
+        by_dimension = {}
         for dimension in _dimensions(project.type):
-            labels, groups = found.of(dimension.slug)
-            known["counts"][dimension.slug] = [dict(Counter(labels)), len(set(groups))]
-        cache.set(key, known, KEPT_SECONDS)
-    counts = []
-    for dimension in _dimensions(project.type):
-        numbers, groups = known["counts"][dimension.slug]
+            labels, groups = known.of(dimension.slug)
+            by_dimension[dimension.slug] = [dict(Counter(labels)), len(set(groups))]
+        found[project.pk] = {"touched": known.touched, "counts": by_dimension}
+    return found
+
+
+def label_counts(kind: TaskType, counted: Mapping) -> list[LabelCount]:
+    """What `count_labels` found, in words."""
+    found = []
+    for dimension in _dimensions(kind):
+        numbers, groups = counted["counts"].get(dimension.slug, ({}, 0))
         rows = [(label.title, numbers.get(label.value, 0)) for label in dimension.labels]
-        counts.append(LabelCount(dimension.title, rows, groups))
-    return counts, known["touched"]
+        found.append(LabelCount(dimension.title, rows, groups))
+    return found
 
 
 def _dimensions(kind: TaskType) -> list[Dimension]:
