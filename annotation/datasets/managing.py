@@ -1,9 +1,40 @@
-"""Changes of a data set itself; its content comes by imports."""
+"""A data set itself: made, named, renamed. Its content comes by imports."""
+
+from contextlib import suppress
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils.text import slugify
 
 from annotation import editing
 from annotation.models import Dataset, SettingsChange, User
 
 CHANGEABLE = ("title", "description")
+SLUG_STEM, SLUG_ATTEMPTS = 70, 8
+
+
+def free_slug_in(rows: QuerySet, title: str, otherwise: str) -> str:
+    """A short name from the title that none of the rows has; `otherwise` where the title has no letters for one."""
+    stem = slugify(title)[:SLUG_STEM].strip("-") or otherwise
+    if stem == "new":  # .../new/ is the form
+        stem = f"new-{otherwise}"
+    used = set(rows.filter(slug__startswith=stem).values_list("slug", flat=True))
+    if stem not in used:
+        return stem
+    return next(f"{stem}-{number}" for number in range(2, len(used) + 3) if f"{stem}-{number}" not in used)
+
+
+def free_slug(title: str) -> str:
+    return free_slug_in(Dataset.objects.all(), title, "data-set")
+
+
+def create_dataset(owner: User, title: str) -> Dataset:
+    """A data set with a short name from its title."""
+    for _ in range(SLUG_ATTEMPTS):
+        # Another of this title may be made at the same moment: then the next name is free.
+        with suppress(IntegrityError), transaction.atomic():
+            return Dataset.objects.create(owner=owner, title=title, slug=free_slug(title))
+    return Dataset.objects.create(owner=owner, title=title, slug=free_slug(title))
 
 
 def update_dataset(dataset: Dataset, by: User, **changes: str) -> None:

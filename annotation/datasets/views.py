@@ -39,7 +39,7 @@ def dataset_new(request):
             with transaction.atomic():
                 return redirect("import_new", slug=form.save().slug)
         except IntegrityError:  # made at the same moment, after the form was checked
-            form.add_error("slug", "A data set with this address already exists")
+            form.add_error("slug", "A data set with this short name already exists")
     return render(request, "annotation/datasets/new.html", {"form": form})
 
 

@@ -168,7 +168,7 @@ def _check_settings(request: ImportRequest, wanted: TaskType) -> None:
         raise ImportProblem("The files contain no settings; add the manifest.json of the export or release")
     if Project.objects.filter(slug=request.project.slug).exists():
         raise ImportProblem(
-            f"A project with the address {request.project.slug} already exists; only a new one takes settings"
+            f"A project with the short name {request.project.slug} already exists; only a new one takes settings"
         )
     if settings.task_type != wanted.identifier:
         raise ImportProblem(
@@ -248,7 +248,7 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
     if project is not None:
         if dataset is None or project.dataset_id != dataset.pk:
             raise ImportProblem(
-                f"The project {wish.slug} belongs to another data set; choose another address for the new one"
+                f"The project {wish.slug} belongs to another data set; choose another short name for the new one"
             )
         if wish.piece_set and wish.piece_set != project.piece_set:
             judged = f"the set {project.piece_set}" if project.piece_set else "pieces without a set"

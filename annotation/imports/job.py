@@ -212,7 +212,7 @@ def _begin(job: Job, request: ImportRequest, wanted: TaskType | None) -> None:
     elif "project" not in job.result:
         if wish.with_settings:
             raise ImportProblem(
-                f"A project with the address {wish.slug} was created in the meantime; choose another address"
+                f"A project with the short name {wish.slug} was created in the meantime; choose another"
             )
         _remember_project(job, project, is_new=False)
     if project.filled_by_id not in (None, job.pk):

@@ -4,9 +4,9 @@ import secrets
 from collections.abc import Iterable
 
 from django.db import IntegrityError, transaction
-from django.utils.text import slugify
 
 from annotation import editing
+from annotation.datasets.managing import SLUG_ATTEMPTS, free_slug_in
 from annotation.models import PIECE_LINKS, Assignment, Dataset, Membership, Project, SettingsChange, User
 from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
@@ -27,7 +27,6 @@ TRANSITIONS = {
 }
 
 What = SettingsChange.What
-SLUG_ATTEMPTS = 8
 
 
 class ProjectError(Exception):
@@ -74,7 +73,7 @@ def create_project(
                 break
             except IntegrityError:
                 if slug and Project.objects.filter(slug=slug).exists():
-                    raise ProjectError(f"A project with the address {slug} already exists") from None
+                    raise ProjectError(f"A project with the short name {slug} already exists") from None
                 if slug or attempt == SLUG_ATTEMPTS - 1:
                     raise
                 # Another of this title was made at the same moment: the next address is free.
@@ -90,13 +89,7 @@ def create_project(
 
 def free_slug(title: str) -> str:
     """A slug from the title that no project has."""
-    stem = slugify(title)[:70].strip("-") or "project"
-    if stem == "new":  # /projects/new/ is the form
-        stem = "new-project"
-    used = set(Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-    if stem not in used:
-        return stem
-    return next(f"{stem}-{number}" for number in range(2, len(used) + 3) if f"{stem}-{number}" not in used)
+    return free_slug_in(Project.objects.all(), title, "project")
 
 
 def update_project(project: Project, by: User | None = None, **changes) -> Project:

@@ -120,6 +120,20 @@ document.addEventListener("change", (event) => {
   if (event.target.matches?.("[data-autosubmit]")) event.target.form.requestSubmit();
 });
 
+// <input data-slug-of="id"> follows the text of that field, as a short name, until it is edited.
+const slug = document.querySelector("[data-slug-of]");
+if (slug && !slug.value) {
+  const title = document.getElementById(slug.dataset.slugOf);
+  const follow = () => (slug.value = slugOf(title.value, slug.maxLength));
+  title.addEventListener("input", follow);
+  slug.addEventListener("input", () => title.removeEventListener("input", follow), { once: true });
+}
+
+function slugOf(text, most) {
+  const plain = text.normalize("NFKD").replace(/[^\w\s-]/g, "").trim().toLowerCase();
+  return plain.replace(/[-\s]+/g, "-").replace(/^[-_]+|[-_]+$/g, "").slice(0, most);
+}
+
 // <details data-stays-open> is open again on the page that a form inside it leads to.
 const staysOpen = document.querySelector("[data-stays-open]");
 if (staysOpen) {

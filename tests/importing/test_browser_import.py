@@ -335,6 +335,8 @@ def test_making_a_data_set_leads_to_its_first_import(client):
     assert response["Location"] == "/datasets/lakes/import/"
     assert Dataset.objects.get().title == "Lakes"
     assert client.post("/datasets/new/", {"title": "Lakes", "slug": "lakes"}).status_code == 200
+    for slug in ("great-lakes", "great-lakes-2"):  # without a short name it is made from the title
+        assert client.post("/datasets/new/", {"title": "Great Lakes"})["Location"] == f"/datasets/{slug}/import/"
     plain = Client()
     plain.force_login(make_user())
     assert plain.get("/datasets/new/").status_code == 403

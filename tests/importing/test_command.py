@@ -190,7 +190,7 @@ def test_a_table_is_read_with_a_mapping_from_a_file_or_guessed(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--dataset", "../x"), "is not an address"),
+        (("--dataset", "../x"), "is not a short name"),
         (("--dataset", "d", "--owner", "nobody@example.org"), "no account"),
         (("--dataset", "d", "--project", "p", "--task-type", "no/such/1"), "There is no task type"),
     ],

@@ -59,7 +59,7 @@ def new_dataset(page: Page, title: str, slug: str) -> None:
     page.get_by_role("link", name="Data sets").first.click()
     page.get_by_role("link", name="New data set").click()
     page.get_by_label("Title").fill(title)
-    page.get_by_label("Address").fill(slug)
+    page.get_by_label("Short name").fill(slug)
     page.get_by_role("button", name="Create and choose a file").click()
     expect(page.get_by_role("heading", name="Import a file")).to_be_visible()
 
@@ -67,7 +67,7 @@ def new_dataset(page: Page, title: str, slug: str) -> None:
 def look_at(page: Page, file: Path) -> dict[str, str]:
     """Upload for a dry run. Returns kind -> how many would be created, and that nothing else would happen."""
     page.get_by_label("Files").set_input_files(file)
-    page.get_by_role("button", name="Dry run").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="Contents of the file")).to_be_visible(timeout=JOB_MS)
     expect(page.get_by_role("columnheader", name="would be created")).to_be_visible()
     page.wait_for_load_state()  # all rows

@@ -60,12 +60,12 @@ def begin_in_the_browser(open_context, plan: Plan, folder: Path) -> Project:
     page.goto("/datasets/")
     browser.new_dataset(page, plan.name, f"{plan.name}-content")
     page.get_by_label("Files").set_input_files(write_files(plan, folder))
-    page.get_by_role("button", name="Dry run").click()
+    page.get_by_role("button", name="Continue").click()
     if plan.format == "table":
         page.get_by_role("link", name="Premises and hypotheses").click()
         for target, column in MAPPING.items():
             page.get_by_label(f"Role of {column}", exact=True).select_option(f"pairs/{target}")
-        page.get_by_role("button", name="Dry run").click()
+        page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/imports/*/")
     work_off()
     expect(page.get_by_role("heading", name="Contents of the file")).to_be_visible(timeout=browser.STEP_MS)

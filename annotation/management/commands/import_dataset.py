@@ -243,7 +243,7 @@ def _check_slug(slug: str) -> None:
     try:
         validate_slug(slug)
     except ValidationError:
-        raise CommandError(f"{slug!r} is not an address: use letters, digits, - and _") from None
+        raise CommandError(f"{slug!r} is not a short name: use letters, digits, - and _") from None
 
 
 def _wish(options: dict) -> ProjectWish | None:

@@ -194,10 +194,10 @@ def test_a_file_with_emoji_and_overlapping_highlights_goes_in_and_out_in_chromiu
     page = open_context(make_user("owner", is_staff=True)).new_page()
     page.goto("/datasets/new/")
     page.get_by_label("Title").fill("Reviews")
-    page.get_by_label("Address").fill("reviews")
+    page.get_by_label("Short name").fill("reviews")
     page.get_by_role("button", name="Create and choose a file").click()
     page.get_by_label("Files").set_input_files(file)
-    page.get_by_role("button", name="Dry run").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", name="Dry run")).to_be_visible()
     lost = [one["what"] for one in done().result["lost"]]
     assert lost == [
