@@ -18,10 +18,11 @@ from annotation.formats.records import (
     ResponseRecord,
     RowError,
 )
+from annotation.formats.tables.guessing.columns import columns_of
 from annotation.formats.tables.guessing.roles import guess_roles
 from annotation.formats.tables.guessing.shapes import as_table, refusal
 from annotation.formats.tables.highlights import unmarked
-from annotation.formats.tables.mapping import preview
+from annotation.formats.tables.mapping import Preview, preview
 from annotation.formats.tables.nested import MOST_ENTRIES, opened
 from annotation.formats.tables.questions import range_in
 from annotation.formats.tables.ratings import label_set_of
@@ -426,3 +427,30 @@ def test_a_guess_looks_at_so_many_cells_and_no_more(tmp_path):
     with pytest.raises(BadCell, match="10,000 entries"):
         list(opened({"a": [{"b": [1] * 200}] * 200}, {"a[]", "a[].b[]"}))
     assert MOST_ENTRIES == 10_000
+
+
+def own_table(ids: list[int]) -> Preview:
+    claims = ("The lake freezes.", "The lake freezes.", "Bees sleep.", "Bees sleep.")
+    rows = [
+        {"id": n, "claim": claim, "evidence": f"Report {place}."}
+        for place, (n, claim) in enumerate(zip(ids, claims, strict=True))
+    ]
+    return Preview("own.csv", "delimited", ("id", "claim", "evidence"), tuple(rows), ())
+
+
+@pytest.mark.parametrize(
+    ("ids", "role"), [([1, 2, 3, 4], "evidence_id"), ([1, 1, 2, 2], "claim_id"), ([1, 1, 1, 2], None)]
+)
+def test_what_an_id_is_of_follows_from_its_values(ids, role):
+    mapping = columns_of(own_table(ids)).chosen.mapping
+    assert [name for name, column in mapping.items() if column == "id"] == ([role] if role else [])
+
+
+def test_equal_claims_that_merge_are_named_unless_they_have_ids():
+    assert "Rows with the same text in claim are one claim." in columns_of(own_table([1, 2, 3, 4])).sentences
+    assert len(columns_of(own_table([1, 1, 2, 2])).sentences) == 1
+
+
+def test_texts_with_labels_and_no_claim_are_ratings():
+    rows = tuple({"text": f"Answer {n}.", "ann": "good", "ben": "bad" if n % 2 else "good"} for n in range(8))
+    assert columns_of(Preview("a.csv", "delimited", ("text", "ann", "ben"), rows, ())).format == "ratings"

@@ -108,9 +108,12 @@ def task_type_of(sources: list[SourceFile], options: Options) -> str:
 
 
 def read_as(mapping: Mapping[str, str], n_raters: int | None = None) -> list[str]:
-    """The mapping in a sentence."""
+    """The mapping in sentences."""
     words = ", ".join(f"{target.replace('_', ' ')} from {shorten(column)}" for target, column in mapping.items())
-    return [f"{words[0].upper()}{words[1:]}."] if words else []
+    found = [f"{words[0].upper()}{words[1:]}."] if words else []
+    if "claim" in mapping and "claim_id" not in mapping:
+        found.append(f"Rows with the same text in {shorten(mapping['claim'])} are one claim.")
+    return found
 
 
 def write(records: Iterable[Record], path: str | Path, layout: str = "claim-evidence", kind: str = "") -> int:

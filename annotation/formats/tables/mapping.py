@@ -15,6 +15,7 @@ from annotation.formats.tables.oddities import ENCODING, ReadingNotes
 
 SURE, LIKELY, POSSIBLE = 1.0, 0.8, 0.5
 LOOKED_AT = 200
+BARE_ID = "id"  # which may be of anything: what it holds tells
 PREVIEW_CHARS = 2 * 1024 * 1024  # of the rows that a guess looks at, since a page waits for it
 
 
@@ -36,8 +37,8 @@ class Target:
 
 
 CLAIM_EVIDENCE: tuple[Target, ...] = (
-    Target("claim_id", "Claim id", ("claim id", "claimid", "query id", "claim key")),
     Target("claim", "Claim", ("claim", "claim text", "statement", "query", "hypothesis"), required=True),
+    Target("claim_id", "Claim id", ("claim id", "claimid", "query id", "claim key", BARE_ID)),
     Target("claimant", "Claimant", ("claimant", "speaker", "author", "claim author")),
     Target("claim_date", "Date of the claim", ("claim date", "date of claim", "claimed on")),
     Target("claim_source", "Source of the claim", ("claim source", "claim url", "fact check url", "source of claim")),
@@ -46,7 +47,7 @@ CLAIM_EVIDENCE: tuple[Target, ...] = (
         "Verdict",
         ("verdict", "factcheck verdict", "claim label", "rating", "veracity"),
     ),
-    Target("evidence_id", "Evidence id", ("evidence id", "evidenceid", "id", "doc id", "passage id", "pair id")),
+    Target("evidence_id", "Evidence id", ("evidence id", "evidenceid", BARE_ID, "doc id", "passage id", "pair id")),
     Target(
         "evidence",
         "Evidence",
@@ -203,7 +204,7 @@ def _guess_layout(layout: str, columns: Sequence[str], rows: list) -> MappingGue
             if target.slug in fields:
                 continue
             usable = (name for name in target.names[names_from:names_to] if name in free)
-            name = next((name for name in usable if _values_fit(target, free[name], rows)), None)
+            name = next((name for name in usable if _values_fit(target, free[name], rows, fields)), None)
             if name is not None:
                 fields[target.slug] = Guess(free.pop(name), confidence)
     for target in targets:
@@ -237,9 +238,28 @@ def _distinct(column: str, rows: list) -> list[str]:
     return sorted({str(row[column]) for row in rows if row.get(column) not in (None, "")})
 
 
-def _values_fit(target: Target, column: str, rows: list) -> bool:
-    """A column called "gold" may hold gold labels as well as truth values."""
-    return target.slug != "is_gold" or all(value.lower() in TRUE | FALSE for value in _distinct(column, rows))
+def _values_fit(target: Target, column: str, rows: list, fields: Mapping[str, Guess]) -> bool:
+    """A column called "gold" may hold gold labels as well as truth values, and one called "id" the ids of claims as
+    well as of evidence: what repeats under a claim is none of its pieces' ids."""
+    if target.slug == "is_gold":
+        return all(value.lower() in TRUE | FALSE for value in _distinct(column, rows))
+    if normal(column) == BARE_ID and "claim" in fields:
+        of_claims = _values_by(fields["claim"].column, column, rows)
+        ids = [value for values in of_claims.values() for value in values]
+        if target.slug == "claim_id":
+            is_one_each = all(len(set(values)) == 1 for values in of_claims.values())
+            return is_one_each and len(set(ids)) == len(of_claims) < len(ids)
+        if target.slug == "evidence_id":
+            return len(set(ids)) == len(ids)
+    return True
+
+
+def _values_by(by: str, column: str, rows: list) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get(column) not in (None, ""):
+            found.setdefault(str(row.get(by)), []).append(str(row[column]))
+    return found
 
 
 def _looks_like_labels(column: str, rows: list, target: Target) -> bool:

@@ -102,6 +102,7 @@ def guessed_layout(seen: Preview, apart: Preview) -> str:
     has_labels = any(target.dimension and target.slug in guess.fields for target in LAYOUTS[guess.layout])
     n_texts = len({str(row.get(roles.get("text"))) for row in apart.rows})
     is_of_texts = "context" in kinds or any(map(depth_of, roles.values())) or 2 * n_texts < len(apart.rows)
+    is_of_texts = is_of_texts or ("text" in kinds and "claim" in guess.missing)
     if "prediction" in kinds:
         return RATINGS
     return RATINGS if "label" in kinds and is_of_texts and not (has_labels and not guess.missing) else ""
