@@ -54,7 +54,7 @@ def demo(arguments: Sequence[str]) -> int:
     removes = "make clean-demo removes them" if folder == of_checkout else "delete that folder to remove them"
     words = [
         f"Assay is running:  {address}\n",
-        "Sign in with one click there as annotator, second annotator, adjudicator or researcher.",
+        "Sign in with one click there as annotator, adjudicator, researcher or administrator.",
         f"The demo's data lie in {folder} ({removes}). Ctrl+C stops it.",
         *_without_models(),
     ]

@@ -173,7 +173,7 @@ class PromptEstimateRoute(EstimateRoute):
         project = access.project_for(request.user, slug, RESEARCHER)
         version = get_object_or_404(project.prompts, number=number)
         if access.has_open_work(request.user, project):
-            raise Problem(409, "The cost tells how much others labelled, and is hidden from who still labels here")
+            raise Problem(409, versions.STILL_LABELS)
         asked = self.validated_body(request)
         return self.respond_estimate(versions.estimate_of(version, asked["part"], asked["parameters"]))
 

@@ -10,7 +10,11 @@ class DemoAccount:
     slug: str
     name: str
     title: str
-    role: str
+    role: str  # "" for the site administrator, who is no member of a project
+
+    @property
+    def is_administrator(self) -> bool:
+        return not self.role
 
     @property
     def email(self) -> str:
@@ -22,6 +26,7 @@ DEMO_ACCOUNTS = (
     DemoAccount("second-annotator", "Ben Birke", "Second annotator", Membership.Role.ANNOTATOR),
     DemoAccount("adjudicator", "Cleo Conti", "Adjudicator", Membership.Role.ADJUDICATOR),
     DemoAccount("researcher", "Dana Dietz", "Researcher", Membership.Role.RESEARCHER),
+    DemoAccount("administrator", "Emil Engel", "Administrator", ""),
 )
 
 

@@ -79,7 +79,8 @@ def make_people() -> dict[str, User]:
     for account in DEMO_ACCOUNTS:
         if account.email not in people:
             user = User(username=account.email, email=account.email, name=account.name)
-            user.is_staff = account.role == RESEARCHER
+            user.is_staff = account.role == RESEARCHER or account.is_administrator
+            user.is_superuser = account.is_administrator
             user.set_unusable_password()
             user.save()
             EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import IntEnum
+from itertools import groupby
 
 from django.db import DatabaseError, InterfaceError
 
@@ -80,6 +81,26 @@ def run(checks: dict[str, Check]) -> Iterator[Row]:
         if any(finding.state is State.ERROR for finding in found):
             failed.add(slug)
         yield from (Row(slug, check.title, finding) for finding in found)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The findings of one check as a page shows them: those that need action, and the others folded behind the first
+    of them."""
+
+    title: str
+    shown: list[Finding]
+    more: list[Finding]
+
+
+def folded(rows: Iterable[Row]) -> list[Folded]:
+    found = []
+    for _, of_check in groupby(rows, lambda row: row.check):
+        of_check = list(of_check)
+        urgent = [row.finding for row in of_check if row.finding.state is not State.OK]
+        calm = [row.finding for row in of_check if row.finding.state is State.OK]
+        found.append(Folded(of_check[0].title, urgent or calm[:1], calm if urgent else calm[1:]))
+    return found
 
 
 def state_of(rows: Iterable[Row]) -> State:

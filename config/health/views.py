@@ -16,7 +16,7 @@ from annotation import __version__
 from config.health import metrics
 from config.health.access import VARIABLE, may_see_details
 from config.health.checks import CHECKS, READINESS
-from config.health.findings import Row, State, run, state_of
+from config.health.findings import Row, State, folded, run, state_of
 
 HOLDS_SECONDS = 5.0  # so that nobody makes this process ask database and broker again and again
 REFUSED = f"Only from the addresses in {VARIABLE}\n"
@@ -69,7 +69,7 @@ def site_health(request):
     if not request.user.is_superuser:
         raise PermissionDenied("This needs a site administrator")
     rows = list(run(CHECKS))
-    context = {"rows": rows, "state": state_of(rows).word, "version": __version__}
+    context = {"checks": folded(rows), "state": state_of(rows).word, "version": __version__}
     return render(request, "site/health.html", context)
 
 

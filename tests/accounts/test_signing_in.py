@@ -114,11 +114,14 @@ def test_one_click_signs_in_in_the_demo(client, settings):
     settings.DEMO, settings.ROOT_URLCONF = True, __name__
     making.make_people()
     page = client.get("/accounts/login/").content.decode()
-    assert page.count("/demo/sign-in/") == 4 and inline_parts(page) == []
+    assert page.count("/demo/sign-in/") == 5 and inline_parts(page) == []
     assert client.get("/demo/sign-in/annotator/").status_code == 405
     assert client.post("/demo/sign-in/nobody/").status_code == 404
     client.post("/demo/sign-in/annotator/")
     assert "Ada Amari" in client.get("/").content.decode()
+    assert client.get("/administration/health/").status_code == 403
+    client.post("/demo/sign-in/administrator/")
+    assert client.get("/administration/health/").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,7 @@ def test_one_click_goes_on_to_the_page_that_asked_for_it_and_nowhere_else(client
     settings.DEMO, settings.ROOT_URLCONF = True, __name__
     making.make_people()
     if reached != "/":
-        assert client.get(f"/accounts/login/?next={wanted}").content.decode().count(f'value="{wanted}"') == 5
+        assert client.get(f"/accounts/login/?next={wanted}").content.decode().count(f'value="{wanted}"') == 6
     assert client.post("/demo/sign-in/researcher/", {"next": wanted}).url == reached
 
 

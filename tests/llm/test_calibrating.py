@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analysis.reports.metrics import get_report
+from annotation.access import has_open_work
 from annotation.jobs import lifecycle
 from annotation.machines.prompts import splitting, versions
 from annotation.machines.retrieval.publishing import context_key
@@ -17,6 +18,7 @@ from annotation.machines.runs import suggesting
 from annotation.machines.runs.limits import CostLimits
 from annotation.machines.runs.starting import RunError
 from annotation.models import CheckerRun, HeldOutPart, Job, PromptVersion, Question, Suggestion
+from annotation.projects import managing
 from models_runtime.llm.endpoints import Endpoint
 from tests.factories import make_user
 from tests.kinds import make_kind_project
@@ -178,3 +180,21 @@ def test_a_question_with_other_passages_is_in_the_same_part():
     before = splitting.labelled_units(project)
     Question.objects.filter(pk=question.pk).update(key=context_key(question.key, "web"))
     assert splitting.labelled_units(project) == before and len(before) > 1
+
+
+def test_who_still_labels_cannot_start_a_trial(client, project):
+    """The number of its inputs is the number of units that others labelled."""
+    versions.add_version(project, project.created_by, FIRST)
+    splitting.hold_out(project, project.created_by, 50)
+    managing.add_member(project, project.created_by, "annotator")
+    assert has_open_work(project.created_by, project)
+    client.force_login(project.created_by)
+    given = {"do": "try", "version": "1", "part": "test", "endpoint": "main", "reasoning": "none"}
+    given |= {"reasoning_tokens": "100", "passages": "joint"}
+    page = client.post(reverse("project_prompts", args=[project.slug]), given)
+    by_api = client.post(
+        f"/api/v1/projects/{project.slug}/prompts/1/", {"part": "test"}, content_type="application/json"
+    )
+    assert page.status_code == 200 and by_api.status_code in (409, 422)
+    assert all("You still have items to label" in answer.content.decode() for answer in (page, by_api))
+    assert not CheckerRun.objects.filter(project=project, checker="llm").exists()

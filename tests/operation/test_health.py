@@ -247,3 +247,5 @@ def test_administrators_see_the_same_rows_on_a_page():
     page = client_of(make_user("admin", is_superuser=True)).get("/administration/health/").content.decode()
     assert "default: no worker" in page and "celery -A config worker -B -Q default" in page
     assert '<span class="badge bad">error</span>' in page
+    # What asks for no action is folded: one row, however many kinds of models are missing here.
+    assert page.count('<th scope="row">Models</th>') == 1 and "Ready on this machine" in page

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation import editing
+from annotation.access import has_open_work
 from annotation.machines.prompts import splitting
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import label_spaces, why_not
@@ -23,6 +24,10 @@ from models_runtime import registry
 CHECKER = "llm"
 ALL = "all"
 NOTE_LENGTH = 300
+STILL_LABELS = (
+    "You still have items to label in this project. Trials of prompts and their cost show how much others labelled, so "
+    "they are closed to you until you finish them"
+)
 MOST_LINES = 1_000  # of a prompt; longer ones are shown one after the other
 
 
@@ -79,7 +84,10 @@ def start(
     again: bool = False,
     wake_workers: bool = True,
 ) -> CheckerRun:
-    """A run of this version on what people labelled of a part. RunError, ParameterError and SameRun as any run."""
+    """A run of this version on what people labelled of a part. RunError, ParameterError and SameRun as any run, and
+    RunError where the user still labels in the project."""
+    if has_open_work(user, version.project):
+        raise RunError(STILL_LABELS)
     return suggesting.start_run(
         version.project,
         user,

@@ -101,6 +101,7 @@ def project_prompts(request, slug):
         "not_configured": registry.not_configured(versions.CHECKER),
         "forms": {"version": added, "held_out": held_out, "try": tried},
         "is_blind": is_blind,
+        "still_labels": versions.STILL_LABELS if is_blind else "",
     }
     status = 409 if added.has_conflict or held_out.has_conflict else 200
     return render(request, "annotation/prompts/list.html", context, status=status)
@@ -157,7 +158,7 @@ def prompt_estimate(request, slug):
     form = TryForm(project, request.POST)
     estimate, problem = None, "Correct the settings below to see the cost"
     if has_open_work(request.user, project):  # it tells how much others labelled
-        problem = "You still have items to label in this project. The cost is hidden until you finish them"
+        problem = versions.STILL_LABELS
     elif form.is_valid():
         version = project.prompts.get(number=form.cleaned_data["version"])
         try:
