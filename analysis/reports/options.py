@@ -62,6 +62,16 @@ class Option:
         """What the command calls it."""
         return f"--{self.name.replace('_', '-')}"
 
+    @property
+    def needs_run(self) -> bool:
+        """Whether there must be a finished run to choose."""
+        return self.kind == "run" and self.required
+
+    @property
+    def names_projects(self) -> bool:
+        """Whether its value names other projects, whose labels are read."""
+        return self.kind == "project"
+
     def offered(self, source: Outline) -> dict[str, str]:
         """What can be chosen here, value -> title."""
         if self.kind == "run":
@@ -108,7 +118,7 @@ class Option:
         return AND.join(named)
 
     def _default(self, source: Outline) -> object:
-        if self.kind == "run" and self.required:
+        if self.needs_run:
             offered = self.offered(source)
             if not offered:
                 raise ValueError(

@@ -90,7 +90,7 @@ class Report:
     @property
     def takes_run(self) -> bool:
         """Whether it cannot be computed without a finished checker run."""
-        return self.needs_run or any(option.kind == "run" and option.required for option in self.options)
+        return self.needs_run or any(option.needs_run for option in self.options)
 
     def load(self) -> ModuleType:
         return import_module(self.module)
@@ -111,7 +111,7 @@ class Report:
 
     def sibling_slugs(self, values: dict) -> list[str]:
         """Slugs of the other projects whose labels the report reads where it has these options."""
-        named = (values.get(option.name) for option in self.options if option.kind == "project")
+        named = (values.get(option.name) for option in self.options if option.names_projects)
         return sorted({slug for value in named if value for slug in str(value).split(AND)})
 
     def compute(self, source: Source | Project, *, quick: bool = False, **options) -> dict:
