@@ -7,6 +7,8 @@ import io
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Protocol, TypeVar
 
 from analysis.figures.results import Figure
@@ -70,6 +72,8 @@ LOW = ", low"
 # Below this a number is 0 but for rounding; a p value is only small.
 NOTHING = 1e-12
 MOST_REASONS = 3
+# Of plain text, in characters: a line of a cell and of a column's title, and a reason that stands in its cell.
+MOST_WIDE, MOST_TITLE, MOST_REASON = 48, 20, 24
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?%?")
 P_VALUES = re.compile(r"\bp\b|\bHolm\b|\bBenjamini-Hochberg\b")
 LATEX_SPECIAL = {
@@ -251,22 +255,37 @@ def as_latex(tables: list[Grid]) -> str:
 
 
 def as_text(tables: list[Grid]) -> str:
-    """Columns side by side, numbers to the right."""
-    tables = [table.plain() for table in tables]
-    parts = []
-    for table in tables:
-        rows = [tuple(table.columns), *(_texts(table, row) for row in table.rows)]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
-        numbers = _numbers(table)
-        lines = [
-            "  ".join(
-                cell.rjust(width) if number else cell.ljust(width)
-                for cell, width, number in zip(row, widths, numbers, strict=True)
-            ).rstrip()
-            for row in rows
-        ]
-        parts.append("\n".join([table.title, *(f"  {line}" for line in lines)]))
-    return "\n\n".join(parts)
+    """Columns side by side, numbers to the right. Why figures are missing, and notes on them, stand below the table,
+    each once, with its number in the cell; other long texts take several lines."""
+    return "\n\n".join(_as_text(table.plain()) for table in tables)
+
+
+def _as_text(table: Grid) -> str:
+    numbers, below = _numbers(table), {}
+    rows = [[wrap(column, MOST_TITLE, break_long_words=False) for column in table.columns]]
+    for row in table.rows:
+        texts = zip(_texts(table, row), table.columns, strict=True)
+        rows.append([wrap(_referring(text, column, below), MOST_WIDE) or [""] for text, column in texts])
+    widths = [max(len(line) for row in rows for line in row[place]) for place in range(len(table.columns))]
+    lines = [
+        "  ".join(
+            text.rjust(width) if number else text.ljust(width)
+            for text, width, number in zip(texts, widths, numbers, strict=True)
+        ).rstrip()
+        for row in rows
+        for texts in zip_longest(*row, fillvalue="")
+    ]
+    lines += [f"[{number}] {text}" for text, number in below.items()]
+    return "\n".join([table.title, *(f"  {line}" for line in lines)])
+
+
+def _referring(text: str, column: str, below: dict[str, int]) -> str:
+    """What a cell shows of a text: the number of a long reason or note, which goes `below` the table."""
+    word = next((word for word in ("undefined", "none") if text.startswith(f"{word}: ")), "")
+    if len(text) <= MOST_REASON or not word and column != NOTE:
+        return text
+    number = below.setdefault(text, len(below) + 1)
+    return f"{word} [{number}]".strip()
 
 
 WRITERS = {"md": as_markdown, "csv": as_csv, "latex": as_latex}

@@ -82,6 +82,18 @@ def test_text_stands_in_columns():
     assert len({line.rstrip().rfind(end) for line, end in zip(lines[1:], ("n", "3", "0", "1"), strict=True)}) == 1
 
 
+def test_long_reasons_stand_once_below_a_text_table_and_long_texts_take_several_lines():
+    reason, unit = "undefined: " + "every model abstained " * 4, "a unit of many words " * 10
+    table = Grid(
+        "T", ("Unit", "Share of all labels that are equal", "n"), [(unit, reason, 3), ("b", reason, 4), ("c", 0.5, 5)]
+    )
+    lines = as_text([table]).split("\n")
+    assert max(map(len, lines[:-1])) < 80 and lines[1].endswith("Share of all labels  n")
+    assert [line.rstrip()[-15:] for line in lines if "undefined [" in line] == ["undefined [1]  3", "undefined [1]  4"]
+    assert lines[-1] == f"  [1] {reason}".rstrip() and " ".join(" ".join(lines).split()).count("of many words") == 10
+    assert "undefined: 50 % {x}" in as_text([ODD])
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(None, "undefined"), (0.5, "0.5000"), (0.0004, "0.0004"), (6.2e-13, "6e-13"), (2e-5, "2e-05"), (0.0, "0.0000")],
