@@ -1,15 +1,27 @@
-"""What labels say, as pure numpy and scipy: arrays in, result objects with intervals out. Usable in a notebook."""
+"""What labels say, as pure numpy and scipy: arrays in, result objects with intervals out. Usable in a notebook.
 
-from analysis.stats import accuracy, agreement, annotators, correlation, generation, planning, resampling, spans
-from analysis.stats.accuracy import *
-from analysis.stats.agreement import *
-from analysis.stats.annotators import *
-from analysis.stats.correlation import *
-from analysis.stats.generation import *
-from analysis.stats.labels import Labels, encode
-from analysis.stats.planning import *
-from analysis.stats.resampling import *
-from analysis.stats.spans import *
+A family is imported when one of its names is first used: scipy takes longer to start than a verdict on a judge."""
 
-FAMILIES = (accuracy, agreement, annotators, correlation, generation, planning, resampling, spans)
-__all__ = ["Labels", "encode", *(name for family in FAMILIES for name in family.__all__)]
+from importlib import import_module
+
+from analysis.stats.labels import Labels as Labels
+from analysis.stats.labels import encode as encode
+
+FAMILIES = ("accuracy", "agreement", "annotators", "correlation", "generation", "planning", "resampling", "spans")
+
+
+def __getattr__(name: str):
+    if name == "__all__":
+        return ["Labels", "encode", *(name for family in map(_family, FAMILIES) for name in family.__all__)]
+    for family in map(_family, FAMILIES):
+        if name in family.__all__:
+            return getattr(family, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*FAMILIES, *__getattr__("__all__")]
+
+
+def _family(name: str):
+    return import_module(f"{__name__}.{name}")

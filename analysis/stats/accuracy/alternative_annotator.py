@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.labels import Labels, code_column
 from analysis.stats.resampling.bootstrap import Estimate, Interval, SumSample, divide
@@ -270,7 +270,7 @@ def _p_values(sums: np.ndarray, epsilon: float) -> np.ndarray:
     error = np.sqrt(divide(variance, n))
     is_constant = np.isclose(error, 0, atol=1e-12)
     t = divide(mean - epsilon, np.where(is_constant, 0, error))
-    p = special.stdtr(np.maximum(n - 1, 1), t)
+    p = scipy.special.stdtr(np.maximum(n - 1, 1), t)
     return np.where(n < 2, np.nan, np.where(is_constant, (mean >= epsilon).astype(float), p))
 
 
@@ -309,5 +309,5 @@ def _n_needed(difference: np.ndarray, epsilon: float, q: float, n_people: int, p
         return None
     rank = math.ceil(n_people / 2)
     alpha = rank * q / (n_people * sum(1 / i for i in range(1, n_people + 1)))
-    z = special.ndtri(1 - alpha) + special.ndtri(power)
+    z = scipy.special.ndtri(1 - alpha) + scipy.special.ndtri(power)
     return max(len(difference) + 1, math.ceil((z * spread / gap) ** 2))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.labels import code_column
 from analysis.stats.resampling.paired_permutation import (
@@ -128,7 +128,7 @@ def several_labellers(
         by_labeller, total = right.sum(axis=0), int(right.sum())
         q = (k - 1) * float(k * (by_labeller**2).sum() - total**2) / float(k * total - (per_unit**2).sum())
         tests = (
-            PairedTest(name=COCHRAN, statistic=q, p_value=float(special.chdtrc(k - 1, q))),
+            PairedTest(name=COCHRAN, statistic=q, p_value=float(scipy.special.chdtrc(k - 1, q))),
             _permuted(q, right, drawn_from, n_permutations, seed),
         )
     return SeveralLabellers(

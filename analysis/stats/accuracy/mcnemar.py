@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.accuracy.confusion import accuracy_of, confusion_features, macro_f1_of
 from analysis.stats.labels import code_column
@@ -123,7 +123,7 @@ def mcnemar_test(only_a: int, only_b: int, n: int) -> PairedTest:
     name = "McNemar, exact"
     if not only_a + only_b:
         return undefined_test(name, NONE_DISCORDANT if n else NO_SHARED)
-    p_value = min(1.0, 2 * float(special.bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
+    p_value = min(1.0, 2 * float(scipy.special.bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
     return PairedTest(name=name, statistic=float(only_a), p_value=p_value)
 
 

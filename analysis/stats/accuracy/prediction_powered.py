@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 TOO_FEW = "fewer than two units (or clusters) have a person's label"
 TOO_FEW_WITH_BOTH = "fewer than two units (or clusters) have both a person's label and the machine's"
@@ -105,7 +105,7 @@ def prediction_powered_mean(
     estimate = float(rectified.mean() + others_mean)
     share = (rectified - rectified.mean()) / n
     share_of_others = weight * (rest - rest.mean()) / n_others if weight else np.zeros(n_others)
-    n_clusters, quantile = None, special.ndtri((1 + level) / 2)
+    n_clusters, quantile = None, scipy.special.ndtri((1 + level) / 2)
     if cluster is None:
         variance = (share**2).sum() + (share_of_others**2).sum()
     else:
@@ -116,7 +116,7 @@ def prediction_powered_mean(
         sums = np.bincount(group, values)
         n_clusters = len(sums)
         variance = n_clusters / (n_clusters - 1) * (sums**2).sum()
-        quantile = special.stdtrit(n_labelled - 1, (1 + level) / 2)
+        quantile = scipy.special.stdtrit(n_labelled - 1, (1 + level) / 2)
     error = float(np.sqrt(variance))
     # Rounding must not make an interval of nothing.
     half = quantile * error if error > 1e-12 else np.nan

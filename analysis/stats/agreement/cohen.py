@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
-from scipy import special
 
 from analysis.stats.agreement.linearisation import symmetric_interval
 from analysis.stats.agreement.percent import RATIO, PercentAgreement, ratio_of_sums
@@ -84,7 +84,7 @@ class CohenKappa(Estimate):
     def analytic_interval(self, level: float = 0.95) -> Interval:
         """``estimate -+ z standard_error``, cut off at 1. Units are taken as independent and many: where they come in
         clusters, or are few, use `confidence_interval`. Undefined where the two always agree."""
-        return symmetric_interval(self, lambda tail: float(special.ndtri(tail)), FLEISS_COHEN_EVERITT, level)
+        return symmetric_interval(self, NormalDist().inv_cdf, FLEISS_COHEN_EVERITT, level)
 
 
 def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights: str | None = None) -> CohenKappa:

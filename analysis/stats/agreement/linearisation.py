@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.resampling.bootstrap import Estimate
 from analysis.stats.resampling.intervals import ROUNDING, Interval, few_note, holding
@@ -50,7 +50,7 @@ class Linearised(Estimate):
         """
 
         def quantile(tail: float) -> float:
-            return float(special.stdtrit(self.moves()[1].sum() - 1, tail))
+            return float(scipy.special.stdtrit(self.moves()[1].sum() - 1, tail))
 
         reason = NO_FORM if self.moves is None else ""
         return symmetric_interval(self, quantile, self.analytic_method, level, reason, self.lowest)

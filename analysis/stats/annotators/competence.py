@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from analysis.stats.annotators.latent_truth import SEEN, LatentTruth, chance_to_be_right
 from analysis.stats.annotators.patterns import rater_patterns
@@ -192,15 +192,15 @@ class _Fit:
     tables are kept of the raters `tables_of`.
     """
 
-    one_hot: sparse.csr_array
+    one_hot: scipy.sparse.csr_array
     n_raters: int
     q: int
     is_mace: bool
     tables_of: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @cached_property
-    def by_rater(self) -> sparse.csr_array:
-        return sparse.csr_array(self.one_hot.T)
+    def by_rater(self) -> scipy.sparse.csr_array:
+        return scipy.sparse.csr_array(self.one_hot.T)
 
     def start(self, posterior: np.ndarray, competence: np.ndarray, weight: np.ndarray):
         """Where all resamples begin: the posterior (Dawid-Skene), or what MACE ends at on all data."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from analysis.stats.annotators.patterns import RaterPatterns, rater_patterns
 from analysis.stats.labels import Labels
@@ -91,7 +91,7 @@ def dawid_skene(labels: Labels, max_iterations: int = 500, tolerance: float = 1e
     if not labels.n_labels:
         return _nothing("Dawid-Skene", labels)
     patterns = rater_patterns(labels)
-    times, by_rater = patterns.times, sparse.csr_array(patterns.one_hot.T)
+    times, by_rater = patterns.times, scipy.sparse.csr_array(patterns.one_hot.T)
     # Vote shares: labels of the pattern by category, of all raters.
     counts = patterns.one_hot @ np.tile(np.eye(q), (n_raters, 1))
     pattern_posterior = counts / counts.sum(axis=1, keepdims=True)

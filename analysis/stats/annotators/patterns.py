@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from analysis.stats.labels import Labels
 
@@ -26,7 +26,7 @@ class RaterPatterns:
         Place in `units` of one unit of each pattern.
     """
 
-    one_hot: sparse.csr_array
+    one_hot: scipy.sparse.csr_array
     units: np.ndarray
     pattern: np.ndarray
     first: np.ndarray
@@ -50,5 +50,5 @@ def rater_patterns(labels: Labels) -> RaterPatterns:
     content = np.zeros(len(units), dtype=np.uint64)
     np.add.at(content, row, tag[column])
     _, first, pattern = np.unique(content, return_index=True, return_inverse=True)
-    table = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(len(units), labels.n_raters * q))
-    return RaterPatterns(sparse.csr_array(table[first]), units, pattern, first)
+    table = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=(len(units), labels.n_raters * q))
+    return RaterPatterns(scipy.sparse.csr_array(table[first]), units, pattern, first)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.correlation.coefficients import STATISTICS, ScoredItems, WeightSample, known_items, standardised
 from analysis.stats.resampling.bootstrap import NO_INFLUENCE, Estimate, divide
@@ -248,7 +248,7 @@ def williams_test(with_a: float, with_b: float, between: float, n: int, undefine
     if between >= PERFECTLY or spread <= 1e-15:
         return undefined_test(name, SAME)
     t = (with_a - with_b) * np.sqrt((n - 1) * (1 + between) / spread)
-    return PairedTest(name=name, statistic=float(t), p_value=float(2 * special.stdtr(n - 3, -abs(t))))
+    return PairedTest(name=name, statistic=float(t), p_value=float(2 * scipy.special.stdtr(n - 3, -abs(t))))
 
 
 def steiger_test(with_a: float, with_b: float, between: float, n: int, undefined: str = "") -> PairedTest:
@@ -267,4 +267,4 @@ def steiger_test(with_a: float, with_b: float, between: float, n: int, undefined
     if between >= PERFECTLY or spread <= 1e-15:
         return undefined_test(name, SAME)
     z = (np.arctanh(with_a) - np.arctanh(with_b)) * np.sqrt((n - 3) / spread)
-    return PairedTest(name=name, statistic=float(z), p_value=float(2 * special.ndtr(-abs(z))))
+    return PairedTest(name=name, statistic=float(z), p_value=float(2 * scipy.special.ndtr(-abs(z))))

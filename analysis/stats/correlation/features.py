@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.labels import code_column
 from analysis.stats.resampling.multiplicity import benjamini_hochberg, holm
@@ -78,7 +78,7 @@ class FeatureCorrelations:
             raise ValueError(f"level must lie between 0 and 1, not {level}")
         usable = (self.standard_error > ROUNDING) & (np.abs(self.estimate) < 1) & (self.n_clusters > 2)
         r = np.where(usable, self.estimate, 0)
-        quantile = special.stdtrit(np.maximum(self.n_clusters - 1, 1), (1 + level) / 2)
+        quantile = scipy.special.stdtrit(np.maximum(self.n_clusters - 1, 1), (1 + level) / 2)
         half = quantile * np.where(usable, self.standard_error, 0) / (1 - r**2)
         return tuple(np.where(usable, np.tanh(np.arctanh(r) + sign * half), np.nan) for sign in (-1, 1))
 
@@ -228,7 +228,7 @@ class _Pair:
     def p_of_units(self) -> float:
         rest = 1 - self.estimate**2
         t = abs(self.estimate) * np.sqrt((self.n - 2) / rest) if rest > ROUNDING else np.inf
-        return float(2 * special.stdtr(self.n - 2, -t))
+        return float(2 * scipy.special.stdtr(self.n - 2, -t))
 
     def p_of(self, test: str, n_permutations: int, rng: np.random.Generator) -> tuple[float, str]:
         """Two-sided p value, or nan and why there is none."""
@@ -246,7 +246,7 @@ class _Pair:
         error = self._error(0.0, around=self.estimate)
         if error <= ROUNDING:
             return np.nan, NO_VARIANCE
-        return float(2 * special.stdtr(self.n_clusters - 1, -abs(self.estimate) / error)), ""
+        return float(2 * scipy.special.stdtr(self.n_clusters - 1, -abs(self.estimate) / error)), ""
 
 
 class _Values:

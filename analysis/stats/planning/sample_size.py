@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
+import scipy
 
 from analysis.stats.agreement.alpha import krippendorff_alpha
 from analysis.stats.labels import Labels
@@ -118,7 +118,7 @@ def planned_alpha(
     if spread == 0:
         return _nothing(n_units, n_raters, level, NO_SPREAD)
     return Planned(
-        half_width=float(special.ndtri((1 + level) / 2) * spread),
+        half_width=float(scipy.special.ndtri((1 + level) / 2) * spread),
         estimate=float(defined.mean()),
         n_units=n_units,
         n_raters=n_raters,
@@ -190,7 +190,7 @@ def planned_rate(
     if variance == 0:
         return _nothing(n_units, n_raters, level, NO_SPREAD)
     return Planned(
-        half_width=float(special.ndtri((1 + level) / 2) * np.sqrt(variance)),
+        half_width=float(scipy.special.ndtri((1 + level) / 2) * np.sqrt(variance)),
         estimate=float(y.mean()),
         n_units=n_units,
         n_raters=n_raters,

@@ -15,7 +15,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
+import scipy
 from threadpoolctl import ThreadpoolController
 
 from analysis.stats.resampling.intervals import Interval, interval_method, resampled_interval
@@ -230,7 +230,7 @@ def sum_by_cluster(features: np.ndarray, pattern: np.ndarray, cluster: np.ndarra
         content = table.astype(np.uint64) @ tag
         _, first, kind = np.unique(content, return_index=True, return_inverse=True)
         return table[first].astype(float) @ features, kind
-    table = sparse.csr_array((np.ones(len(pattern)), (dense, pattern)), shape=(n_clusters, n_patterns))
+    table = scipy.sparse.csr_array((np.ones(len(pattern)), (dense, pattern)), shape=(n_clusters, n_patterns))
     table.sum_duplicates()
     # Every cluster has at least one entry, so reduceat meets no empty row.
     content = np.add.reduceat(tag[table.indices] * table.data.astype(np.uint64), table.indptr[:-1])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 NOTHING = "there are no observations"
 NO_CONTRAST = "everything compared has the same value"
@@ -225,7 +225,7 @@ def clustered_logit(
     if any(share in (0.0, 1.0) for share in shares):
         return start.undefined(SEPARATED), start.effect(shares[0] - shares[1], np.nan, SEPARATED)
     # With one column of two sides the fitted chances are the shares, and everything else follows in closed form.
-    log_odds = float(special.logit(shares[0]) - special.logit(shares[1]))
+    log_odds = float(scipy.special.logit(shares[0]) - scipy.special.logit(shares[1]))
     spread = [share * (1 - share) for share in shares]
     by_one, by_zero = (1 / (spread[k] * (regressor == side).sum()) for k, side in enumerate((1, 0)))
     bread = np.array([[by_one + by_zero, -by_zero], [-by_zero, by_zero]])
@@ -257,13 +257,13 @@ class Observed:
 
     def _effect(self, estimate: float, error: float, undefined: str, no_interval: str) -> Effect:
         freedom = max(min(self.n_clusters) - 1, 1)
-        half = special.stdtrit(freedom, (1 + self.level) / 2) * error
+        half = scipy.special.stdtrit(freedom, (1 + self.level) / 2) * error
         return Effect(
             estimate=estimate,
             low=float(estimate - half),
             high=float(estimate + half),
             standard_error=error,
-            p_value=float(2 * special.stdtr(freedom, -abs(estimate) / error)),
+            p_value=float(2 * scipy.special.stdtr(freedom, -abs(estimate) / error)),
             n=self.n,
             n_left_out=self.n_left_out,
             n_clusters=self.n_clusters,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy
 
 # Below so many clusters (or units) an interval says that it may cover less.
 FEW = 30
@@ -120,7 +120,7 @@ def resampled_interval(
     below = (np.searchsorted(defined, estimate - rounding) + np.searchsorted(defined, estimate + rounding, "right")) / 2
     n_defined = len(defined)
     # An estimate beyond all resampled values is taken to lie between the outermost and the end.
-    bias = special.ndtri(np.clip(below / n_defined, 1 / (n_defined + 1), n_defined / (n_defined + 1)))
+    bias = scipy.special.ndtri(np.clip(below / n_defined, 1 / (n_defined + 1), n_defined / (n_defined + 1)))
     n = n_drawn if n_effective is None else n_effective
     tails = bca_tails(bias, acceleration(*influence), n, level)
     ends = np.interp((n_defined + 1) * tails - 1, np.arange(n_defined), defined)
@@ -153,15 +153,15 @@ def expanded_tail(n_drawn: float | np.ndarray, level: float) -> np.ndarray:
     [0.001, 0.0159, 0.0231, 0.025]
     """
     n = np.asarray(n_drawn, dtype=float)
-    return special.ndtr(-np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1 + level) / 2))
+    return scipy.special.ndtr(-np.sqrt(n / (n - 1)) * scipy.special.stdtrit(n - 1, (1 + level) / 2))
 
 
 def bca_tails(bias: float, accelerated: float, n_drawn: float, level: float) -> np.ndarray:
     """Quantiles of the resampled values at which an expanded BCa interval begins and ends, (2,)."""
     tail = expanded_tail(n_drawn, level)
-    moved = bias + special.ndtri(np.array([tail, 1 - tail]).clip(1e-300, 1 - 1e-16))
+    moved = bias + scipy.special.ndtri(np.array([tail, 1 - tail]).clip(1e-300, 1 - 1e-16))
     # Where the denominator reaches 0 the transformation has left its range: everything on that side is in.
-    return special.ndtr(bias + moved / np.maximum(1 - accelerated * moved, 1e-9))
+    return scipy.special.ndtr(bias + moved / np.maximum(1 - accelerated * moved, 1e-9))
 
 
 def acceleration(influence: np.ndarray, times: np.ndarray) -> float:

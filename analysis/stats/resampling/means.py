@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from analysis.stats.resampling.bootstrap import (
     LEFT_OUT_MEMBERS,
@@ -50,7 +50,9 @@ class GroupedMeans:
     clustered: bool
     are_shared: bool  # whether some cluster has several rows
     centre: np.ndarray = field(repr=False)  # (n_columns,) what `sums` are relative to
-    sums: sparse.csr_array = field(repr=False)  # (2 cells, n_clusters): what a cluster adds to totals, then to counts
+    sums: scipy.sparse.csr_array = field(
+        repr=False
+    )  # (2 cells, n_clusters): what a cluster adds to totals, then to counts
 
     def confidence_intervals(
         self, n_resamples: int = 1000, level: float = 0.95, seed: int = 0
@@ -182,16 +184,16 @@ def _by_cluster(table: np.ndarray, has: np.ndarray, member: np.ndarray, cluster:
         row_cluster = np.unique(np.asarray(cluster)[anywhere], return_inverse=True)[1]
     n_drawn = int(row_cluster.max()) + 1 if len(row_cluster) else 0
     n_groups, n_columns = member.shape[1], table.shape[1]
-    in_cluster = sparse.csr_array(
+    in_cluster = scipy.sparse.csr_array(
         (np.ones(len(row_cluster)), (row_cluster, np.arange(len(row_cluster)))), shape=(n_drawn, len(row_cluster))
     )
     totals, counts = [], []
     for group in range(n_groups):
         mine = member[anywhere, group, None]
         for parts, column in ((totals, np.where(mine, table[anywhere], 0)), (counts, mine & has[anywhere])):
-            parts.append((in_cluster @ sparse.csr_array(column.astype(float))).T)
-    empty = sparse.csr_array((0, n_drawn))
-    sums = sparse.csr_array(sparse.vstack([*totals, *counts]) if totals else empty)
+            parts.append((in_cluster @ scipy.sparse.csr_array(column.astype(float))).T)
+    empty = scipy.sparse.csr_array((0, n_drawn))
+    sums = scipy.sparse.csr_array(scipy.sparse.vstack([*totals, *counts]) if totals else empty)
     n_cells = n_groups * n_columns
     held = np.diff(sums[n_cells:].indptr).reshape(n_groups, n_columns)
     return {"sums": sums, "n_clusters": held.astype(int), "clustered": cluster is not None} | {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from analysis.stats.resampling.bootstrap import Estimate, divide, draw_weights, influences_of_weights
 from analysis.stats.spans.continua import Continua, Marked
@@ -50,7 +50,7 @@ class _AlignedTexts:
     size: np.ndarray
     drawn_cost: np.ndarray
     drawn_size: np.ndarray
-    sources: sparse.csr_array
+    sources: scipy.sparse.csr_array
     cluster: np.ndarray | None
 
     def disorders(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -197,7 +197,7 @@ def _mean_size(raters: Sequence[np.ndarray]) -> float:
 
 def _random_continua(
     annotations: list[list[np.ndarray]], n_draws: int, rng: np.random.Generator
-) -> tuple[list[list[np.ndarray]], sparse.csr_array]:
+) -> tuple[list[list[np.ndarray]], scipy.sparse.csr_array]:
     """Random continua that can be aligned, and how often each text was drawn for each of them."""
     continua, rows, columns = [], [], []
     for _ in range(n_draws):
@@ -209,7 +209,7 @@ def _random_continua(
             columns += [origin, *chosen.tolist()]
             continua.append(raters)
     shape = (len(continua), len(annotations))
-    return continua, sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    return continua, scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
 def _moved(units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -306,7 +306,7 @@ def _by_integer_program(cost: np.ndarray, row: np.ndarray, column: np.ndarray, n
     """The same as `_by_subsets`, for any number of units."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    once = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n_units, len(cost)))
+    once = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n_units, len(cost)))
     solution = milp(cost, integrality=np.ones(len(cost)), bounds=Bounds(0, 1), constraints=LinearConstraint(once, 1, 1))
     if not solution.success:
         raise RuntimeError(f"the best alignment was not found: {solution.message}")
