@@ -111,8 +111,8 @@ class PostgreSQL:
             for node in nodes
             if not any(child.key in nodes and child.key[0] == node[0] for child in graph.node_map[node].children)
         ]
-        executor.migrate(sorted(last))
         with transaction.atomic(), connection.cursor() as cursor:
+            executor.migrate(sorted(last))
             tables = [one for one in connection.introspection.table_names(cursor) if one != MIGRATIONS]
             if missing := sorted(snapshot.columns.keys() - set(tables)):
                 raise BackupError(f"The migrations of this version make no table {missing[0]}, which the backup has")

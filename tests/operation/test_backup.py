@@ -193,6 +193,31 @@ def test_files_that_are_there_are_not_mixed_with_restored_ones(filled, tmp_path)
     assert "exists already" in filled.refused("backup", file)
 
 
+FAILING = """
+from pathlib import Path
+from config.backup import databases, restoring
+def fail(*arguments):
+    raise restoring.BackupError("cut off")
+databases.PostgreSQL._set_sequences = fail
+try:
+    restoring.restore_backup(Path({file!r}))
+except restoring.BackupError as error:
+    print(error, databases.is_empty())
+"""
+
+
+@pytest.mark.slow
+def test_a_failed_restore_on_postgresql_leaves_no_tables(tmp_path):
+    name = f"assay_one_{os.getpid()}"
+    with postgresql(name) as database, postgresql(f"{name}_other") as empty:
+        place, other = Place(tmp_path / "one", database), Place(tmp_path / "other", empty)
+        place.manage("migrate", "-v", "0")
+        place.manage("backup", tmp_path / "backup.tar")
+        failing = FAILING.format(file=str(tmp_path / "backup.tar"))
+        assert other.manage("shell", "-v", "0", "-c", failing).split() == ["cut", "off", "True"]
+        other.manage("restore", tmp_path / "backup.tar")
+
+
 @pytest.mark.django_db
 def test_a_newer_one_and_one_of_another_database_are_refused():
     migrations = [list(one) for one in code_migrations()[0]]
