@@ -51,7 +51,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    name, *rest = _command_first(list(sys.argv[1:] if arguments is None else arguments))
     if name in ("-V", "--version", "version"):
         from annotation import __version__
 
@@ -94,9 +94,16 @@ def usage() -> str:
             "",
             *lines,
             "",
-            f"`assay COMMAND --help` has its options. --data FOLDER, or {FOLDER}, names the data folder.",
+            f"`assay COMMAND --help` has its options. --data FOLDER, before or after COMMAND, or {FOLDER}",
+            "names the data folder.",
         ]
     )
+
+
+def _command_first(arguments: list[str]) -> list[str]:
+    """`--data FOLDER COMMAND` as `COMMAND --data FOLDER`."""
+    n = 0 if not arguments else 2 if arguments[0] == "--data" else int(arguments[0].startswith("--data="))
+    return [*(arguments[n : n + 1] or ["--help"]), *arguments[:n], *arguments[n + 1 :]]
 
 
 def _called(entry: Command, arguments: list[str]) -> int:

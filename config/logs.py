@@ -26,10 +26,15 @@ def hidden(text: str) -> str:
 
 
 class HidingFormatter(logging.Formatter):
-    """The whole line, with its traceback: an address may be in the message, in an argument or in an exception."""
+    """The whole line, with its traceback: an address may be in the message, in an argument or in an exception. Errors
+    have the id of the request, which their page shows."""
 
     def format(self, record: logging.LogRecord) -> str:
         return hidden(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        line, named = super().formatMessage(record), request_id.get()
+        return f"{line} (request {named})" if named and record.levelno >= logging.ERROR else line
 
 
 class JsonFormatter(HidingFormatter):

@@ -41,3 +41,11 @@ def test_help_names_every_command_and_serving_needs_a_screen():
     assert len(text.splitlines()) <= SCREEN
     for name in ("demo", "serve", "worker"):
         assert f"\n  {name} " in text and len(said(name, "--help").splitlines()) <= SCREEN
+
+
+def test_the_data_folder_is_named_before_or_after_the_command(tmp_path):
+    one = ("--data", str(tmp_path / "none"))
+    text = said(*one, "report", "agreement", "--help")
+    assert (
+        text == said("report", "agreement", "--help", *one) == said(f"--data={one[1]}", "report", "agreement", "--help")
+    )

@@ -1,10 +1,8 @@
-"""What jobs tell about the workers of a queue: whether they are at work, and when one last took work there.
-
-Which workers listen to a queue is known to the broker alone, and asking it takes seconds.
-"""
+"""Why jobs of a queue wait: by the jobs that its workers have in hand, and by the workers' signs of life."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,6 +11,7 @@ from django.conf import settings
 from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
+from annotation.jobs import workers
 from annotation.jobs.leases import takeable
 from annotation.models import Chunk, Job
 
@@ -22,11 +21,13 @@ PATIENCE = timedelta(seconds=20)
 
 @dataclass(frozen=True)
 class QueueState:
-    """`at_work`: jobs that a worker has in hand now; `last_begun`: when work on a job was last begun, if ever."""
+    """`at_work`: jobs that a worker has in hand now; `last_begun`: when work on a job was last begun, if ever;
+    `n_workers`: workers that serve it, by their signs of life."""
 
     name: str
     at_work: int = 0
     last_begun: datetime | None = None
+    n_workers: int = 0
 
     @property
     def reason(self) -> str:
@@ -34,29 +35,40 @@ class QueueState:
         if self.at_work:
             jobs = "1 other job" if self.at_work == 1 else f"{self.at_work:,} other jobs"
             return f"The workers of the queue {self.name} are busy with {jobs}."
+        if self.n_workers:
+            return f"{self.served}, but the job was not started yet."
         if self.last_begun is None:
-            return f"No worker has asked for work in the queue {self.name} yet."
+            return f"{self.served}."
         since = self.last_begun.astimezone(timezone.get_default_timezone())
         day = "" if since.date() == timezone.localdate() else f"{since:%-d %b %Y}, "
-        return f"No worker has asked for work in the queue {self.name} since {day}{since:%H:%M} UTC."
+        return f"{self.served}. The last job was started at {day}{since:%H:%M} UTC."
+
+    @property
+    def served(self) -> str:
+        if not self.n_workers:
+            return f"No worker serves the queue {self.name}"
+        return (
+            f"{'1 worker serves' if self.n_workers == 1 else f'{self.n_workers} workers serve'} the queue {self.name}"
+        )
 
     @property
     def command(self) -> str:
-        """What starts a worker for it; nothing where the workers are only busy."""
-        if self.at_work:
+        """What starts a worker for it; nothing where there is one."""
+        if self.at_work or self.n_workers:
             return ""
         clock = " -B" if self.name == settings.CELERY_TASK_DEFAULT_QUEUE else ""
-        return f"celery -A config worker{clock} -Q {self.name}"
+        return f"celery -A config worker{clock} -n {self.name}@%h -Q {self.name}"
 
 
 def queue_states(names: Collection[str]) -> dict[str, QueueState]:
-    """By name; one query."""
+    """By name; two queries."""
     held = Chunk.objects.filter(job=OuterRef("pk"), state=Chunk.State.LEASED, lease_expires_at__gte=timezone.now())
     is_held = Q(Exists(held), state=Job.State.RUNNING)
     rows = Job.objects.filter(queue__in=names).values("queue")
     rows = rows.annotate(at_work=Count("pk", filter=is_held), last_begun=Max("started_at"))
-    states = {row["queue"]: QueueState(row["queue"], row["at_work"], row["last_begun"]) for row in rows}
-    return {name: states.get(name, QueueState(name)) for name in names}
+    found = {row["queue"]: (row["at_work"], row["last_begun"]) for row in rows}
+    serving = Counter(queue for one in workers.alive() if not one.problem for queue in one.queues)
+    return {name: QueueState(name, *found.get(name, (0, None)), serving[name]) for name in names}
 
 
 def long_wait(job: Job) -> QueueState | None:
@@ -66,7 +78,7 @@ def long_wait(job: Job) -> QueueState | None:
 
 
 def look_up_waits(jobs: Iterable[Job]) -> None:
-    """For lists: what `long_wait` says of each of these jobs from now on, in two queries for all of them."""
+    """For lists: what `long_wait` says of each of these jobs from now on, in three queries for all of them."""
     jobs = list(jobs)
     found = _long_waits(jobs)
     for job in jobs:

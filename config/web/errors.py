@@ -12,6 +12,7 @@ from django.views import defaults
 from annotation.api.problems import problem_response
 from annotation.task_types import UnknownTaskTypeError
 from config.database import is_away
+from config.logs import request_id
 
 OUTDATED = "This page was loaded before you signed in or out. Nothing was changed: reload the page and try again"
 AWAY = "The database cannot be reached. Nothing of this request was stored: send it again later"
@@ -78,6 +79,8 @@ def server_error(request):
         if is_for_api(request):
             return problem_response(503, f"{problem}.")
         return render(request, "503_task_type.html", {"problem": problem}, status=503)
+    named = request_id.get()
     if is_for_api(request):
-        return problem_response(500, "An unexpected server error occurred; see the server's log")
-    return defaults.server_error(request)
+        return problem_response(500, f"An unexpected server error occurred; see request {named} in the server's log")
+    # Without a query, as above.
+    return HttpResponse(loader.get_template("500.html").render({"request_id": named}), status=500)

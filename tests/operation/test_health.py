@@ -58,7 +58,7 @@ def test_without_workers_it_says_which_are_missing_and_how_to_start_them():
     assert answer.status_code == 503
     default = found(answer, "workers")[0]
     assert default["message"] == "default: no worker"
-    assert default["todo"] == "Start one: celery -A config worker -B -Q default"
+    assert default["todo"] == "Start one: celery -A config worker -B -n default@%h -Q default"
     assert found(answer, "scheduler")[0]["state"] == "error"
 
 
@@ -245,7 +245,7 @@ def test_doctor_says_what_production_lacks(settings, capsys):
 
 def test_administrators_see_the_same_rows_on_a_page():
     page = client_of(make_user("admin", is_superuser=True)).get("/administration/health/").content.decode()
-    assert "default: no worker" in page and "celery -A config worker -B -Q default" in page
+    assert "default: no worker" in page and "celery -A config worker -B -n default@%h -Q default" in page
     assert '<span class="badge bad">error</span>' in page
     # What asks for no action is folded: one row, however many kinds of models are missing here.
     assert page.count('<th scope="row">Models</th>') == 1 and "Ready on this machine" in page

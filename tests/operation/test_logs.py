@@ -9,10 +9,12 @@ import sys
 import pytest
 from django.conf import settings as real
 from django.test import Client
+from django.views import View
+from rest_framework.views import APIView
 
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from config.logs import JsonFormatter
+from config.logs import HidingFormatter, JsonFormatter
 from tests.factories import make_user
 
 
@@ -38,6 +40,20 @@ def test_a_line_has_the_id_that_the_answer_carries(lines):
     assert line["request_id"] == answer.headers["X-Request-ID"] and len(line["request_id"]) == 32
     assert line["message"] == "Not Found: /nowhere/" and line["level"] == "WARNING" and "job" not in line
     assert Client().get("/healthz").headers["X-Request-ID"] != line["request_id"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "view"), [("/accounts/login/", View), ("/api/v1/projects/", APIView)])
+def test_an_error_shows_the_id_that_its_line_has(lines, monkeypatch, path, view):
+    def fail(*arguments, **named):
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(view, "dispatch", fail)
+    answer = Client(raise_request_exception=False).get(path)
+    [line] = [line for line in lines if line["logger"] == "django.request"]
+    assert answer.status_code == 500 and line["request_id"] in answer.content.decode()
+    record = logging.makeLogRecord({"msg": "failed", "levelno": logging.ERROR})
+    assert HidingFormatter("%(message)s").format(record) == f"failed (request {line['request_id']})"
 
 
 @pytest.mark.django_db

@@ -154,7 +154,7 @@ def test_a_run_that_waits_long_says_for_whose_worker(client, project):
     address = reverse("run_progress", args=[run.uuid])
     assert "in the queue" not in client.get(address).content.decode()
     Job.objects.filter(pk=run.job_id).update(created_at=run.job.created_at - PATIENCE)
-    assert "No worker has asked for work in the queue cpu yet" in client.get(address).content.decode()
+    assert "No worker serves the queue cpu" in client.get(address).content.decode()
     other = suggesting.start_run(project, project.created_by, "fake", {}, wake_workers=False)
     lease = lifecycle.claim_chunk(other.job_id)
     page = client.get(address).content.decode()

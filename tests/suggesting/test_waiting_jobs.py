@@ -14,11 +14,11 @@ from django.utils import timezone
 from annotation.jobs import lifecycle
 from annotation.jobs.queues import PATIENCE, long_wait
 from annotation.machines.runs import suggesting
-from annotation.models import Chunk, Job
+from annotation.models import Chunk, Job, WorkerBeat
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
-COMMAND = "celery -A config worker -Q cpu"
+COMMAND = "celery -A config worker -n cpu@%h -Q cpu"
 
 
 @pytest.fixture
@@ -54,20 +54,21 @@ def texts_of(client, run) -> dict[str, str]:
 
 def test_a_job_that_no_worker_asked_for_says_so_everywhere(client, run):
     client.force_login(run.created_by)
-    assert not any("No worker has" in text for text in texts_of(client, run).values())
+    assert not any("No worker serves" in text for text in texts_of(client, run).values())
     pass_time(run.job)
     for place, text in texts_of(client, run).items():
-        assert "No worker has asked for work in the queue cpu yet." in text, place
+        assert "No worker serves the queue cpu." in text, place
 
 
 def test_a_job_whose_worker_died_is_shown_as_waiting_since_then(client, run):
     client.force_login(run.created_by)
     assert lifecycle.claim_chunk(run.job_id)
-    assert not any("No worker has" in text for text in texts_of(client, run).values())
+    assert not any("No worker serves" in text for text in texts_of(client, run).values())
     pass_time(run.job, timedelta(seconds=settings.CHUNK_LEASE_SECONDS) + PATIENCE * 2)
     begun = Chunk.objects.get(job=run.job, state=Chunk.State.LEASED).started_at
     for place, text in texts_of(client, run).items():
-        assert re.search(rf"in the queue cpu since [^.]*{begun:%H:%M} UTC\.", text), place
+        pattern = rf"No worker serves the queue cpu\. The last job was started at [^.]*{begun:%H:%M} UTC\."
+        assert re.search(pattern, text), place
         assert ">running<" not in text, place
     assert texts_of(client, run)["command"].startswith(f"Checker run {run.job.uuid}, queue cpu: waiting.")
 
@@ -80,6 +81,17 @@ def test_busy_workers_are_named_as_the_reason(client, run):
     for place, text in texts_of(client, run).items():
         assert "The workers of the queue cpu are busy with 1 other job." in text, place
     assert long_wait(other.job) is None
+
+
+def test_a_queue_that_a_living_worker_serves_needs_none(client, run):
+    client.force_login(run.created_by)
+    pass_time(run.job)
+    beat = WorkerBeat.objects.create(name="cpu@here", queues=["cpu", "gpu"], version="1", beat_at=timezone.now())
+    for place, text in texts_of(client, run).items():
+        assert "1 worker serves the queue cpu, but the job was not started yet." in text, place
+    assert long_wait(run.job).command == ""
+    WorkerBeat.objects.filter(pk=beat.pk).update(problem="has other migrations")
+    assert long_wait(run.job).command == COMMAND
 
 
 @pytest.mark.parametrize("is_superuser", [True, False])
@@ -97,7 +109,7 @@ def test_the_default_queue_is_started_with_its_clock(run):
     pass_time(run.job)
     said = io.StringIO()
     call_command("jobs", stdout=said)
-    assert said.getvalue().endswith("Start workers with:\n  celery -A config worker -B -Q default\n")
+    assert said.getvalue().endswith("Start workers with:\n  celery -A config worker -B -n default@%h -Q default\n")
 
 
 def test_a_job_that_waits_for_its_next_attempt_or_is_over_waits_for_no_worker(run):
@@ -115,4 +127,4 @@ def test_a_report_that_no_worker_computes_says_so(client, run):
     address = reverse("project_agreement", args=[run.project.slug])
     assert "No worker" not in client.get(address).content.decode()
     pass_time(Job.objects.get(kind=Job.Kind.REPORT))
-    assert "No worker has asked for work in the queue default" in client.get(address).content.decode()
+    assert "No worker serves the queue default" in client.get(address).content.decode()
