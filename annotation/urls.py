@@ -9,24 +9,27 @@ from annotation.demo.views import style
 from annotation.exports import views as exports
 from annotation.imports import views as imports
 from annotation.imports.claims import views as claims
+from annotation.imports.guided import views as guided
 from annotation.imports.pairs import views as pairs
 from annotation.jobs import views as jobs
 from annotation.machines import views as machines
 from annotation.machines.kinds import run_kinds
 from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
-from annotation.projects.views import projects
+from annotation.projects.views import projects, starting
 from annotation.webhooks import views as webhooks
 from annotation.work.views import label_sets, labelling, options, own_answers
 
 urlpatterns = [
     path("style/", style, name="style"),
     *projects.urlpatterns,
+    *starting.urlpatterns,
     *options.urlpatterns,
     *label_sets.urlpatterns,
     *items.urlpatterns,
     *adjudication.urlpatterns,
     *datasets.urlpatterns,
+    *guided.urlpatterns,
     *imports.urlpatterns,
     *claims.urlpatterns,
     *pairs.urlpatterns,

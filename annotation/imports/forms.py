@@ -176,7 +176,7 @@ class ColumnsForm(forms.Form):
 
     def rows(self) -> list[dict]:
         return [
-            {"column": column, "example": _examples(self.guess.seen, column)}
+            {"column": column, "examples": _examples(self.guess.seen, column)}
             | {part: self[f"{part}-{number}"] for part in COLUMN_PARTS}
             for number, column in enumerate(self.columns)
         ]
@@ -264,9 +264,9 @@ def _with_names(kind: str, column: str, name: str, rater: str, roles: Sequence[s
     return "/".join([kind, *filter(None, names)])
 
 
-def _examples(seen: Preview, column: str) -> str:
+def _examples(seen: Preview, column: str) -> list[str]:
     different = dict.fromkeys(str(row[column]) for row in seen.rows if row.get(column) not in (None, ""))
-    return " · ".join(Truncator(text).chars(60) for text in list(different)[:EXAMPLES])
+    return [Truncator(text).chars(60) for text in list(different)[:EXAMPLES]]
 
 
 class ValuesForm(forms.Form):
@@ -306,6 +306,7 @@ class ImportNowForm(forms.Form):
     some of them mean."""
 
     title = "Import"
+    is_guided = False
 
     on_judged = forms.ChoiceField(
         label="Changed rows that were already judged",
@@ -408,15 +409,18 @@ class ImportNowForm(forms.Form):
         is_other = any(treatment != self.fields[f"treat_{kind}"].initial for kind, treatment in treated.items())
         if "leave_out" in self.fields and not (cleaned.get("leave_out") or is_other):
             self.add_error("leave_out", "Nothing can be imported with bad rows: leave them out, or correct the file")
-        if cleaned.get("with_project"):
+        if self.makes_project(cleaned):
             for name, what in (("project_title", "a title"), ("task_type", "a task")):
-                if not cleaned.get(name):
+                if not cleaned.get(name) and name not in self.errors:
                     self.add_error(name, f"The project needs {what}")
             self._check_settings(cleaned)
             chosen, judges = cleaned.get("piece_set"), cleaned.get("task_type")
             if chosen and judges and self._judges_no_pieces(judges):
                 self.add_error("piece_set", "This task judges no pieces of a set: choose another task, or no set")
         return cleaned
+
+    def makes_project(self, cleaned: dict) -> bool:
+        return bool(cleaned.get("with_project"))
 
     def _judges_no_pieces(self, identifier: str) -> bool:
         try:
@@ -446,7 +450,7 @@ class ImportNowForm(forms.Form):
         return {kind: self.cleaned_data[f"treat_{kind}"] for kind in self.odd}
 
     def wish(self) -> ProjectWish | None:
-        if not self.cleaned_data.get("with_project"):
+        if not self.makes_project(self.cleaned_data):
             return None
         title = self.cleaned_data["project_title"]
         has_people = self.cleaned_data.get("with_people")

@@ -89,6 +89,7 @@ class ImportRequest:
     project: ProjectWish | None = None
     leaves_out: bool = False  # bad rows, instead of refusing the file for them
     waits: bool = False  # for another import into the data set, instead of being refused
+    is_guided: bool = False  # a step of a new study: its pages lead on to the project and its people
 
     def as_json(self) -> dict:
         return asdict(self) | {"choices": self.choices.as_json()}
@@ -104,6 +105,7 @@ class ImportRequest:
             project=ProjectWish(**wish) if wish else None,
             leaves_out=bool(stored.get("leaves_out")),
             waits=bool(stored.get("waits")),
+            is_guided=bool(stored.get("is_guided")),
         )
 
 
@@ -295,7 +297,7 @@ def with_label_set(request: ImportRequest) -> ImportRequest:
     if not known.makes_label_set or request.choices.label_set is not None:
         return request
     sources = sources_of(request)
-    name = Path(sources[0].label).name.partition(".")[0].replace("_", " ").strip()
+    name = uploads.title_of(sources[0].label)
     made = known.label_set_of(sources, options_of(request, None), name)
     return replace(request, choices=replace(request.choices, label_set=made))
 
@@ -395,6 +397,8 @@ def start(user: User, dataset: Dataset, request: ImportRequest, *, is_dry_run: b
         if not is_dry_run and not request.waits:
             # Of two at once the second sees the first.
             Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            if request.is_guided and (same := interrupted(dataset, request)):
+                return same  # a second click, or a second tab
             refuse_second(dataset)
             _refuse_same(dataset, request)
         return lifecycle.create_job(

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import islice
 
 from django.db import transaction
 
+from annotation.datasets.kinds import KIND_OF_RECORD
 from annotation.formats import FORMATS, FormatError, get_format
+from annotation.formats.records import PairRecord
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
 from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
@@ -28,10 +31,13 @@ from annotation.imports.staging import ContentPass, read_all
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Job, Project
 from annotation.projects import carried_settings, managing
+from annotation.projects.guidelines import guidelines_template
 from annotation.projects.label_sets import save_label_set
 from annotation.task_types import TaskType
 from annotation.task_types.label_sets import identifier_of
 from models_runtime.contracts import UnavailableError
+
+RECORDS_SAMPLED, SAMPLE_CHARS = 200, 300
 
 
 class ImportHandler:
@@ -42,7 +48,7 @@ class ImportHandler:
             request = _with_label_set(job, request)
             if job.parameters.get("is_dry_run"):
                 findings = importing.dry_run(request, job.dataset, progress_of(lease, "Reading the file"), lease.beat)
-                result = findings.as_json() | {"fitting": _fitting(request)}
+                result = findings.as_json() | {"fitting": _fitting(request), "sample": _sample(request)}
             else:
                 result = _stage(job, request, lease)
         except (FormatError, ImportProblem) as error:
@@ -102,6 +108,17 @@ def _fitting(request: ImportRequest) -> str | None:
         return importing.fitting_task_type(request)
     except (FormatError, ImportProblem):
         return None
+
+
+def _sample(request: ImportRequest) -> dict[str, str]:
+    """The first text of each kind, for a picture of the labelling page in a new study."""
+    found: dict[str, str] = {}
+    for record in islice(importing.records_of(request, None), RECORDS_SAMPLED) if request.is_guided else ():
+        if isinstance(record, PairRecord):
+            found = {"premise": record.premise, "hypothesis": record.hypothesis} | found
+        elif (kind := KIND_OF_RECORD.get(type(record))) and (text := getattr(record, "text", "")):
+            found.setdefault(kind.name, text)
+    return {kind: text[:SAMPLE_CHARS] for kind, text in found.items()}
 
 
 def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
@@ -189,6 +206,7 @@ def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project
             task_type=wanted.identifier,
             piece_set=wish.piece_set,
             overlap=wish.overlap,
+            guidelines=guidelines_template(wanted) if request.is_guided else "",
         )
     settings = importing.settings_in(request)
     if settings is None:

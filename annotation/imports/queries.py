@@ -58,6 +58,7 @@ class ImportResult:
     stored: dict = field(default_factory=dict)
     project_slug: str = ""
     is_refused: bool = False  # and would be again with the same choices
+    is_guided: bool = False  # a step of a new study
 
     @property
     def has_labels(self) -> bool:
@@ -120,6 +121,7 @@ def import_result(job: Job, found: dict | None = None) -> ImportResult:
         stored=found.get("labels_stored", {}),
         project_slug=found.get("project", {}).get("slug", ""),
         is_refused=_is_refused(job),
+        is_guided=bool(job.parameters.get("is_guided")),
         **{name: found[name] for name in names if name in found},
     )
 

@@ -29,6 +29,11 @@ def path_of(upload: Upload) -> Path:
     return upload.stored_at
 
 
+def title_of(file_name: str) -> str:
+    """What to call the content of a file: its name without folders, endings and underscores."""
+    return PurePosixPath(file_name).name.partition(".")[0].replace("_", " ").strip()
+
+
 def store(user: User, dataset: Dataset, file) -> Upload:
     """Write the sent file in pieces. `file` has `name` and `chunks()`, as Django's uploaded files do."""
     name = shown_name(file.name or "")

@@ -18,7 +18,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import incoming
-from annotation.access import dataset_for, job_for, may_create, may_edit_dataset
+from annotation.access import dataset_for, job_for, may_create, may_edit_dataset, visible_projects
 from annotation.formats import FORMATS, FormatError, SourceFile, detect, get_format
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
@@ -27,6 +27,9 @@ from annotation.formats.tables.mapping import LAYOUT_TITLES, Preview, preview
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
 from annotation.imports import column_mappings, importing, left_out, uploads
 from annotation.imports.forms import ColumnsForm, ImportNowForm, UploadForm, ValuesForm
+from annotation.imports.guided.forms import StudyForm
+from annotation.imports.guided.queries import after_import
+from annotation.imports.guided.tasks import picture_of, proposed_task
 from annotation.imports.importing import FileChoices, ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.queries import ImportResult, errors_as_markdown, import_result
 from annotation.jobs.queries import JobProgress, progress_of
@@ -84,44 +87,51 @@ def takes_files(view):
 def import_new(request, slug):
     dataset = dataset_for(request.user, slug, edit=True)
     form = UploadForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            stored = uploads.store_all(request.user, dataset, form.cleaned_data["files"])
-        except uploads.UploadError as error:
-            form.add_error("files", str(error))
-        else:
-            try:
-                return _after_upload(request, dataset, stored, form)
-            except (ImportProblem, FormatError) as error:
-                for upload in stored:
-                    uploads.remove(upload)
-                form.add_error(None, str(error))
-            except BaseException:
-                for upload in stored:
-                    uploads.remove(upload)
-                raise
+    if request.method == "POST" and form.is_valid() and (response := receive(request, dataset, form)):
+        return response
     context = {"dataset": dataset, "form": form, "limit": settings.UPLOAD_LIMIT // 1024**2}
     return render(request, "annotation/imports/new.html", context)
 
 
-def _after_upload(request, dataset, stored, form):
+def receive(request, dataset, form: UploadForm, *, is_guided: bool = False):
+    """Store the files and go on to the next page; None, with an error in the form, where they cannot be taken."""
+    try:
+        stored = uploads.store_all(request.user, dataset, form.cleaned_data["files"])
+    except uploads.UploadError as error:
+        return form.add_error("files", str(error))
+    try:
+        return _after_upload(request, dataset, stored, form, is_guided)
+    except BaseException as error:
+        for upload in stored:
+            uploads.remove(upload)
+        if not isinstance(error, ImportProblem | FormatError):
+            raise
+        return form.add_error(None, str(error))
+
+
+def _after_upload(request, dataset, stored, form, is_guided: bool):
     slug = form.cleaned_data["format"] or _guess_format(stored)
     encoding = form.cleaned_data["encoding"]
     if get_format(slug).needs_mapping:
         _preview(stored, encoding)  # says now what is wrong with the file
-        _remember_together(request, stored)
-        response = redirect("import_columns", slug=dataset.slug)
-        response["Location"] += f"?{_query_of(stored, encoding)}"
-        return response
+        return to_columns(request, dataset, stored, encoding, is_guided=is_guided)
     wanted = ImportRequest(
         format=slug,
         files=importing.files_of_uploads(stored),
         choices=FileChoices(
             setting=form.cleaned_data["setting"], model=form.cleaned_data["model"], treat=_treat(encoding)
         ),
+        is_guided=is_guided,
     )
     job = importing.start(request.user, dataset, wanted, is_dry_run=True)
     return redirect("import_detail", uuid=job.uuid)
+
+
+def to_columns(request, dataset, stored: list[Upload], encoding: str = "", *, is_guided: bool):
+    _remember_together(request, stored)
+    response = redirect("study_columns" if is_guided else "import_columns", slug=dataset.slug)
+    response["Location"] += f"?{_query_of(stored, encoding)}"
+    return response
 
 
 def _guess_format(stored: list[Upload]) -> str:
@@ -136,7 +146,7 @@ def _guess_format(stored: list[Upload]) -> str:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def import_columns(request, slug):
+def import_columns(request, slug, is_guided=False):
     dataset = dataset_for(request.user, slug, edit=True)
     if "files" in request.GET and request.GET["files"] not in request.session.get(TOGETHER, {}):
         messages.error(request, "These files were sent before you signed in: choose them again.")
@@ -164,6 +174,7 @@ def import_columns(request, slug):
             format=replace(guess, chosen=chosen).format,
             files=importing.files_of_uploads(stored),
             choices=FileChoices.of(chosen, treat=_treat(encoding)),
+            is_guided=is_guided,
         )
         try:
             return redirect("import_detail", importing.start(request.user, dataset, wanted, is_dry_run=True).uuid)
@@ -183,6 +194,7 @@ def import_columns(request, slug):
         "layouts": LAYOUT_TITLES,
         "files": stored,
         "query": _query_of(stored, encoding),
+        "is_guided": is_guided,
     }
     return render(request, "annotation/imports/columns.html", context)
 
@@ -262,7 +274,8 @@ def _now_form(
     request, job: Job, result: ImportResult, settings: CarriedSettings | None, data=None
 ) -> ImportNowForm | None:
     """What is asked before the real import; None where there is nothing to import."""
-    makes_project = (result.has_labels or settings is not None) and may_create(request.user)
+    is_guided = result.is_guided and may_create(request.user)
+    makes_project = is_guided or ((result.has_labels or settings is not None) and may_create(request.user))
     if not may_edit_dataset(request.user, job.dataset):
         return None
     if not (result.may_import or (result.is_sound_dry_run and makes_project)):
@@ -274,8 +287,14 @@ def _now_form(
         return None
     if fitting is None:
         return None
-    return ImportNowForm(
+    form_class, more = ImportNowForm, {}
+    if is_guided:
+        content = job.result.get("content", {})
+        fitting = (fitting if result.has_labels else "") or proposed_task(content)
+        form_class, more = StudyForm, {"content": content, "has_labels": result.has_labels}
+    return form_class(
         data,
+        **more,
         judged=result.judged_count,
         bad=result.error_count,
         odd={one["kind"]: one["kind"] in result.open_kinds for one in result.odd},
@@ -340,6 +359,7 @@ def _dry_run_before(job: Job) -> Job | None:
 def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
     settings, problem = _settings(job) if result.is_dry_run and result.is_done else (None, "")
     shown = import_result(job, result_for(request.user, job))
+    form = _now_form(request, job, result, settings, data) or _values_form(request, job, data)
     return {
         "job": job,
         "dataset": job.dataset,
@@ -351,7 +371,9 @@ def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
         "settings_options": settings.options[-1] if settings and settings.options else {},
         "settings_problem": problem,
         "left_out": not is_labelling(request.user, job) and left_out.artifact_of(job) is not None,
-        "form": _now_form(request, job, result, settings, data) or _values_form(request, job, data),
+        "form": form,
+        "next": after_import(job, result) if result.is_done and not result.is_dry_run else None,
+        "picture": picture_of(form.fitting, job) if form and form.is_guided else None,
     }
 
 
@@ -367,8 +389,11 @@ def import_start(request, uuid):
     if form is None:
         messages.error(request, "There is nothing to import here; choose a file first")
         return redirect("import_detail", uuid=uuid)
+    looked_at = ImportRequest.from_json(job.parameters)
+    if looked_at.is_guided and (made := visible_projects(request.user).filter(dataset=dataset).order_by("pk").last()):
+        messages.info(request, "This study was created already")
+        return redirect("project_detail", made.slug)
     if form.is_valid():
-        looked_at = ImportRequest.from_json(job.parameters)
         if isinstance(form, ValuesForm):
             wanted = replace(looked_at, choices=form.choices(looked_at.choices))
         else:
@@ -442,6 +467,7 @@ def import_left_out(request, uuid):
 urlpatterns = [
     path("datasets/<slug:slug>/import/", import_new, name="import_new"),
     path("datasets/<slug:slug>/import/columns/", import_columns, name="import_columns"),
+    path("studies/<slug:slug>/columns/", import_columns, {"is_guided": True}, name="study_columns"),
     path("imports/<uuid:uuid>/", import_detail, name="import_detail"),
     path("imports/<uuid:uuid>/start/", import_start, name="import_start"),
     path("imports/<uuid:uuid>/columns.json", import_mapping, name="import_mapping"),

@@ -10,8 +10,9 @@ from annotation import editing
 from annotation.markdown import render
 from annotation.models import Guideline, GuidelineAcknowledgement, Project, SettingsChange
 from annotation.projects.raters import rater_of
+from annotation.task_types import TaskType
 
-__all__ = ["NoSuchVersion", "acknowledge", "publish", "render"]
+__all__ = ["NoSuchVersion", "acknowledge", "guidelines_template", "publish", "render"]
 
 
 class NoSuchVersion(Exception):
@@ -32,6 +33,19 @@ def publish(project: Project, user, markdown: str) -> Guideline:
             versions = ({"version": version} for version in (newest.version, number))
             editing.record(user, project, SettingsChange.What.GUIDELINES, *versions)
         return Guideline.objects.create(project=project, version=number, markdown=markdown, created_by=user)
+
+
+def guidelines_template(kind: TaskType) -> str:
+    """What guidelines of a task begin with: its questions and labels, and room for examples."""
+    parts = [f"# {kind.title}", kind.summary]
+    for question in kind.asked_dimensions:
+        parts += [f"## {question.title}", question.question]
+        labels = [f"**{one.title}**" + (f": {one.hint}" if one.hint else "") for one in question.shown_labels]
+        parts.append("\n".join(f"- {label}" for label in labels))
+        if question.spans:
+            parts.append(f"Highlight: {question.spans.title[0].lower()}{question.spans.title[1:]}.")
+    parts += ["## When in doubt", "Skip an item that you cannot judge, and say why in a comment."]
+    return "\n\n".join(filter(None, parts))
 
 
 def acknowledge(project: Project, user, version: int, at: datetime | None = None) -> GuidelineAcknowledgement:

@@ -126,6 +126,12 @@ def obstacle(invitation: Invitation) -> str:
     return ""
 
 
+def pending_in(project: Project) -> list[Invitation]:
+    """Invitations into the project that can still be accepted, newest first."""
+    open_ones = Invitation.objects.filter(project=project, accepted_at=None).select_related("project", "invited_by")
+    return [one for one in open_ones.order_by("-pk") if not obstacle(one)]
+
+
 def is_for(invitation: Invitation, user: User) -> bool:
     return invitation.email.lower() == user.email.lower()
 

@@ -269,7 +269,7 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         section=TASK, exported=UNLESS_DEFAULT,
     ),
     OverlapSetting(
-        "overlap", "Judgements per item", "By different people. 0: nobody labels here.",
+        "overlap", "Judgements per item", "By different people. 0: imported labels only.",
         bounds=(0, 20), most=1000, section=JUDGEMENTS, is_public=True,
     ),
     ShareSetting(

@@ -120,6 +120,20 @@ document.addEventListener("change", (event) => {
   if (event.target.matches?.("[data-autosubmit]")) event.target.form.requestSubmit();
 });
 
+// <div data-drop="id"> takes dropped files for the file field of that id.
+for (const area of document.querySelectorAll("[data-drop]")) {
+  const isOver = (event) => {
+    event.preventDefault();
+    area.classList.toggle("is-over", event.type === "dragover");
+  };
+  area.addEventListener("dragover", isOver);
+  area.addEventListener("dragleave", isOver);
+  area.addEventListener("drop", (event) => {
+    isOver(event);
+    if (event.dataTransfer.files.length) document.getElementById(area.dataset.drop).files = event.dataTransfer.files;
+  });
+}
+
 // <input data-slug-of="id"> follows the text of that field, as a short name, until it is edited.
 const slug = document.querySelector("[data-slug-of]");
 if (slug && !slug.value) {

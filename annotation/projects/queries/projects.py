@@ -74,6 +74,10 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     return list(rows.values())
 
 
+def count_annotators(project: Project) -> int:
+    return project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count()
+
+
 def stuck_items(project: Project) -> list[Item]:
     return list(project.items.filter(state=Item.State.STUCK).order_by("position")[:STUCK_LISTED])
 

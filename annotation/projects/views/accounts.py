@@ -185,14 +185,22 @@ def link_of(request, made: Invitation) -> str:
     return request.build_absolute_uri(invitations.path_for(request.user, made))
 
 
-def announce(request, made: Invitation) -> None:
-    """Send the link and say so, or say that it has to be passed on by hand."""
-    if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))):
-        messages.success(request, f"The invitation was sent to {made.email}")
-    elif invitations.needs_key(made) and not request.user.is_superuser:
-        messages.warning(request, f"No email could be sent to {made.email}; ask an administrator to pass on the link")
-    else:
-        messages.warning(request, f"No email could be sent to {made.email}; pass on the link from the list")
+def announce(request, *invited: Invitation) -> None:
+    """Send each its link and say so, or say that it has to be passed on by hand, and by whom."""
+    said: dict[str, list[str]] = {}
+    for made in invited:
+        if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))):
+            words = "Invitation sent to {}"
+        elif invitations.needs_key(made) and not request.user.is_superuser:
+            words = "No email could be sent to {}; ask an administrator to pass on the link"
+        else:
+            words = "No email could be sent to {}; pass on the link from the list"
+        said.setdefault(words, []).append(made.email)
+    for words, emails in said.items():
+        is_sent = words.startswith("Invitation sent")
+        messages.add_message(
+            request, messages.SUCCESS if is_sent else messages.WARNING, words.format(", ".join(emails))
+        )
 
 
 urlpatterns = [

@@ -27,7 +27,7 @@ from annotation.access import (
 from annotation.editing import SharedForm, last_change, locked
 from annotation.jobs import counts
 from annotation.markdown import render as render_markdown
-from annotation.models import Invitation, Job, Membership, Project, SettingsChange, User
+from annotation.models import Invitation, Job, Project, SettingsChange, User
 from annotation.projects import cases, invitations
 from annotation.projects import guidelines as guideline_service
 from annotation.projects import managing as service
@@ -38,6 +38,7 @@ from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, Proj
 from annotation.projects.item_job import start_item_job
 from annotation.projects.queries import guidelines, members
 from annotation.projects.queries import projects as queries
+from annotation.projects.queries.next_steps import after_overview
 from annotation.projects.queries.outlook import REMOVED, former_projects
 from annotation.projects.settings import SETTINGS, changeable, in_words
 from annotation.projects.views.accounts import announce, limit_invitations, link_of
@@ -83,7 +84,7 @@ def project_new(request):
         if job.progress_total:
             messages.success(request, "Project created. Its items follow in a moment; meanwhile, invite annotators")
         else:
-            messages.success(request, "Project created. It has no items yet; Next says what to do")
+            messages.success(request, "Project created")
         return redirect("project_options" if "adapt" in request.POST else "project_detail", project.slug)
     return render(request, "annotation/projects/new.html", {"form": form, "datasets": datasets})
 
@@ -108,11 +109,12 @@ def project_detail(request, slug):
         "job": project.filled_by or project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
     }
     if RESEARCHER in roles:
-        context |= {
+        known = {"annotators": queries.count_annotators(project), "waiting": context["waiting"]}
+        context |= known | {
             "counts": row.numbers,
+            "next": after_overview(project, row, sees_labels=context["sees_labels"], **known),
             "stuck": queries.stuck_items(project),
             "runs": project.checker_runs.select_related("job").order_by("-pk")[:5],
-            "annotators": project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count(),
             "outside": queries.outside_raters(project),
             "moves": [name for name, (state, _) in MOVES.items() if project.state in service.TRANSITIONS[state]],
         }

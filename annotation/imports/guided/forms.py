@@ -1,0 +1,57 @@
+"""The step of a new study in which its task is chosen, once a dry run has read the file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from django import forms
+
+from annotation.imports.forms import ImportNowForm
+from annotation.imports.guided.tasks import fits
+from annotation.imports.importing import ProjectWish
+from annotation.projects.settings import SETTINGS
+from annotation.task_types import task_type
+
+ASKED_FIRST = ("task_type", "project_title", "overlap")
+
+
+class StudyForm(ImportNowForm):
+    """What `ImportNowForm` asks, always with a project; and how many people label each item."""
+
+    title = "What is labelled"
+    is_guided = True
+
+    def __init__(self, *args, content: Collection[str], has_labels: bool, fitting: str, **kwargs):
+        super().__init__(*args, fitting=fitting, **kwargs)
+        self.content, self.fitting = content, fitting
+        for name in ("with_project", "with_people"):
+            self.fields.pop(name, None)
+        for name in ASKED_FIRST[:2]:
+            self.fields[name].required = True
+        self.fields["task_type"].widget = forms.RadioSelect(choices=self.fields["task_type"].choices)
+        self.fields["project_title"].label = "Title"
+        self.fields["overlap"] = SETTINGS["overlap"].form_field()
+        if has_labels:
+            self.fields["overlap"].initial = 0
+
+    def tasks(self) -> tuple[list, list]:
+        """Radio buttons of the proposed task, and of the others."""
+        radios = list(self["task_type"])
+        first = [one for one in radios if one.data["value"] == self.fitting]
+        return first, [one for one in radios if one not in first]
+
+    def others(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name not in ASKED_FIRST]
+
+    def clean_task_type(self) -> str:
+        identifier = self.cleaned_data["task_type"]
+        if identifier != self.fitting and not fits(kind := task_type(identifier), self.content):
+            raise forms.ValidationError(f"The file has nothing to judge in this task (no {kind.anchor_kind})")
+        return identifier
+
+    def makes_project(self, cleaned: dict) -> bool:
+        return True
+
+    def wish(self) -> ProjectWish:
+        return replace(super().wish(), overlap=self.cleaned_data["overlap"])

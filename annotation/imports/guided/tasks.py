@@ -1,0 +1,44 @@
+"""Which tasks a file's content can be used for, before any of it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from annotation.imports.queries import KIND_TITLES, kind_name
+from annotation.models import PIECE_LINKS, Job
+from annotation.projects.draft_kinds import drafted_for
+from annotation.projects.item_making import COLLECTED_FOR
+from annotation.task_types import TaskType, current_task_types, task_type
+from annotation.work.queries.pages import panel_context
+
+PLACES = list(KIND_TITLES)  # what is made from something comes after it
+
+
+def fits(kind: TaskType, content: Collection[str]) -> bool:
+    """Whether items can be made from these kinds of content, at once or after retrieving, generating or extracting."""
+    if kind.anchor_kind in content:
+        return not kind.anchor_parent or kind.anchor_parent in content
+    drafted = drafted_for(kind)
+    return (kind.anchor_parent or COLLECTED_FOR.get(kind.anchor_kind) or (drafted and drafted.source)) in content
+
+
+def proposed_task(content: Collection[str]) -> str:
+    """The task that judges what is most derived among these kinds, such as evidence before claims; "" for none."""
+    ready = [kind for kind in current_task_types() if {kind.anchor_kind, _judged(kind)} <= {*content}]
+    ready = sorted(filter(lambda kind: fits(kind, content), ready), key=lambda kind: -PLACES.index(_judged(kind)))
+    return ready[0].identifier if ready else ""
+
+
+def _judged(kind: TaskType) -> str:
+    return PIECE_LINKS.get(kind.unit_kind, kind.unit_kind)
+
+
+def picture_of(identifier: str, job: Job) -> dict | None:
+    """What shows the labelling page of the task, with the first texts of the file; None where the task is known only
+    once the file's labels are stored."""
+    try:
+        kind = task_type(identifier)
+    except KeyError:
+        return None
+    texts = [(kind_name(name).capitalize(), text) for name, text in job.result.get("sample", {}).items()]
+    return {"texts": texts, **panel_context(kind)}

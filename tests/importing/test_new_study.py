@@ -1,0 +1,198 @@
+"""A new study without a real browser: from a dropped file to people, left and found again, bad files, a second tab."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation.jobs import lifecycle
+from annotation.models import Dataset, Guideline, Invitation, Job, Membership, Project, Upload
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+
+OWN = "claim,evidence,url\n" + "".join(
+    f"The lake {'never' if n < 3 else 'always'} freezes.,Report {n} says so.,https://news.example/{n}\n"
+    for n in range(6)
+)
+ROLES = {"role-0": "claim-evidence/claim", "role-1": "claim-evidence/evidence", "role-2": "claim-evidence/evidence_url"}
+TASK = {"task_type": "claim-evidence/six-way/1", "project_title": "Lakes", "overlap": "2"}
+RATED = "text,human,gpt_judge\n" + "".join(
+    f"Answer {n}.,{'good' if n % 2 else 'Bad'},{'good' if n % 3 else 'Bad'}\n" for n in range(12)
+)
+
+
+@pytest.fixture
+def owner():
+    return make_user("owner", is_staff=True)
+
+
+@pytest.fixture
+def client(owner):
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def drop(client, *files: tuple[str, str], address="/studies/new/", **more):
+    sent = [SimpleUploadedFile(name, data.encode()) for name, data in files]
+    return client.post(address, {"files": sent, **more})
+
+
+def look(client, response) -> Job:
+    """Check the columns as they were guessed, and let the dry run run."""
+    job = Job.objects.get(uuid=response["Location"].split("/")[2])
+    lifecycle.run_here(job)
+    job.refresh_from_db()
+    return job
+
+
+def dry_run(client, name="own_lakes.csv", data=OWN, roles=ROLES) -> Job:
+    columns = drop(client, (name, data))["Location"]
+    return look(client, client.post(columns, roles))
+
+
+def made(client, dry: Job, **changed) -> Job:
+    return look(client, client.post(f"/imports/{dry.uuid}/start/", TASK | changed))
+
+
+def test_from_a_file_to_people(client, owner):
+    response = drop(client, ("own_lakes.csv", OWN))
+    dataset = Dataset.objects.get()
+    assert (dataset.title, dataset.slug, dataset.owner) == ("own lakes", "own-lakes", owner)
+    columns = client.get(response["Location"]).content.decode()
+    assert [columns.count(f">Report {n} says so.</li>") for n in range(4)] == [1, 1, 1, 0]
+    assert "Rows with the same text in claim are one claim." in columns
+    dry = look(client, client.post(response["Location"], ROLES))
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    proposed, others = page.split("other tasks</summary>")
+    assert "Claim and evidence, six-way stance" in proposed and "fits the file" in proposed
+    assert "The lake never freezes." in proposed and "Report 0 says so." in proposed  # the picture
+    assert "Claim and evidence, three-way stance" in others and "Context that suffices to answer" in others
+    job = made(client, dry)
+    project = Project.objects.get()
+    assert (project.title, project.slug, project.overlap, project.items.count()) == ("Lakes", "lakes", 2, 6)
+    assert f'href="/projects/{project.slug}/start/">Next' in client.get(f"/imports/{job.uuid}/").content.decode()
+    page = client.get("/projects/lakes/start/").content.decode()
+    assert "- **Refutes**: The evidence shows that the claim is false." in page
+    sent = {"emails": "Ada <ada@x.example>, ben@x.example;ben@x.example\ncy@x.example", "markdown": "# Lakes"}
+    sent |= {"labels_too": "on"}
+    response = client.post("/projects/lakes/start/", sent)
+    assert response.status_code == 302, response.content.decode()
+    invited = Invitation.objects.order_by("email").values_list("email", "roles")
+    assert list(invited) == [(f"{name}@x.example", ["annotator"]) for name in ("ada", "ben", "cy")]
+    assert Guideline.objects.latest("version").markdown == "# Lakes"
+    assert project.memberships.filter(user=owner, role=Membership.Role.ANNOTATOR).exists()
+
+
+def test_each_part_is_found_again(client, owner):
+    columns = drop(client, ("lakes.csv", OWN))["Location"]
+    assert '<a href="/studies/lakes/">lakes</a>' in client.get("/studies/new/").content.decode()
+    assert client.get("/studies/lakes/")["Location"] == columns
+    again = drop(client, ("better.csv", OWN), address="/studies/lakes/file/")["Location"]
+    assert client.get("/studies/lakes/")["Location"] == again != columns
+    assert [one.file_name for one in Upload.objects.all()] == ["better.csv"]  # the first was never used
+    dry = look(client, client.post(again, ROLES))
+    assert client.get("/studies/lakes/")["Location"] == f"/imports/{dry.uuid}/"
+    made(client, dry)
+    assert client.get("/studies/lakes/")["Location"] == "/projects/lakes/"
+    assert "Begun studies" not in client.get("/studies/new/").content.decode()
+    assert "/projects/lakes/start/" in client.get("/projects/lakes/").content.decode()
+
+
+def test_several_files_are_found_again_together(client):
+    columns = drop(client, ("a.csv", OWN), ("b.csv", OWN.replace("lake", "river")))["Location"]
+    client.session.flush()
+    found = client.get("/studies/a/")["Location"] if client.session.get("_auth_user_id") else ""
+    client.force_login(Dataset.objects.get().owner)
+    found = client.get("/studies/a/")["Location"]
+    assert found == columns and "1 more with the same columns" in " ".join(client.get(found).content.decode().split())
+
+
+def test_bad_files_leave_nothing_behind(client):
+    for name, data, words in (
+        ("empty.csv", "", "empty.csv is empty"),
+        ("one.csv", "claim,claim\nA.,B.\n", "claim"),
+        ("noise.csv", "\0\1\2", ""),
+    ):
+        response = drop(client, (name, data))
+        assert response.status_code == 200 and words in response.content.decode(), name
+        assert "errorlist" in response.content.decode() or "form-errors" in response.content.decode()
+        assert not Dataset.objects.exists() and not Upload.objects.exists()
+    assert drop(client)["Content-Type"] and not Dataset.objects.exists()
+
+
+def test_bad_rows_are_left_out_or_the_file_is_replaced(client):
+    dry = dry_run(client, data=OWN + "No evidence.,,\n")
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert "1 bad row" in page and "Leave out the bad row" in page and "/studies/own-lakes/file/" in page
+    refused = client.post(f"/imports/{dry.uuid}/start/", TASK)
+    assert refused.status_code == 422 and "leave them out, or correct the file" in refused.content.decode()
+    assert made(client, dry, leave_out="on").state == "done"
+    assert Project.objects.get().items.count() == 6
+
+
+def test_a_task_that_the_file_has_nothing_for_is_refused(client):
+    dry = dry_run(client)
+    sent = TASK | {"task_type": "sufficient-context/-/1", "project_title": ""}
+    page = client.post(f"/imports/{dry.uuid}/start/", sent)
+    assert page.status_code == 422 and not Project.objects.exists()
+    assert "The file has nothing to judge in this task (no question)" in page.content.decode()
+    assert page.content.decode().count("This field is required") == 1
+
+
+def test_a_second_tab_leads_to_the_study_that_the_first_made(client):
+    dry = dry_run(client)
+    answers = [client.post(f"/imports/{dry.uuid}/start/", TASK) for _ in range(2)]
+    assert answers[0]["Location"] == answers[1]["Location"]
+    look(client, answers[0])
+    late = client.post(f"/imports/{dry.uuid}/start/", TASK | {"project_title": "Other"}, follow=True)
+    assert late.redirect_chain[0][0] == "/projects/lakes/" and "created already" in late.content.decode()
+    assert Project.objects.count() == 1
+
+
+def test_a_file_with_labels_leads_to_its_figures(client):
+    columns = drop(client, ("rated.csv", RATED))["Location"]
+    page = client.get(columns).content.decode()
+    dry = look(client, client.post(columns, as_shown(page)))
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert 'name="overlap" value="0"' in page
+    task = re.search(r'name="task_type" value="([^"]+)"[^>]*checked', page)[1]
+    job = made(client, dry, task_type=task, overlap="0")
+    assert job.state == "done", job.message
+    assert Project.objects.get().type.dimensions[0].title
+    page = client.get(f"/imports/{job.uuid}/").content.decode()
+    assert "/comparison/" in page or "/agreement/" in page
+
+
+def as_shown(page: str) -> dict[str, str]:
+    """The form of the columns, sent as it came."""
+    sent = dict(re.findall(r'name="((?:name|rater|scale)-\d)" value="([^"]*)"', page))
+    for name, options in re.findall(r'<select name="(role-\d)"(.*?)</select>', page, re.S):
+        chosen = re.search(r'value="([^"]*)" selected', options)
+        sent[name] = chosen[1] if chosen else ""
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("emails", "words"),
+    [
+        ("ada@x.example, ben", "Not an e-mail address: “ben”. Nobody was invited."),
+        ("Ada <ada@x>", "“ada@x”"),
+        (" ".join(f"p{n}@x.example" for n in range(51)), "51 addresses: invite at most 50 at once"),
+    ],
+)
+def test_wrong_addresses_are_named_and_nobody_is_invited(client, emails, words):
+    made(client, dry_run(client))
+    page = client.post("/projects/lakes/start/", {"emails": emails, "markdown": "# Other"})
+    assert words in page.content.decode() and not Invitation.objects.exists()
+    assert Guideline.objects.latest("version").markdown != "# Other"
+
+
+def test_who_was_invited_is_not_invited_twice(client):
+    made(client, dry_run(client))
+    for _ in range(2):
+        page = client.post("/projects/lakes/start/", {"emails": "ada@x.example", "markdown": "x"}, follow=True)
+    assert Invitation.objects.count() == 1
+    assert "Already invited or in the project: ada@x.example" in page.content.decode()
