@@ -68,14 +68,19 @@ class Column:
         return (self.title, self.title + LOW, self.title + HIGH) if self.interval else (self.title,)
 
 
+def columns_of(record: type[Record], **items: Callable[[Any], Filter | None]) -> tuple[Column, ...]:
+    """The columns that the fields of a record declare, in their order; a field may have several. `items` are what cells
+    of a field open, where that hangs on more than their row."""
+    return tuple(replace(column, items=items[name]) if name in items else column for name, column in _declared(record))
+
+
 @cache
-def columns_of(record: type[Record]) -> tuple[Column, ...]:
-    """The columns that the fields of a record declare, in their order; a field may have several."""
+def _declared(record: type[Record]) -> tuple[tuple[str, Column], ...]:
     hints: dict[str, Any] = {}
     for base in reversed(record.__mro__):
         hints |= get_annotations(base, eval_str=True) if issubclass(base, Record) else {}
     return tuple(
-        column if column.value else replace(column, value=name, interval=_is_figure(hints[name].__origin__))
+        (name, column if column.value else replace(column, value=name, interval=_is_figure(hints[name].__origin__)))
         for name in record.__struct_fields__
         for column in getattr(hints[name], "__metadata__", ())
         if isinstance(column, Column)

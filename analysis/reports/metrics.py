@@ -29,7 +29,7 @@ REPORTS: EntryTable[Report] = EntryTable(
         "analysis.reports.agreement.agreement.show:REPORT",
         "analysis.reports.agreement.spans.report:REPORT",
         "analysis.reports.checkers.comparison.show:REPORT",
-        "analysis.reports.people.annotators.show:REPORT",
+        "analysis.reports.people.annotators.report:REPORT",
         "analysis.reports.checkers.alternative_annotator.report:REPORT",
         "analysis.reports.checkers.calibration.report:REPORT",
         "analysis.reports.rates.prevalence.report:REPORT",

@@ -13,8 +13,9 @@ from analysis.figures.page import first_that_applies
 from analysis.figures.results import PENDING, Figure
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
-from analysis.reports.people.annotators.result import Posterior, RatedQuestion, RaterCompetence, Speed, WorkDrift
-from analysis.reports.people.annotators.show import NEXT, RULES
+from analysis.reports.people.annotators.competences import Posterior, RaterCompetence
+from analysis.reports.people.annotators.report import NEXT, RULES, RatedQuestion
+from analysis.reports.people.annotators.work_over_time import Speed, WorkDrift
 from analysis.stats import Labels, dawid_skene, mace
 from annotation.jobs import lifecycle
 from annotation.models import Job, Suggestion

@@ -15,7 +15,7 @@ from analysis.figures.tables import Table
 from analysis.models import StoredReport
 from analysis.reports.metrics import get_report
 from analysis.reports.people.annotators import work_over_time
-from analysis.reports.people.annotators.result import RatedQuestion
+from analysis.reports.people.annotators.work_over_time import WorkDrift
 from annotation.jobs import lifecycle
 from annotation.models import Decision, Job
 from tests.world.labels import items_of, make_rater, of_dimension, project_of, say
@@ -57,13 +57,11 @@ def relevance(project) -> dict:
     return of_dimension(get_report("annotators").compute(project), "relevance")
 
 
-def over_time(drift: dict, project=None) -> tuple[RatedQuestion, list]:
-    """A question with this drift, and the tables of its section."""
-    values = {"title": "Relevance", "dimension": "relevance", "level": "nominal", "undefined": "", "labels": []}
-    values |= dict.fromkeys(("n_labels", "n_labels_of_slots", "n_raters", "n_units_labelled", "n_units_shared"), 0)
-    values |= {"derived_from": None, "attention": [], "speed": {"undefined": "nothing"}, "drift": drift}
-    question = from_json(values, RatedQuestion)
-    return question, [part.grid() for part in work_over_time.drift_parts(question) if isinstance(part, Table)]
+def over_time(drift: dict) -> tuple[WorkDrift, list]:
+    """What a question says of change over time, and the tables of its section."""
+    drift = from_json(drift, WorkDrift)
+    parts = work_over_time.drift_parts("Relevance", drift)
+    return drift, [part.grid() for part in parts if isinstance(part, Table)]
 
 
 def test_a_planted_drift_is_found_in_each_persons_own_sequence(project):

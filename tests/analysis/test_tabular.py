@@ -90,7 +90,7 @@ def test_long_reasons_stand_once_below_a_text_table_and_long_texts_take_several_
     lines = as_text([table]).split("\n")
     assert max(map(len, lines[:-1])) < 80 and lines[1].endswith("Share of all labels  n")
     assert [line[-16:] for line in lines if "undefined [" in line] == ["undefined [1]  3", "undefined [1]  4"]
-    assert lines[-1] == f"  [1] {reason}".rstrip() and " ".join(" ".join(lines).split()).count("of many words") == 10
+    assert lines[-1].strip() == f"[1] {reason}".strip() and " ".join(lines).count("many") == 10
     assert "undefined: 50 % {x}" in as_text([ODD])
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
+from analysis.figures.results import Record
+from analysis.figures.tables import Column
 from analysis.figures.tabular import Person
 from analysis.sources.outline import SLOT
 
@@ -47,6 +49,13 @@ def public_name(row: _Row) -> str:
     return row.name if getattr(row, "kind", PERSON) == CHECKER else row.id
 
 
-def rater_cell(row: _Row) -> Person:
-    """A rater in a table: on pages by name."""
-    return Person(row.name, public_name(row))
+def rater_cell(row: _Row) -> Person | str:
+    """A rater in a table: on pages by name. Without an id, all of them."""
+    return Person(row.name, public_name(row)) if row.id else row.name
+
+
+class RaterRow(Record):
+    """What a table says of a rater, with the rater in its first column."""
+
+    id: Annotated[str, Column("Annotator", rater_cell)]
+    name: str

@@ -8,8 +8,7 @@ from analysis.figures.items import Items
 from analysis.figures.results import Ends, Figure, number
 from analysis.reports.common import REFERENCES
 from analysis.reports.estimates import ends
-from analysis.reports.people.annotators.known_answers import FAILED, METHODS, RIGHT
-from analysis.reports.people.annotators.result import Attention, RaterAttention
+from analysis.reports.people.annotators.known_answers import FAILED, METHODS, RIGHT, Attention, RaterAttention
 from analysis.sources.base import Source
 from analysis.stats import wilson_interval
 from annotation.task_types import Dimension

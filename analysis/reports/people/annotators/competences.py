@@ -2,21 +2,93 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Filter
 from analysis.figures.page import Counts, Part, Text
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
-from analysis.figures.results import Figure
+from analysis.figures.results import Figure, NamedLabel, Record, ReportedQuestion
 from analysis.figures.tables import Column, Table, columns_of
-from analysis.reports.labels.raters import CHECKER, public_name, rater_cell
-from analysis.reports.people.annotators.result import Annotators, CompetenceModel, RatedQuestion, RaterCompetence
+from analysis.reports.labels.raters import CHECKER, RaterRow, public_name, rater_cell
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import listed
 
 DRAWN_PEOPLE = 30  # more would fit no page; the table has them
-MEASURES = (("agreement", "Agreement with others"), ("dawid_skene", "Dawid-Skene"), ("mace", "MACE"))
+# A person who shares fewer units with others gets no competence: it would be read off a handful of labels.
+MIN_SHARED = 10
 
 
-def labelled_by(question: RatedQuestion, row: RaterCompetence, label: str = "", **units: str) -> Filter:
+class CompetenceModel(Record):
+    """A model of who errs how; `prevalence` says how often each label is true."""
+
+    name: str
+    title: Annotated[str, Column("Model")]
+    prevalence: list[Figure]
+    log_likelihood: float | None
+    n_iterations: Annotated[int, Column("Iterations")]
+    converged: Annotated[bool, Column("Converged", lambda row: "yes" if row.converged else "no")]
+    n_resamples: Annotated[int, Column("Resamples")]
+    n_clusters: int | None
+
+
+class RaterCompetence(RaterRow):
+    """`confusion` are the chances by Dawid-Skene of each label (columns) where another is true (rows), with their ends;
+    `counts` the labels given, by the most probable label of their unit."""
+
+    kind: Annotated[str, Column("Kind")]
+    n_labels: Annotated[int, Column("Labels")]
+    n_shared: Annotated[int, Column("Shared units")]
+    n_against: Annotated[int, Column("Against the majority")]
+    agreement: Annotated[Figure, Column("Agreement with others")]
+    dawid_skene: Annotated[Figure, Column("Dawid-Skene")]
+    mace: Annotated[Figure, Column("MACE")]
+    confusion: list[list[float | None]]
+    confusion_ends: list[list[list[float] | None]]
+    counts: list[list[int]]
+
+
+class UnitPosterior(Record):
+    unit: str
+    votes: list[int]
+    dawid_skene: list[float]
+    mace: list[float]
+    label: str
+    majority: str
+
+
+class Posterior(Record):
+    """What the models make of units: how many stay open, are outvoted, or get different labels by the models."""
+
+    n_units: int
+    n_uncertain: int
+    n_outvoted: int
+    n_models: int
+    n_tied: int
+    units: list[UnitPosterior]
+    n_not_listed: int
+
+
+class RatedLabels(ReportedQuestion):
+    """What the models say of one question."""
+
+    level: str
+    labels: list[NamedLabel]
+    n_labels: int
+    n_labels_of_slots: int
+    n_raters: int
+    n_units_labelled: int
+    n_units_shared: int
+    undefined: str
+    models: list[CompetenceModel] = []
+    raters: list[RaterCompetence] = []
+    n_raters_not_listed: int = 0
+    posterior: Posterior | None = None
+
+
+MEASURES = tuple(column for column in columns_of(RaterCompetence) if column.interval)
+
+
+def labelled_by(question: RatedLabels, row: RaterCompetence, label: str = "", **units: str) -> Filter:
     """Units that the person labelled, or gave one label; of these those with `units`, by what follows the question in
     the column's name. Labels of a checker are columns of units, those of people judgements."""
     slug = question.dimension
@@ -28,13 +100,13 @@ def labelled_by(question: RatedQuestion, row: RaterCompetence, label: str = "", 
     return Filter(conditions, ({RATER: row.id, DIMENSION: slug, **condition, COUNTS: COUNTED},))
 
 
-def against_majority(question: RatedQuestion, row: RaterCompetence) -> Filter:
+def against_majority(question: RatedLabels, row: RaterCompetence) -> Filter:
     if row.kind == CHECKER:
         return Filter({f"{question.dimension}.against.{row.id}": "yes"})
     return Filter(judgements=({RATER: row.id, DIMENSION: question.dimension, "against": "yes", COUNTS: COUNTED},))
 
 
-def counted(question: RatedQuestion) -> Counts:
+def counted(question: RatedLabels) -> Counts:
     slug = question.dimension
     rows = [
         ("labels", question.n_labels, None),
@@ -55,10 +127,10 @@ def counted(question: RatedQuestion) -> Counts:
     return Counts(rows)
 
 
-def raters(result: Annotators, question: RatedQuestion) -> Table:
+def raters(question: RatedLabels) -> Table:
     note = (
         "Against the majority: units whose majority label, their own label included, differs from theirs; ties do not "
-        f"count. An annotator who shares fewer than {result.min_shared} units with others gets no competence. "
+        f"count. An annotator who shares fewer than {MIN_SHARED} units with others gets no competence. "
         f"{' '.join(map(_resamples, question.models))}"
     )
     without: dict[str, list[str]] = {}
@@ -70,14 +142,12 @@ def raters(result: Annotators, question: RatedQuestion) -> Table:
         note += f" {question.n_raters_not_listed:,} more, who share fewer units, are not listed."
     return Table(
         f"{question.title}: annotators",
-        [
-            Column("Annotator", rater_cell),
-            Column("Kind", "kind"),
-            Column("Labels", "n_labels", items=lambda row: labelled_by(question, row)),
-            Column("Shared units", "n_shared", items=lambda row: labelled_by(question, row, shared="yes")),
-            Column("Against the majority", "n_against", items=lambda row: against_majority(question, row)),
-            *(Column(title, lambda row, name=name: getattr(row, name), interval=True) for name, title in MEASURES),
-        ],
+        columns_of(
+            RaterCompetence,
+            n_labels=lambda row: labelled_by(question, row),
+            n_shared=lambda row: labelled_by(question, row, shared="yes"),
+            n_against=lambda row: against_majority(question, row),
+        ),
         question.raters,
         note,
     )
@@ -88,7 +158,7 @@ def _resamples(model: CompetenceModel) -> str:
     return f"{model.title}: intervals from {n_of(model.n_resamples, 'resamples')}{clusters}."
 
 
-def models(question: RatedQuestion) -> list[Part]:
+def models(question: RatedLabels) -> list[Part]:
     places = list(enumerate(question.labels))
     return [
         Table(
@@ -110,7 +180,7 @@ def models(question: RatedQuestion) -> list[Part]:
     ]
 
 
-def confusions(question: RatedQuestion) -> list[Part]:
+def confusions(question: RatedLabels) -> list[Part]:
     """What each of them says where which label is true; a row is a rater and the place of a true label."""
 
     def share(column: int):
@@ -165,7 +235,7 @@ def confusions(question: RatedQuestion) -> list[Part]:
     ]
 
 
-def units(question: RatedQuestion) -> list[Part]:
+def units(question: RatedLabels) -> list[Part]:
     posterior = question.posterior
     left = f"{n_of(posterior.n_not_listed, 'more labelled units')}; the command lists all of them with --units all."
     titles = {label.label: label.title for label in question.labels}
@@ -190,7 +260,7 @@ def units(question: RatedQuestion) -> list[Part]:
     ]
 
 
-def picture(result: Annotators, question: RatedQuestion) -> Intervals | None:
+def picture(project: str, question: RatedLabels) -> Intervals | None:
     if not question.raters:
         return None
     rows = question.raters[:DRAWN_PEOPLE]
@@ -201,7 +271,7 @@ def picture(result: Annotators, question: RatedQuestion) -> Intervals | None:
         name=picture_name("competence", question.dimension),
         title=f"{question.title}: each annotator compared with the others",
         caption=(
-            f"{result.project}: {n_of(question.n_labels, 'labels')} of {n_of(question.n_units_shared, 'units')} with "
+            f"{project}: {n_of(question.n_labels, 'labels')} of {n_of(question.n_units_shared, 'units')} with "
             f"two or more.{most} Share of equal labels, and competence by Dawid-Skene (chance to give the true label) "
             f"and MACE (chance to know it). Lines are 95 % bootstrap intervals over {drawn}."
         ),
@@ -209,13 +279,13 @@ def picture(result: Annotators, question: RatedQuestion) -> Intervals | None:
         items=tuple(
             IntervalRow.of_figure(
                 public_name(row),
-                getattr(row, name),
+                measure.value(row),
                 labelled_by(question, row, shared="yes") if row.n_shared else None,
-                series=title,
+                series=measure.title,
                 n=row.n_shared,
             )
             for row in rows
-            for name, title in MEASURES
+            for measure in MEASURES
         ),
         values=Axis("Share of labels", 0, 1),
         rows_title="Annotator",

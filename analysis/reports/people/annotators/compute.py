@@ -16,17 +16,15 @@ from analysis.reports.labels.judgements import ROW, add_judgements, new_items
 from analysis.reports.labels.raters import CHECKER, NO_PEOPLE, NamedRater, people_of
 from analysis.reports.people.annotators import drift, speed
 from analysis.reports.people.annotators.attention import attention, known_answers
-from analysis.reports.people.annotators.known_answers import FAILED, KNOWN, RIGHT
-from analysis.reports.people.annotators.result import (
-    Annotators,
+from analysis.reports.people.annotators.competences import (
+    MIN_SHARED,
     CompetenceModel,
     Posterior,
-    RatedQuestion,
     RaterCompetence,
-    RunAsRater,
     UnitPosterior,
 )
-from analysis.reports.people.annotators.show import MIN_SHARED
+from analysis.reports.people.annotators.known_answers import FAILED, KNOWN, RIGHT
+from analysis.reports.people.annotators.report import Annotators, RatedQuestion, RunAsRater
 from analysis.reports.words.numbers import n_of
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.outline import SLOT, Run

@@ -7,8 +7,14 @@ import pandas as pd
 from analysis.figures.results import PENDING, Figure
 from analysis.reports.effects import to_effect
 from analysis.reports.estimates import cluster_codes, to_figure
-from analysis.reports.people.annotators.result import Block, RaterDrift, VersionAgreement, WorkDrift
-from analysis.reports.people.annotators.work_over_time import BLOCK_TITLES, MIN_ANSWERS
+from analysis.reports.people.annotators.work_over_time import (
+    BLOCK_TITLES,
+    MIN_ANSWERS,
+    Block,
+    RaterDrift,
+    VersionAgreement,
+    WorkDrift,
+)
 from analysis.stats import Labels, change, clustered_effect, drift, mean_share, shares_of_others
 from annotation.task_types import Dimension
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from analysis.figures.items import DIMENSION, RATER, Filter
 from analysis.figures.page import Counts, Part
-from analysis.figures.tables import Column, Table
+from analysis.figures.results import Figure, Record, ReportedQuestion
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import REFERENCES
-from analysis.reports.labels.raters import rater_cell
-from analysis.reports.people.annotators.result import Attention, RatedQuestion, RaterAttention
+from analysis.reports.labels.raters import RaterRow
 
 METHODS = ("imported", "adjudicated")
 # Of a label whose unit has a known answer: values of the column `<method>.known` of judgements.
@@ -15,11 +17,24 @@ RIGHT, FAILED = "right", "failed"
 KNOWN = "known"  # the part of the judgements that counts everybody's last labels
 
 
-def parts(question: RatedQuestion) -> list[Part]:
-    return [part for group in question.attention for part in _parts(question, group)]
+class RaterAttention(RaterRow):
+    n: Annotated[int, Column("Answers")]
+    n_right: Annotated[int, Column("Correct")]
+    n_failed: Annotated[int, Column("Failed")]
+    share: Annotated[Figure, Column("Share correct")]
 
 
-def _parts(question: RatedQuestion, group: Attention) -> list[Part]:
+class Attention(Record):
+    method: str
+    n_units: int
+    people: list[RaterAttention]
+
+
+def parts(question: ReportedQuestion, attention: list[Attention]) -> list[Part]:
+    return [part for group in attention for part in _parts(question, group)]
+
+
+def _parts(question: ReportedQuestion, group: Attention) -> list[Part]:
     method, slug = group.method, question.dimension
     with_known = {f"{slug}.known.{method}": "yes"}
 
@@ -39,22 +54,16 @@ def _parts(question: RatedQuestion, group: Attention) -> list[Part]:
         Counts([(f"units with a known answer, {REFERENCES[method].lower()}", group.n_units, Filter(with_known))]),
         Table(
             f"{question.title}: known answers, {REFERENCES[method].lower()}",
-            [
-                Column("Annotator", rater_cell),
-                Column("Answers", "n", items=answers(RIGHT, FAILED)),
-                Column("Correct", "n_right", items=answers(RIGHT)),
-                Column("Failed", "n_failed", items=answers(FAILED)),
-                Column("Share correct", "share", interval=True),
-            ],
+            columns_of(RaterAttention, n=answers(RIGHT, FAILED), n_right=answers(RIGHT), n_failed=answers(FAILED)),
             group.people,
             note,
         ),
     ]
 
 
-def methods(questions: list[RatedQuestion]) -> str:
+def methods(attention: list[Attention]) -> str:
     """What was done with known answers, for a paper; empty where there are none."""
-    kinds = {group.method for question in questions for group in question.attention}
+    kinds = {group.method for group in attention}
     if not kinds:
         return ""
     named = " and ".join(REFERENCES[method].lower() for method in METHODS if method in kinds)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.figures.results import PENDING, Figure, number
 from analysis.reports.estimates import to_figure
-from analysis.reports.people.annotators.result import RaterSpeed, Speed, SpeedQuarter, WithinFigure
+from analysis.reports.people.annotators.work_over_time import RaterSpeed, Speed, SpeedQuarter, WithinFigure
 from analysis.stats import Labels, mean_share, shares_of_others, spearman
 from annotation.task_types import Dimension
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from analysis.figures.page import Part, Text
-from analysis.figures.results import Figure
+from analysis.figures.results import EffectFigure, Figure, Record
 from analysis.figures.tables import Column, Table, columns_of
-from analysis.reports.labels.raters import rater_cell
-from analysis.reports.people.annotators.result import RatedQuestion, SpeedQuarter, VersionAgreement, WorkDrift
+from analysis.reports.labels.raters import RaterRow
 from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.reports.words.sentences import sentences
 
@@ -18,16 +19,85 @@ BLOCK_TITLES = ("first quarter", "second quarter", "third quarter", "last quarte
 EVERYBODY = "all, within each annotator"
 
 
-def speed_parts(question: RatedQuestion) -> list[Part]:
-    speed, title = question.speed, question.title
+class WithinFigure(Figure):
+    title: str
+
+
+class SpeedQuarter(Record):
+    title: Annotated[str, Column("Quarter of each person's answers"), Column("Answers", "agreement.n_pairable")]
+    median: Annotated[float | None, Column("Median seconds")]
+    agreement: Annotated[Figure, Column("Agreement with others")]
+
+
+class RaterSpeed(RaterRow):
+    """Of one annotator, or within all of them."""
+
+    n: Annotated[int, Column("Answers")]
+    median: Annotated[float | None, Column("Median seconds")]
+    agreement: Annotated[Figure | None, Column("Agreement with others")]
+    spearman: Annotated[Figure, Column("Spearman with time")]
+
+
+class Speed(Record):
+    n: int = 0
+    n_untimed: int = 0
+    undefined: str
+    quarters: list[SpeedQuarter] = []
+    within: WithinFigure | None = None
+    raters: list[RaterSpeed] = []
+
+
+def _block(place: int) -> Column:
+    def agreement(row: RaterDrift) -> Figure | None:
+        return row.blocks[place] if place < len(row.blocks) else None  # a short sequence lacks some
+
+    return Column(BLOCK_TITLES[place].capitalize(), agreement, interval=True)
+
+
+class RaterDrift(RaterRow):
+    """Of one annotator, or within all of them."""
+
+    n: Annotated[int, Column("Answers")]
+    blocks: Annotated[list[Figure], *map(_block, range(len(BLOCK_TITLES)))]
+    trend: Annotated[EffectFigure, Column("Change"), Column("p", "trend.p_value")]
+
+
+class Block(Record):
+    title: str
+    agreement: Figure
+
+
+class VersionAgreement(Record):
+    version: Annotated[int, Column("Version", lambda row: str(row.version))]
+    n: Annotated[int, Column("Answers")]
+    agreement: Annotated[Figure, Column("Agreement with others")]
+    change: Annotated[
+        EffectFigure | None,
+        Column("Change from the previous version"),
+        Column("p", lambda row: row.change.p_value if row.change else None),
+    ]
+
+
+class WorkDrift(Record):
+    n: int = 0
+    n_undated: int = 0
+    min_answers: int
+    people: list[RaterDrift] = []
+    n_few: int = 0
+    undefined: str
+    blocks: list[Block] = []
+    within: EffectFigure | None = None
+    versions: list[VersionAgreement] = []
+
+
+def speed_parts(title: str, speed: Speed) -> list[Part]:
     if speed.undefined:
         return [Text(f"{speed.undefined[0].upper()}{speed.undefined[1:]}.")]
+    n = speed.within.n_pairable
+    within = RaterSpeed(id="", name=EVERYBODY, n=n, median=None, agreement=None, spearman=speed.within)
     untimed = left_out(speed.n_untimed, "answers without a time")
     return [
-        Text(
-            f"{speed.within.title}: {speed.within.written()} (n = {speed.within.n_pairable:,}). Below 0, slower "
-            "answers agree less."
-        ),
+        Text(f"{speed.within.title}: {speed.within.written()} (n = {n:,}). Below 0, slower answers agree less."),
         Table(
             f"{title}: agreement by speed",
             columns_of(SpeedQuarter),
@@ -35,16 +105,8 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
         ),
         Table(
             f"{title}: correlation of time with agreement",
-            [
-                Column("Annotator", lambda row: rater_cell(row) if row is not speed else EVERYBODY),
-                Column("Answers", lambda row: row.n if row is not speed else speed.within.n_pairable),
-                Column("Median seconds", lambda row: row.median if row is not speed else None),
-                Column("Agreement with others", lambda row: row.agreement if row is not speed else None, interval=True),
-                Column(
-                    "Spearman with time", lambda row: row.spearman if row is not speed else speed.within, interval=True
-                ),
-            ],
-            [speed, *speed.raters],
+            columns_of(RaterSpeed),
+            [within, *speed.raters],
             sentences(
                 "Time is active time, idle time excluded.",
                 untimed,
@@ -54,35 +116,17 @@ def speed_parts(question: RatedQuestion) -> list[Part]:
     ]
 
 
-def drift_parts(question: RatedQuestion) -> list[Part]:
-    drift, title = question.drift, question.title
+def drift_parts(title: str, drift: WorkDrift) -> list[Part]:
     if drift.undefined:
         return [Text(f"{drift.undefined[0].upper()}{drift.undefined[1:]}.")]
-
-    def block(place: int):
-        def agreement(row) -> Figure | None:
-            blocks = [one.agreement for one in drift.blocks] if row is drift else row.blocks
-            return blocks[place] if place < len(blocks) else None  # a short sequence lacks some
-
-        return agreement
-
-    def trend(row):
-        return drift.within if row is drift else row.trend
-
+    blocks = [one.agreement for one in drift.blocks]
+    n = sum(one.n_pairable for one in blocks)
+    within = RaterDrift(id="", name=EVERYBODY, n=n, blocks=blocks, trend=drift.within)
     return [
         Table(
             f"{title}: agreement with others over time",
-            [
-                Column("Annotator", lambda row: EVERYBODY if row is drift else rater_cell(row)),
-                Column(
-                    "Answers",
-                    lambda row: sum(one.agreement.n_pairable for one in drift.blocks) if row is drift else row.n,
-                ),
-                *(Column(name.capitalize(), block(place), interval=True) for place, name in enumerate(BLOCK_TITLES)),
-                Column("Change", trend, interval=True),
-                Column("p", lambda row: trend(row).p_value),
-            ],
-            [drift, *drift.people],
+            columns_of(RaterDrift),
+            [within, *drift.people],
             _note(drift),
         ),
         Table(
@@ -117,10 +161,10 @@ def _note(drift: WorkDrift) -> str:
     return sentences(note, left_out(drift.n_undated, "answers with an unknown time"))
 
 
-def methods(questions: list[RatedQuestion], clusters_are: tuple[str, str]) -> str:
+def methods(drifts: list[WorkDrift], clusters_are: tuple[str, str]) -> str:
     """What was done about change over time, for a paper; empty where no moments are known. `clusters_are` one, and
     several."""
-    drifts = [question.drift for question in questions if not question.drift.undefined]
+    drifts = [one for one in drifts if not one.undefined]
     if not drifts:
         return ""
     versions = (

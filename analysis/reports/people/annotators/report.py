@@ -1,4 +1,4 @@
-"""The page on annotators: whom to trust how far."""
+"""The report on annotators: whom to trust how far."""
 
 from __future__ import annotations
 
@@ -6,53 +6,76 @@ from dataclasses import replace
 
 from analysis.figures.page import Answer, Page, Rule, Section, Text, first_sentence, first_that_applies
 from analysis.figures.pictures import Intervals
+from analysis.figures.results import Record, Result
 from analysis.reports.common import TOUCHED
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import public_name
 from analysis.reports.options import Option
 from analysis.reports.people.annotators import competences, known_answers, work_over_time
-from analysis.reports.people.annotators.result import Annotators, RatedQuestion, RaterCompetence
+from analysis.reports.people.annotators.competences import MIN_SHARED, RatedLabels, RaterCompetence
+from analysis.reports.people.annotators.known_answers import Attention
+from analysis.reports.people.annotators.work_over_time import Speed, WorkDrift
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, listed, sentences
 
 CHECKERS = {"without": "People only", "with": "People, and the newest run of each checker"}
 UNITS = {"uncertain": "the most uncertain", "all": "all"}
-# A person who shares fewer units with others gets no competence: it would be read off a handful of labels.
-MIN_SHARED = 10
 MOST_NAMED = 5
 
 
+class RunAsRater(Record):
+    uuid: str
+    checker: str
+    version: str
+
+
+class RatedQuestion(RatedLabels):
+    speed: Speed
+    drift: WorkDrift
+    attention: list[Attention]
+
+
+class Annotators(Result):
+    checkers: str
+    runs: list[RunAsRater]
+    units: str
+    touched: bool
+    min_shared: int
+    certain: float
+    n_units: int
+    n_labels_touched: int
+    dimensions: list[RatedQuestion]
+
+
 def page(result: Annotators) -> Page:
-    pictures = {question.dimension: competences.picture(result, question) for question in result.dimensions}
+    pictures = {question.dimension: competences.picture(result.project, question) for question in result.dimensions}
     return Page(
         answer=_answer(result, next((one for one in pictures.values() if one), None)),
         sections=[
-            section
-            for question in result.dimensions
-            for section in _sections(result, question, pictures[question.dimension])
+            section for question in result.dimensions for section in _sections(question, pictures[question.dimension])
         ],
         notes=[_with_runs(result)] if result.runs else [],
     )
 
 
-def _sections(result: Annotators, question: RatedQuestion, picture: Intervals | None) -> list[Section]:
+def _sections(question: RatedQuestion, picture: Intervals | None) -> list[Section]:
     title = question.title
     head = [competences.counted(question), Text(DERIVED_NOTE) if question.derived_from else None]
     if question.undefined:
         sections = [Section(title, [*head, Text(f"Undefined: {question.undefined}.")])]
     else:
         sections = [
-            Section(title, [*head, competences.raters(result, question), picture]),
+            Section(title, [*head, competences.raters(question), picture]),
             Section(f"{title}: share of each true label", competences.models(question)),
             Section(f"{title}: confusion tables", competences.confusions(question)),
             Section(f"{title}: the most uncertain units", competences.units(question)),
         ]
     return [
         *sections,
-        Section(f"{title}: speed", work_over_time.speed_parts(question)),
-        Section(f"{title}: over time", work_over_time.drift_parts(question)),
-        Section(f"{title}: known answers", known_answers.parts(question)),
+        Section(f"{title}: speed", work_over_time.speed_parts(title, question.speed)),
+        Section(f"{title}: over time", work_over_time.drift_parts(title, question.drift)),
+        Section(f"{title}: known answers", known_answers.parts(question, question.attention)),
     ]
 
 
@@ -192,8 +215,8 @@ def methods(result: Annotators) -> str:
         "Speed is active time per answer, in quarters of each person's own answers."
         if any(not question.speed.undefined for question in result.dimensions)
         else "",
-        work_over_time.methods(result.dimensions, clusters_of(result)),
-        known_answers.methods(result.dimensions),
+        work_over_time.methods([question.drift for question in result.dimensions], clusters_of(result)),
+        known_answers.methods([one for question in result.dimensions for one in question.attention]),
     )
     if not models:
         reasons = listed(list(dict.fromkeys(question.undefined for question in result.dimensions)))
