@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from .demo import ROOT, START_SECONDS, free_port, heed_every_signal, processes_o
 
 pytestmark = pytest.mark.slow
 
-BLOCK = re.compile(r"^```(?:sh|bash|shell|console)\b *(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+BLOCK = re.compile(r"^ *```(?:sh|bash|shell|console)\b *(.*)\n((?:.*\n)*?) *```$", re.MULTILINE)
 DOCUMENTS = [
     "README.md",
     "CONTRIBUTING.md",
@@ -28,6 +29,7 @@ DOCUMENTS = [
 ]
 # `.ci/run` begins with it; and the demo is running already.
 INSTEAD = {"make test": "make -n test", "make demo": "make -n demo"}
+STUDY = "docs/how-to/commands.md"
 # What PostgreSQL could do otherwise: exports and reports are tested on it one by one.
 WRITES = re.compile("import_dataset|run_checker")
 
@@ -44,7 +46,11 @@ def blocks() -> list[Block]:
     for name in DOCUMENTS:
         text = (ROOT / name).read_text("utf-8")
         for match in BLOCK.finditer(text):
-            found.append(Block(f"{name}:{text.count(chr(10), 0, match.start()) + 1}", match[1].strip(), match[2]))
+            found.append(
+                Block(
+                    f"{name}:{text.count(chr(10), 0, match.start()) + 1}", match[1].strip(), textwrap.dedent(match[2])
+                )
+            )
     return found
 
 
@@ -123,8 +129,8 @@ def database_of(kind: str, variables: dict[str, str]):
 @pytest.mark.parametrize("block", HERE, ids=lambda block: block.place)
 def test_commands_work_as_printed_beside_the_demo(clone, block):
     folder, variables = clone
-    if "DATABASE_URL" in variables and not (block.place.startswith("README.md") and WRITES.search(block.commands)):
-        pytest.skip("on PostgreSQL what the README's way writes is enough")
+    if "DATABASE_URL" in variables and not (block.place.startswith(STUDY) and WRITES.search(block.commands)):
+        pytest.skip("on PostgreSQL what the steps of a study write is enough")
     commands = "\n".join(INSTEAD.get(line.partition("#")[0].strip(), line) for line in block.commands.splitlines())
     done = subprocess.run(
         ["bash", "-e", "-u", "-x", "-o", "pipefail", "-c", commands],
@@ -163,5 +169,6 @@ def test_every_block_can_be_parsed_and_names_commands_that_there_are(block):
         assert (ROOT / ".venv" / "bin" / program).exists()
 
 
-def test_the_readme_is_mostly_run():
-    assert len([block for block in HERE if block.place.startswith("README.md")]) >= 5
+def test_the_steps_of_a_study_are_run():
+    assert len([block for block in HERE if block.place.startswith(STUDY)]) >= 4
+    assert len([block for block in HERE if block.place.startswith(("README.md", "docs/tutorials/"))]) >= 5

@@ -187,7 +187,7 @@ def link_of(request, made: Invitation) -> str:
 
 def announce(request, *invited: Invitation) -> None:
     """Send each its link and say so, or say that it has to be passed on by hand, and by whom."""
-    said: dict[str, list[str]] = {}
+    sent: dict[str, list[str]] = {}
     for made in invited:
         if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))):
             words = "Invitation sent to {}"
@@ -195,8 +195,8 @@ def announce(request, *invited: Invitation) -> None:
             words = "No email could be sent to {}; ask an administrator to pass on the link"
         else:
             words = "No email could be sent to {}; pass on the link from the list"
-        said.setdefault(words, []).append(made.email)
-    for words, emails in said.items():
+        sent.setdefault(words, []).append(made.email)
+    for words, emails in sent.items():
         is_sent = words.startswith("Invitation sent")
         messages.add_message(
             request, messages.SUCCESS if is_sent else messages.WARNING, words.format(", ".join(emails))
