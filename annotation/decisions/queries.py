@@ -1,10 +1,11 @@
 """Reads about a project's items: the list with its filters, and one item with all answers."""
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.functional import cached_property
 
 from annotation.decisions.moments import DECISION_ORDER
@@ -21,19 +22,28 @@ from annotation.models import (
     Suggestion,
     Unit,
 )
-from annotation.projects import cases
+from annotation.projects import cases, searching
 from annotation.task_types import Dimension, TaskType
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.contents import UNIT_TEXTS
 from annotation.work.stuck import WhyStuck, why_stuck
 
 
-def _with(state: str):
-    return lambda items: items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"), state=state)))
+def _open(items):
+    return items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"), state=Assignment.State.OPEN)))
 
 
-def _flagged(items):
-    return items.filter(pk__in=Assignment.objects.filter(is_flagged=True).values("item"))
+def _through(**of_assignment):
+    """By assignments that are few compared with items."""
+    return lambda items: items.filter(pk__in=Assignment.objects.filter(**of_assignment).values("item"))
+
+
+# Filters of the list that go through assignments, with what these have.
+FEW = {
+    "taken": {"state": Assignment.State.LEASED},
+    "skipped": {"state": Assignment.State.SKIPPED},
+    "flagged": {"is_flagged": True},
+}
 
 
 def _judged(items):
@@ -44,11 +54,11 @@ def _judged(items):
 # What the list can be narrowed to: name in the address -> (title, narrowing). Nothing else is accepted.
 FILTERS = {
     "": ("All items", lambda items: items),
-    "open": ("Waiting for judgements", _with(Assignment.State.OPEN)),
-    "taken": ("Assigned now", _with(Assignment.State.LEASED)),
+    "open": ("Waiting for judgements", _open),
+    "taken": ("Assigned now", _through(**FEW["taken"])),
     "judged": ("Fully judged", _judged),
-    "skipped": ("Skipped", _with(Assignment.State.SKIPPED)),
-    "flagged": ("Flagged", _flagged),
+    "skipped": ("Skipped", _through(**FEW["skipped"])),
+    "flagged": ("Flagged", _through(**FEW["flagged"])),
     "stuck": ("Stuck: no annotator left", lambda items: items.filter(state=Item.State.STUCK)),
     "retired": ("Retired", lambda items: items.filter(state=Item.State.RETIRED)),
     "empty": ("Nothing to judge", lambda items: items.filter(unit_count=0)),
@@ -61,8 +71,16 @@ LABEL_FILTERS = {
 }
 
 
-def find_items(project: Project, *, filter: str = "", search: str = "", searches_keys: bool = True) -> QuerySet[Item]:
-    """Items in the order of work, those with `search` in their title or, if `searches_keys`, their key.
+def find_items(
+    project: Project,
+    *,
+    filter: str = "",
+    search: str = "",
+    searches_keys: bool = True,
+    among: Collection[int] | None = None,
+) -> QuerySet[Item]:
+    """Items in the order of work, those with `search` in their title or, if `searches_keys`, their key; or if they are
+    known already, those of `among`.
 
     `filter` is a name of FILTERS or LABEL_FILTERS (KeyError otherwise).
     """
@@ -71,25 +89,29 @@ def find_items(project: Project, *, filter: str = "", search: str = "", searches
         items = Item.objects.filter(case__project=project, **narrow).order_by("case__position")
     else:
         items = FILTERS[filter][1](project.items.order_by("position"))
+    if among is not None:
+        return items.filter(pk__in=among)
     if search:
-        in_title = unit_words.title_contains(project.type.anchor_kind, search, "anchor")
-        items = items.filter(Q(key__icontains=search) | in_title if searches_keys else in_title)
+        items = items.filter(pk__in=searching.all_matches(project, search, searches_keys=searches_keys))
     return items
 
 
 class ItemPages(Paginator):
-    """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone, and flagged
-    items by their flags, which are few compared with items."""
+    """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone, and what is
+    found through assignments by these."""
 
     MAX_LISTED, PER_PAGE = 10_000, 40
 
-    def __init__(self, project: Project, items: QuerySet[Item], filter: str, search: str):
+    def __init__(self, project: Project, items: QuerySet[Item], filter: str, among: Collection[int] | None):
         super().__init__(items, self.PER_PAGE)
         self.rows = items
-        if filter in LABEL_FILTERS and not search:
+        if among is not None:
+            if not filter:
+                self._counted = len(among)
+        elif filter in LABEL_FILTERS:
             self.rows = Case.objects.filter(project=project, **LABEL_FILTERS[filter][1])
-        elif filter == "flagged" and not search:
-            self.rows = Assignment.objects.filter(project=project, is_flagged=True).values("item").distinct()
+        elif filter in FEW:
+            self.rows = Assignment.objects.filter(project=project, **FEW[filter]).values("item").distinct()
 
     @cached_property
     def _counted(self) -> int:

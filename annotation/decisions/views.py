@@ -24,6 +24,7 @@ from annotation.access import (
 from annotation.decisions import adjudicating, queries
 from annotation.decisions.forms import DecisionWithdrawalForm, MoreForm, PriorityForm, StuckForm
 from annotation.models import Item, Project, Unit
+from annotation.projects import searching
 from annotation.work import assigning, showing, stuck
 from annotation.work.label_access import labels_served
 
@@ -32,8 +33,8 @@ MAX_MOVED = 50_000
 MAX_FREED = 200  # stuck items, each in a transaction of its own
 
 
-def _chosen_items(request, project: Project, values):
-    """Filter, search and the items they find, as named in `values`; a filter that is not offered is refused."""
+def _chosen(request, project: Project, values) -> tuple[str, str]:
+    """Filter and search, as named in `values`; a filter that is not offered is refused."""
     chosen, search = values.get("filter", ""), values.get("search", "").strip()[:400]
     if not incoming.is_storable(search):
         raise BadRequest(f"search {incoming.BAD_CHARACTER}")
@@ -45,11 +46,14 @@ def _chosen_items(request, project: Project, values):
         labels_served(request, project)
     if chosen not in queries.FILTERS and chosen not in queries.LABEL_FILTERS:
         raise BadRequest("There is no such filter")
-    return (
-        chosen,
-        search,
-        queries.find_items(project, filter=chosen, search=search, searches_keys=sees_keys(request.user, project)),
-    )
+    return chosen, search
+
+
+def _chosen_items(request, project: Project, values):
+    """Filter, search and all items that they find."""
+    chosen, search = _chosen(request, project, values)
+    by_key = sees_keys(request.user, project)
+    return chosen, search, queries.find_items(project, filter=chosen, search=search, searches_keys=by_key)
 
 
 @login_required
@@ -58,8 +62,12 @@ def project_items(request, slug):
     project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
     labels = sees_labels(request.user, project)
     filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
-    chosen, search, found = _chosen_items(request, project, request.GET)
-    page = queries.ItemPages(project, found, chosen, search).get_page(request.GET.get("page"))
+    chosen, search = _chosen(request, project, request.GET)
+    by_key = sees_keys(request.user, project)
+    matches = searching.first_matches(project, search, searches_keys=by_key) if search else None
+    among = matches and matches.items
+    found = queries.find_items(project, filter=chosen, among=among)
+    page = queries.ItemPages(project, found, chosen, among).get_page(request.GET.get("page"))
     # Members who label read labels in the list once they have opened some on purpose.
     with_labels = labels and not may_still_be_blind(request.user, project)
     if with_labels:
@@ -74,7 +82,8 @@ def project_items(request, slug):
         "rows": queries.item_rows(project, list(page.object_list), with_labels=with_labels),
         "with_labels": with_labels,
         "sees_labels": labels,
-        "sees_keys": sees_keys(request.user, project),
+        "sees_keys": by_key,
+        "matches": matches,
         "ways": [(name, title) for name, (title, _) in stuck.WAYS.items()],
         "max_freed": MAX_FREED,
         "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,

@@ -60,7 +60,7 @@ def why_not_beir(project: Project) -> str:
     if _relevance(project.type) is None:
         return "its layout holds how relevant passages are, on a scale, and no question"
     passages = Evidence.objects.published().filter(dataset=project.dataset_id)
-    among = [Exists(passages.exclude(**{parent: None})) for parent in EVIDENCE_PARENTS]
+    among = [Exists(passages.filter(**{f"{parent}__isnull": False})) for parent in EVIDENCE_PARENTS]
     if sum(Dataset.objects.values_list(*among).get(pk=project.dataset_id)) > 1:
         # Ids need only differ among claims, or among questions.
         return "its queries are of one kind, and there are several kinds (claims, questions, aspects) among those"

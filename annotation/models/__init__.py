@@ -57,7 +57,7 @@ from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .tokens import ApiToken, StoredAnswer
 from .training import TrainedModel
 from .webhooks import Webhook, WebhookDelivery
-from .work import Assignment, Item, ItemUnit
+from .work import Assignment, Item, ItemUnit, ItemWords
 
 __all__ = [
     "EVIDENCE_PARENTS",
@@ -89,6 +89,7 @@ __all__ = [
     "Invitation",
     "Item",
     "ItemUnit",
+    "ItemWords",
     "Job",
     "Judgement",
     "KeptCount",

@@ -160,6 +160,11 @@ class Evidence(Content):
             *Content.Meta.constraints,
             models.CheckConstraint(condition=exactly_one_of(EVIDENCE_PARENTS), name="evidence_has_one_parent"),
         ]
+        # Whether a data set has some of a kind is asked by pages, also where it has none.
+        indexes = tuple(
+            models.Index(fields=["dataset"], condition=Q(**{f"{parent}__isnull": False}), name=f"evidence_of_{parent}")
+            for parent in EVIDENCE_PARENTS
+        )
 
     @property
     def parent(self):

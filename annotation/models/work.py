@@ -49,6 +49,19 @@ class Item(models.Model):
         return self.key
 
 
+class ItemWords(models.Model):
+    """What an item is found by, in lower case (`annotation.projects.searching`). It never changes: changed content is a
+    new item."""
+
+    item = models.OneToOneField(Item, on_delete=models.CASCADE, related_name="words")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=1200)  # lower case may be longer
+    title = models.TextField()
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class ItemUnit(models.Model):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="item_units")
     unit = models.ForeignKey(Unit, on_delete=models.PROTECT, related_name="item_units")
@@ -115,6 +128,7 @@ class Assignment(models.Model):
             models.Index(fields=["project", "lease_expires_at"], condition=Q(state="leased"), name="leases"),
             models.Index(fields=["rater", "state", "done_at"], name="work_of_a_rater"),
             models.Index(fields=["project", "item"], condition=Q(is_flagged=True), name="flagged_work"),
+            models.Index(fields=["project", "item"], condition=Q(state="skipped"), name="skipped_work"),
         ]
 
     def __str__(self) -> str:

@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
 from annotation.bulk import MANY_ROWS, bulk_insert, refresh_statistics, reserve_ids
-from annotation.models import Annotation, Assignment, Case, Item, ItemUnit, Project, Unit
-from annotation.projects import cases
+from annotation.models import Annotation, Assignment, Case, Item, ItemUnit, ItemWords, Project, Unit
+from annotation.projects import cases, searching
 from annotation.task_types import TaskType
 
 BATCH = 2000
@@ -154,7 +154,7 @@ def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, 
         if connection.vendor == "sqlite" and not connection.in_atomic_block:
             time.sleep(PAUSE_SECONDS)
     if made.items >= MANY_ROWS:
-        refresh_statistics(Unit, Item, ItemUnit, Assignment)
+        refresh_statistics(Unit, Item, ItemUnit, ItemWords, Assignment)
     return made
 
 
@@ -173,7 +173,8 @@ def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made
         anchors = [anchor for anchor in anchors if anchor[0] not in have]
         positions = _free_positions(project, anchors)
         ids = reserve_ids(Item, len(anchors))
-        items, item_units, assignments = [], [], []
+        items, words, item_units, assignments = [], [], [], []
+        titles = searching.titles_of(description.anchor_kind, [unit_id for unit_id, *_ in anchors])
         without_units = 0
         for item_id, position, (unit_id, key, _) in zip(ids, positions, anchors, strict=True):
             of_item = units[unit_id]
@@ -181,11 +182,13 @@ def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made
             planned = (project.overlap if drawn else min(project.overlap, 1)) if of_item else 0
             without_units += not of_item
             items.append((item_id, project.pk, unit_id, key, position, planned, drawn, len(of_item)))
+            words.append((item_id, project.pk, key.casefold(), titles[unit_id]))
             item_units += [(item_id, unit, index) for index, unit in enumerate(of_item)]
             assignments += [(project.pk, item_id, position)] * planned
         bulk_insert(
             Item, items, ["id", "project_id", "anchor_id", "key", "position", "planned", "is_multiple", "unit_count"]
         )
+        bulk_insert(ItemWords, words, ["item_id", "project_id", "key", "title"])
         bulk_insert(ItemUnit, item_units, ["item_id", "unit_id", "index"])
         bulk_insert(Assignment, assignments, ["project_id", "item_id", "position"])
     return Made(len(items), len(assignments), without_units).plus(filled)

@@ -190,6 +190,7 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
         Evidence,
         Item,
         ItemUnit,
+        ItemWords,
         Job,
         Judgement,
         Membership,
@@ -253,6 +254,14 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
         "FROM annotation_unit",
     )
     _insert(cursor, ItemUnit, {"item_id": "id", "unit_id": "id", "index": "0"}, "FROM annotation_item")
+    of_item = {"item_id": "item.id", "project_id": "item.project_id", "key": "item.key", "title": "claim.text"}
+    _insert(
+        cursor,
+        ItemWords,
+        of_item,
+        "FROM annotation_item AS item JOIN annotation_evidence AS evidence ON evidence.id = item.anchor_id "
+        "JOIN annotation_claim AS claim ON claim.id = evidence.claim_id",
+    )
     print("items", file=sys.stderr)
 
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""Numbers of large projects: no page counts them; workers do, one at a time; readers see the last with their age."""
+"""Numbers of large projects: workers count them, one at a time, and readers see the last with their age."""
 
 import threading
 from datetime import timedelta
