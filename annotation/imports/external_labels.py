@@ -14,14 +14,16 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.bulk import bulk_insert, reserve_ids
+from annotation.bulk import MANY_ROWS, bulk_insert, refresh_statistics, reserve_ids
 from annotation.formats.content.assay import cells_of_span
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord
 from annotation.imports.stored_labels import Journal
 from annotation.jobs.lifecycle import JobError
 from annotation.models import (
     Annotation,
+    Case,
     Decision,
+    Disagreement,
     Item,
     ItemUnit,
     Judgement,
@@ -106,10 +108,12 @@ class _Labels:
         self.annotations: list[AnnotationRecord] = []
         self.decisions: list[DecisionRecord] = []
         self.rule_runs: dict[tuple[str, int], int] = {}  # by name and version
+        self.n_stored = self.n_known = 0  # records, and how many of them PostgreSQL's statistics include
 
     def store(self) -> None:
         if not self.annotations and not self.decisions:
             return
+        self.n_stored += len(self.annotations) + len(self.decisions)
         with transaction.atomic():
             self.guard()
             wrote = self._store_annotations() if self.annotations else False
@@ -121,6 +125,9 @@ class _Labels:
                 self.journal.note(**self.stored)
             self.stored.clear()
         self.annotations, self.decisions = [], []
+        if self.n_stored >= max(MANY_ROWS, 2 * self.n_known):  # a few times, however many records come
+            refresh_statistics(Annotation, Revision, Judgement, Span, Decision, Case, Disagreement)
+            self.n_known = self.n_stored
 
     def _touched_items(self) -> list[int]:
         items = Item.objects.filter(project=self.project)

@@ -69,6 +69,8 @@ COUNTS = {
     "training-labels": Count("annotation.machines.training.queries.models.count_labels", LABELS),
     "not-in-files": Count("annotation.exports.tools.count_held", LABELS),
     "release": Count("analysis.releases.missing.count_contents", LABELS),
+    "guideline-answers": Count("annotation.projects.queries.guidelines.count_answers", LABELS),
+    "pairs-material": Count("annotation.imports.pairs.queries.count_material", of=Dataset),
     "content": Count("annotation.datasets.queries.count_content", of=Dataset),
 }
 

@@ -64,7 +64,7 @@ def make_index(apps, schema_editor):
                         cursor.execute(TRIGGER.format(event=event, statement=statement.format(**names), **names))
                     cursor.execute(REBUILD.format(**names))
     except DatabaseError as error:
-        print(f"\n  No index to search items by ({str(error).strip()}). See docs/operations.md, Search.")
+        print(f"\n  No index to search items by ({str(error).strip()}). See docs/deployment.md.")
 
 
 def drop_index(apps, schema_editor):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from annotation.datasets.queries import ContentCount, documents_of
@@ -40,15 +40,32 @@ class PairsResult:
     dropped: tuple[tuple[str, int, list[dict]], ...]  # reason, how many sentences, examples
 
 
-def material_counts(dataset: Dataset) -> list[ContentCount]:
-    documents = documents_of(dataset)
-    usable = with_gold_evidence(documents)
-    return [
-        ContentCount("Generated documents", documents.count()),
-        ContentCount("of claims with gold evidence", usable.count()),
-        ContentCount("Gold evidence", gold_evidence(dataset).count()),
-        ContentCount("Pairs so far", Pair.objects.published().filter(dataset=dataset).count()),
-    ]
+# What pairs are made from, in the order of the page.
+MATERIAL = {
+    "documents": "Generated documents",
+    "usable": "of claims with gold evidence",
+    "gold_evidence": "Gold evidence",
+    "pairs": "Pairs so far",
+}
+
+
+def count_material(datasets: Iterable[Dataset]) -> dict[int, dict[str, int]]:
+    found = {}
+    for dataset in datasets:
+        documents = documents_of(dataset)
+        rows = {
+            "documents": documents,
+            "usable": with_gold_evidence(documents),
+            "gold_evidence": gold_evidence(dataset),
+            "pairs": Pair.objects.published().filter(dataset=dataset),
+        }
+        found[dataset.pk] = {name: of_kind.count() for name, of_kind in rows.items()}
+    return found
+
+
+def material_counts(found: Mapping[str, int]) -> list[ContentCount]:
+    """What `count_material` found, in the order of the page."""
+    return [ContentCount(title, found[name]) for name, title in MATERIAL.items() if name in found]
 
 
 def fitting_task_type() -> str:

@@ -15,6 +15,7 @@ from annotation.imports.pairs import pairing
 from annotation.imports.pairs.forms import PairsForm
 from annotation.imports.pairs.pairing import PairingProblem, PairRequest
 from annotation.imports.pairs.queries import fitting_task_type, material_counts, pairs_result
+from annotation.jobs import counts
 from annotation.jobs.queries import progress_of
 from annotation.models import Job
 
@@ -30,7 +31,8 @@ def pairs_new(request, slug):
             return redirect("pairs_detail", uuid=job.uuid)
         except PairingProblem as problem:
             form.add_error(None, str(problem))
-    context = {"dataset": dataset, "form": form, "counts": material_counts(dataset)}
+    counted = counts.counted("pairs-material", dataset)
+    context = {"dataset": dataset, "form": form, "counted": counted, "counts": material_counts(counted.values or {})}
     return render(request, "annotation/pairs/new.html", context)
 
 

@@ -39,7 +39,7 @@ class RetrievalForm(RunForm):
             corpora = {name: title for name, title in corpora.items() if not name.startswith(retrieving.WEB)}
         self.fields["asks"] = forms.ChoiceField(
             label="Search passages for",
-            choices=[(asks, f"{retrieving.ASKED[asks].title} ({number:,})") for asks, number in asked.items()],
+            choices=[(asks, f"{retrieving.ASKED[asks].title} ({_in_words(number)})") for asks, number in asked.items()],
         )
         self.fields["corpus"] = forms.ChoiceField(label="Where", choices=list(corpora.items()))
         self.fields["top"] = forms.IntegerField(
@@ -98,6 +98,10 @@ class RetrievalForm(RunForm):
         named = asked.get("documents")
         documents = asdict(DocumentGenerator(*json.loads(named))) if named else None
         return asked | {"documents": documents, "repetitions": asked.get("repetitions") or 1}
+
+
+def _in_words(number: int) -> str:
+    return f"{number:,}" if number <= retrieving.MAX_COUNTED else f"more than {retrieving.MAX_COUNTED:,}"
 
 
 class PublishPassagesForm(PublishForm):

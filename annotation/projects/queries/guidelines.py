@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -106,32 +105,36 @@ def _compared(old: str | None, new: str | None) -> tuple[tuple, tuple]:
 # ---- all versions ----
 
 
-def _labels(project: Project) -> dict[int, int]:
-    """How many answers in force were given under each version."""
-    counts = (
-        Revision.objects.filter(annotation__rater__project=project, is_latest=True)
-        .exclude(guideline_version=None)
-        .order_by()
-        .values_list("guideline_version")
-        .annotate(Count("pk"))
-    )
-    return defaultdict(int, counts)
+def count_answers(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
+    """By project, how many answers in force were given under each version."""
+    found = {}
+    for project in projects:
+        answers = Revision.objects.filter(annotation__rater__project=project, is_latest=True)
+        of_version = answers.exclude(guideline_version=None).order_by().values_list("guideline_version")
+        found[project.pk] = {str(version): n for version, n in of_version.annotate(Count("pk"))}
+    return found
 
 
 @dataclass
 class GuidelineVersion:
     guideline: Guideline
     changes: list[Line]  # against the version before
-    labels: int  # answers in force that were given under it
+    labels: int | None  # answers in force that were given under it; None: not counted yet
 
 
-def guideline_versions(project: Project, versions: Iterable[Guideline]) -> list[GuidelineVersion]:
+def guideline_versions(
+    project: Project, versions: Iterable[Guideline], answers: Mapping[str, int] | None
+) -> list[GuidelineVersion]:
+    """`answers` are those of `count_answers`, if they have been counted."""
     versions = list(versions)
     older = dict(
         project.guidelines.filter(version__in=[one.version - 1 for one in versions]).values_list("version", "markdown")
     )
-    labels = _labels(project)
     return [
-        GuidelineVersion(one, changes(older.get(one.version - 1, ""), one.markdown), labels[one.version])
+        GuidelineVersion(
+            one,
+            changes(older.get(one.version - 1, ""), one.markdown),
+            None if answers is None else answers.get(str(one.version), 0),
+        )
         for one in versions
     ]

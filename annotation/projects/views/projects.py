@@ -301,14 +301,16 @@ def project_guidelines(request, slug):
     page = Paginator(project.guidelines.select_related("created_by").order_by("-version"), 10).get_page(
         request.GET.get("page")
     )
+    counted = counts.counted("guideline-answers", project)
     context = {
         "project": project,
         "form": form,
+        "counted": counted,
         "current": current,
         "html": render_markdown(current.markdown) if current else "",
         "is_researcher": RESEARCHER in roles_of(request.user, project),
         "page": page,
-        "versions": guidelines.guideline_versions(project, page.object_list),
+        "versions": guidelines.guideline_versions(project, page.object_list, counted.values),
     }
     return render(request, "annotation/projects/guidelines.html", context, status=status)
 
