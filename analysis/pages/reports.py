@@ -33,6 +33,7 @@ from analysis.sources.project import ProjectOutline
 from analysis.sources.wrong import WrongChoice
 from annotation.access import RESEARCHER, may_still_be_blind, project_with_labels_for, roles_of
 from annotation.models import Project, Rater
+from annotation.projects.queries.next_steps import NextStep, page_of
 from annotation.work.label_access import PAGE
 
 MORE = ALL_STATISTICS.name
@@ -132,6 +133,7 @@ def project_report(request, slug, name):
     declared = report.page_of(stored.result) if stored and stored.result else None
     if declared:
         context["page"] = _shown(declared, stored)
+        context["next"] = None if stored.is_partial else _next_step(report, source, project)
         context["use_decisions"] = _link_to_decisions(report, stored, source, asked)
     return render_report(asked, stored, context, declared)
 
@@ -149,6 +151,16 @@ def _link_to_decisions(report: Report, stored: StoredReport, source: Outline, as
         return None
     address = reverse(comparison.page, args=comparison.address(asked.project.slug))
     return f"{address}?{urlencode(chosen)}", f"Compare a checker with the {alone.called}"
+
+
+def _next_step(report: Report, source: Outline, project: Project) -> NextStep:
+    """The report that the finished one leads to, where it can be made; else a release of the labels."""
+    if report.leads_to:
+        name, title = report.leads_to
+        further = REPORTS[name]
+        if not further.fits(project.type) and not further.missing_run(source):
+            return NextStep(title, reverse(further.page, args=further.address(project.slug)))
+    return page_of(project, "Freeze a release", "project_releases")
 
 
 def _resolved(report: Report, source: Outline, values: dict, asked: Asked) -> dict:

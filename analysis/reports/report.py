@@ -53,6 +53,7 @@ class Report:
     offers : what the page lets choose, value -> title, of options that hang on others; options without any are not
         shown
     more : what there is under More statistics, of a report with the option `all`
+    leads_to : the report that answers the next question, and what its link says; without it a release is next
     on_overview : the link and the words on the project's overview, of the newest result or of None; without it the
         report is not there
     """
@@ -78,6 +79,7 @@ class Report:
     offers: Callable[[Outline, dict], dict[str, dict[str, str]]] = lambda source, values: {}
     on_overview: Callable[[Any], tuple[str, str]] | None = None
     more: str = ""
+    leads_to: tuple[str, str] | None = None
 
     @property
     def page(self) -> str:

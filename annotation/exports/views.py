@@ -57,6 +57,7 @@ def project_exports(request, slug):
     losses += [(title, [one for one in each if one not in by_all]) for title, each in lost.items()]
     context = {"project": project, "form": form, "rows": rows, "losses": losses, "counted": held}
     context["divided"] = cases.divided(project)
+    context["is_done"] = bool(rows) and rows[0]["job"].state == Job.State.DONE
     return render(request, "annotation/exports/list.html", context)
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from django.db import transaction
 
-from annotation.formats import FORMATS, FormatError, Options, SourceFile, get_format
+from annotation.formats import FORMATS, FormatError, Options, SourceFile, detect, get_format
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
+from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.mapping_file import ChosenMapping
 from annotation.formats.tables.oddities import ReadingNotes
 from annotation.formats.tables.questions import MOST_LABELS
@@ -130,6 +131,21 @@ def files_of_paths(paths: list[Path]) -> tuple[dict, ...]:
         }
         for path in inside
     )
+
+
+def sources_of_paths(paths: list[Path]) -> list[SourceFile]:
+    return [SourceFile(file["path"], file["name"]) for file in files_of_paths(paths)]
+
+
+def guess_format(sources: list[SourceFile]) -> str:
+    """The format of files that are imported together. ImportProblem where they look like several."""
+    found = {detect(source.path, source.label) for source in sources}
+    if leading := [slug for slug in FORMATS if slug in found and FORMATS[slug].has_content_file]:
+        return leading[-1]  # Assay's own comes last in the table
+    if len(found) > 1:
+        titles = ", ".join(sorted(get_format(slug).title if slug else "unreadable" for slug in found))
+        raise ImportProblem(f"The files look like several formats ({titles}); import them one after the other")
+    return found.pop() or TABLE.slug  # whose errors are the clearest
 
 
 def sources_of(request: ImportRequest) -> list[SourceFile]:

@@ -19,10 +19,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import incoming
 from annotation.access import dataset_for, job_for, may_create, may_edit_dataset, visible_projects
-from annotation.formats import FORMATS, FormatError, SourceFile, detect, get_format
+from annotation.formats import FormatError, SourceFile, get_format
 from annotation.formats.files.encodings import ENCODINGS
 from annotation.formats.files.spreadsheets import needs_escape
-from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.mapping import LAYOUT_TITLES, Preview, preview
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, UNMAPPED
 from annotation.imports import column_mappings, importing, left_out, uploads
@@ -110,7 +109,7 @@ def receive(request, dataset, form: UploadForm, *, is_guided: bool = False):
 
 
 def _after_upload(request, dataset, stored, form, is_guided: bool):
-    slug = form.cleaned_data["format"] or _guess_format(stored)
+    slug = form.cleaned_data["format"] or importing.guess_format([_source(upload) for upload in stored])
     encoding = form.cleaned_data["encoding"]
     if get_format(slug).needs_mapping:
         _preview(stored, encoding)  # says now what is wrong with the file
@@ -132,16 +131,6 @@ def to_columns(request, dataset, stored: list[Upload], encoding: str = "", *, is
     response = redirect("study_columns" if is_guided else "import_columns", slug=dataset.slug)
     response["Location"] += f"?{_query_of(stored, encoding)}"
     return response
-
-
-def _guess_format(stored: list[Upload]) -> str:
-    found = {detect(uploads.path_of(upload), upload.file_name) for upload in stored}
-    if leading := [slug for slug in FORMATS if slug in found and FORMATS[slug].has_content_file]:
-        return leading[-1]  # Assay's own comes last in the table
-    if len(found) > 1:
-        titles = ", ".join(sorted(get_format(slug).title if slug else "unreadable" for slug in found))
-        raise ImportProblem(f"The files look like several formats ({titles}); import them one after the other")
-    return found.pop() or TABLE.slug  # whose errors are the clearest
 
 
 @login_required
@@ -220,7 +209,11 @@ def _treat(encoding: str) -> dict[str, str]:
 
 
 def _preview(stored: list[Upload], encoding: str) -> Preview:
-    return preview(SourceFile(uploads.path_of(stored[0]), stored[0].file_name), encoding=encoding)
+    return preview(_source(stored[0]), encoding=encoding)
+
+
+def _source(upload: Upload) -> SourceFile:
+    return SourceFile(uploads.path_of(upload), upload.file_name)
 
 
 # Files that were sent together are named by the first of them: addresses with a hundred ids are longer than web servers

@@ -95,7 +95,9 @@ def test_the_line_says_how_the_columns_are_read():
     )
     claims = [{"claim": "The river froze.", "evidence": "It was cold."}]
     guess = columns_of(Preview("c.csv", "delimited", ("claim", "evidence"), tuple(claims), ()))
-    assert guess.format == "table" and guess.line == "Columns read as: Claim from claim, evidence from evidence."
+    assert guess.format == "table" and guess.line == (
+        "Columns read as: Claim from claim, evidence from evidence. Rows with the same text in claim are one claim."
+    )
 
 
 def test_where_evidence_is_from_is_no_label_of_it():

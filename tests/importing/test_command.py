@@ -231,3 +231,23 @@ def test_without_an_administrator_it_says_how_to_make_one(tmp_path, admin):
     assert code == 1
     assert "create_admin EMAIL" in said and "--owner EMAIL" in said
     assert not Dataset.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("own.csv", "claim,evidence\nThe lake freezes.,It did.\n", "Table with columns of your own (table)"),
+        ("rated.csv", "text,human,judge\nA b c.,good,bad\nD e f.,bad,bad\n", "(ratings)"),
+    ],
+)
+def test_the_format_is_guessed_and_the_columns_are_said_once(admin, tmp_path, name, text, title):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, said = command(tmp_path / name, "--dataset", "lakes")
+    assert code == 0 and title in said and said.count("read as") == 1, said
+
+
+def test_files_of_several_formats_need_one_named(admin, tmp_path):
+    paths = [write_druid(tmp_path / "d.tsv", druid_rows(2)), tmp_path / "own.csv"]
+    paths[1].write_text("claim,evidence\nThe lake freezes.,It did.\n", encoding="utf-8")
+    code, said = command(*paths, "--dataset", "lakes")
+    assert code and "look like several formats" in said and "--format" in said

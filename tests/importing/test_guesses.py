@@ -128,7 +128,7 @@ def test_the_command_says_its_guess_first(rosa, tmp_path):
     code, said = command(*arguments, "--dry-run")
     assert code == 0 and not Dataset.objects.filter(slug="new").exists()
     assert "raters from user_id; 5 columns describe them" in said.split("Would be")[0]
-    assert "Read as: 12 raters from user_id; 5 columns describe them: gender" in said
+    assert "12 raters from user_id; 5 columns describe them: gender" in said
 
 
 def test_a_row_without_a_rater_is_asked_about(rosa, tmp_path):
@@ -140,7 +140,7 @@ def test_a_row_without_a_rater_is_asked_about(rosa, tmp_path):
     code, said = command(*arguments, "--treat", "unnamed=decisions,identical=places")
     assert code == 0 and "1 decision" in said
     code, said = command(*arguments, "--dry-run", "--treat", "unnamed=places,identical=places")
-    assert "Read as: 2 raters from rater" in said
+    assert "2 raters from rater" in said
     client = client_of(rosa)
     page = dropped(client, ("t.csv", shaped.UNNAMED))
     data = {field.html_name: field.value() for field in page.context["form"] if field.value()}

@@ -40,6 +40,7 @@ PLACES = (
     ("claims/", "uuid:uuid", lambda world: world.collection.uuid),
     ("api/v1/claim-collections/", "uuid:uuid", lambda world: world.collection.uuid),
     ("", "uuid:uuid", lambda world: world.job.uuid),
+    ("studies/", "slug:slug", lambda world: world.dataset.slug),
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
     ("", "slug:token", lambda world: world.invitation.token),

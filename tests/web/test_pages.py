@@ -23,6 +23,7 @@ OF_PROJECT = (
     "project_webhooks",
     "project_options",
     "project_members",
+    "project_start",
     "project_guidelines",
     "project_items",
     "project_runs",
@@ -42,7 +43,8 @@ OF_PROJECT = (
     "project_alternative_annotator",
     "project_prevalence",
 )
-OF_SITE = ("home", "project_new", "dataset_list", "dataset_new", "checker_list", "label_set_list", "label_set_new",
+OF_SITE = ("home", "study_new", "project_new", "dataset_list", "dataset_new", "checker_list", "label_set_list",
+           "label_set_new",
            "account", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
            "usersessions_list",
            "account_logout")  # fmt: skip
@@ -52,6 +54,7 @@ OF_ONE_THING = {
     "dataset_detail": lambda world: [world.dataset.slug],
     "dataset_settings": lambda world: [world.dataset.slug],
     "import_new": lambda world: [world.dataset.slug],
+    "study_file": lambda world: [world.dataset.slug],
     "import_detail": lambda world: [world.import_job.uuid],
     "pairs_new": lambda world: [world.dataset.slug],
     "pairs_detail": lambda world: [world.pairs_job.uuid],
@@ -80,6 +83,7 @@ ELSEWHERE = {
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_withdraw", "project_items_priority", "import_columns",
+    "study", "study_columns",
     "project_items_stuck",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
     "project_picture", "project_release", "project_release_withdraw", "project_release_changes",

@@ -28,11 +28,15 @@ ERRORS_SHOWN = 50
 
 
 class Command(BaseCommand):
+    guessed = ""  # how the columns were guessed, until it is printed
+
     help = "Import FILE... into a data set. Prints what is created and changed; exits with 1 when anything is wrong."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="or a folder, or hf:OWNER/NAME")
-        parser.add_argument("--format", metavar="FORMAT", required=True, choices=list(FORMATS), help=", ".join(FORMATS))
+        parser.add_argument(
+            "--format", metavar="FORMAT", choices=list(FORMATS), help=f"guessed if left out; {', '.join(FORMATS)}"
+        )
         parser.add_argument("--dataset", required=True, metavar="SLUG", help="created if it does not exist")
         parser.add_argument(
             "--project", metavar="SLUG", help="import the labels into this project; created if it does not exist"
@@ -89,6 +93,12 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no file {path}")
         for slug in filter(None, (options["dataset"], options["project"])):
             _check_slug(slug)
+        if not options["format"]:
+            try:
+                options["format"] = importing.guess_format(importing.sources_of_paths(options["files"]))
+            except ImportProblem as error:
+                raise CommandError(f"{error}. Name it with --format") from error
+            self.stdout.write(f"Format: {get_format(options['format']).title} ({options['format']})")
         if options["with_settings"] and not options["project"]:
             raise CommandError("--with-settings needs the project that takes them: name it with --project")
         request = ImportRequest(
@@ -116,7 +126,7 @@ class Command(BaseCommand):
                 return
             self._import(request, dataset, options)
         except (ImportProblem, FormatError) as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(f"{self.guessed}\n{error}".strip()) from error
 
     def _choices(self, options: dict) -> FileChoices:
         choices = {"model": options["model"], "setting": options["setting"], "treat": _treatment(options["treat"])}
@@ -138,8 +148,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error} Name them with --mapping FILE.json.") from None
         except FormatError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("Columns as guessed: " + ", ".join(f"{k} = {v}" for k, v in guess.chosen.mapping.items()))
-        self.stdout.write(guess.line)
+        self.guessed = guess.line
         return FileChoices.of(guess.chosen, **choices)
 
     def _import(self, request: ImportRequest, dataset: Dataset | None, options: dict) -> None:
@@ -176,8 +185,11 @@ class Command(BaseCommand):
 
     def _print_result(self, result: dict, verb: str) -> None:
         say = self.stdout.write
-        for sentence in result["read_as"]:
-            say(f"Read as: {sentence}")
+        if result["read_as"]:
+            say(f"Columns read as: {' '.join(result['read_as'])}")
+        elif self.guessed:
+            say(self.guessed)
+        self.guessed = ""
         for kind, counts in result["content"].items():
             say(
                 f"{verb} {kind}: " + ", ".join(f"{counts.get(c, 0):,} {c}" for c in ("created", "changed", "unchanged"))

@@ -579,6 +579,7 @@ REPORT = Report(
     paragraph=methods,
     quick=True,
     takes_numbers=True,
+    leads_to=("comparison", "Compare with a checker"),
     more="Every coefficient, analytic intervals, the test against chance, each pair label by label, and agreement by "
     "source, arm and version of the guidelines.",
 )
