@@ -17,8 +17,8 @@ from annotation.formats.tables.oddities import ReadingNotes
 
 @dataclass(frozen=True)
 class Chosen:
-    """`cells` are labels by judge and person, and the clusters; `line` says how the columns were read, where anything
-    was guessed."""
+    """`cells` are labels by judge and person, and columns that were kept; `line` says how the columns were read, where
+    anything was guessed."""
 
     judges: Sequence[str]
     people: Sequence[str]
@@ -27,8 +27,11 @@ class Chosen:
     is_long: bool = False
 
 
-def choose(path: Path, judges: Sequence[str], people: Sequence[str], others: Sequence[str], cluster: str) -> Chosen:
-    """TableProblem where nothing tells who is a judge or a person, and for what `read_cells` refuses."""
+def choose(
+    path: Path, judges: Sequence[str], people: Sequence[str], others: Sequence[str], kept: Sequence[str] = ()
+) -> Chosen:
+    """`kept` are columns that are read as they are, such as the clusters. TableProblem where nothing tells who is a
+    judge or a person, and for what `read_cells` refuses."""
     try:
         seen = preview(SourceFile(path))
     except FormatError as error:
@@ -38,12 +41,12 @@ def choose(path: Path, judges: Sequence[str], people: Sequence[str], others: Seq
         mapping = _guessed(seen)
         if (columns := _long(mapping)) is not None:
             predictions = {column: role for role, column in mapping.items() if role.partition("/")[0] == "prediction"}
-            return _of_rows(path, columns, [*predictions], (judges, people, others), cluster, noted)
+            return _of_rows(path, columns, [*predictions], (judges, people, others), kept, noted)
         if not (judges and people):
             judges, people = _columns_of_question(mapping, judges, people, others)
             _refuse_nobody(path, judges, people, "columns", seen.columns)
             line = _line(judges, people)
-    wanted = [*judges, *people, *others, *([cluster] if cluster else [])]
+    wanted = [*dict.fromkeys((*judges, *people, *others, *kept))]
     cells = read_cells(path, wanted, noted)
     return Chosen(judges, people, cells, line and _with(noted, line))
 
@@ -65,20 +68,25 @@ def _long(mapping: Mapping[str, str]) -> tuple[str, str, str] | None:
 
 
 def _of_rows(
-    path: Path, columns: tuple[str, str, str], predictions: list[str], named: tuple, cluster: str, noted: ReadingNotes
+    path: Path,
+    columns: tuple[str, str, str],
+    predictions: list[str],
+    named: tuple,
+    kept: Sequence[str],
+    noted: ReadingNotes,
 ) -> Chosen:
     """Raters of a column, and models that have another column (`others`), with one label for all rows of a text."""
     from annotation.formats.tables.guessing.raters import is_called_model
 
     (judges, people, others), (of_text, of_rater, of_label) = named, columns
-    rows = read_cells(path, [*columns, *predictions, *([cluster] if cluster else [])], noted)
+    rows = read_cells(path, [*dict.fromkeys((*columns, *predictions, *kept))], noted)
     place: dict[str, int] = {text: number for number, text in enumerate(dict.fromkeys(rows[of_text]))}
     cells: Cells = {rater: [""] * len(place) for rater in dict.fromkeys(rows[of_rater]) if rater}
     cells |= {column: [""] * len(place) for column in predictions}
-    clusters = [""] * len(place)
+    of_texts = {column: [""] * len(place) for column in kept}
     for number, (text, rater, label) in enumerate(zip(*(rows[column] for column in columns), strict=True)):
-        if cluster:
-            clusters[place[text]] = rows[cluster][number]
+        for column, values in of_texts.items():
+            values[place[text]] = rows[column][number]
         for who, value in ((rater, label), *((column, rows[column][number]) for column in predictions)):
             if not who or not value:
                 continue
@@ -93,7 +101,7 @@ def _of_rows(
     people = people or [one for one in cells if one not in (*judges, *others, *models)]
     _refuse_nobody(path, judges, people, "raters", cells)
     line = f"{_line(judges, people)} Labels from {of_label}, raters from {of_rater}, texts from {of_text}."
-    return Chosen(judges, people, cells | ({cluster: clusters} if cluster else {}), _with(noted, line), is_long=True)
+    return Chosen(judges, people, cells | of_texts, _with(noted, line), is_long=True)
 
 
 def _columns_of_question(

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from analysis.judge.choosing import Chosen
 from analysis.judge.judging import choose_columns, verdicts
 from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
@@ -33,6 +34,7 @@ from analysis.judge.written import (
     level_words,
     rule,
     sentence,
+    slices_in_words,
     tables,
 )
 from annotation.formats.records import FormatError
@@ -109,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeat", **column, default=[], help="labels of a second run of the first judge")
     parser.add_argument("--swapped", **column, default=[], help="labels of the first judge with the answers swapped")
     parser.add_argument("--cluster", default="", metavar="COLUMN", help="the cluster of a row, such as its claim")
+    parser.add_argument("--by", default="", metavar="COLUMN", help="compare its values, such as prompts or systems")
     parser.add_argument("--labels", default="", metavar="A,B,C", help="all labels, lowest first")
     level = parser.add_mutually_exclusive_group()
     level.add_argument(
@@ -121,6 +124,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
+    parser.add_argument(
+        "--differing", type=Path, metavar="FILE.csv", help="write the rows that judge and people differ on"
+    )
     parser.add_argument("--save", default="", metavar="ADDRESS", help="make a project of the file there, by the API")
     parser.add_argument("--text", default="", metavar="COLUMN", help="--save: what was judged")
     parser.add_argument("--project", default="", metavar="SLUG", help="--save: as the file is called by default")
@@ -137,22 +143,60 @@ def _share(text: str) -> float:
 
 def _answer(options: argparse.Namespace) -> list[Answered]:
     named = options.judge, options.human, options.repeat, options.swapped
-    chosen = choose_columns(options.file, *named, options.cluster)
+    chosen = choose_columns(options.file, *named, options.cluster, options.by)
     if chosen.line:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
         raise TableProblem("--save needs a row per text, with a column for each judge and person")
     options.judge, options.human = chosen.judges, chosen.people
     order = [label.strip() for label in options.labels.split(",")] if options.labels else []
-    bounds = options.floor, options.margin
-    return verdicts(
-        options.file, chosen, options.repeat, options.swapped, options.cluster, order, options.level, *bounds
+    found = verdicts(
+        options.file,
+        chosen,
+        options.repeat,
+        options.swapped,
+        options.cluster,
+        order,
+        options.level,
+        options.floor,
+        options.margin,
+        options.by,
     )
+    if options.differing:
+        _write_differing(
+            options.differing, found, chosen, [*filter(None, dict.fromkeys((options.by, options.cluster)))]
+        )
+    return found
+
+
+def _write_differing(path: Path, found: Sequence[Answered], chosen: Chosen, kept: Sequence[str]) -> None:
+    """The rows to which a judge gives another label than people, as CSV; rows are counted from 1."""
+    from annotation.formats.files.spreadsheets import write_delimited
+
+    columns = ("row", *kept, "judge", "label of the judge", "label of people", *chosen.people)
+    rows = [
+        (
+            str(row + 1),
+            *(chosen.cells[name][row] for name in kept),
+            one.judge,
+            one.columns.labels[one.predicted[row]],
+            one.columns.labels[one.reference[row]],
+            *(chosen.cells[name][row] for name in chosen.people),
+        )
+        for one in (answered.judgement for answered in found)
+        for row in one.differing
+    ]
+    try:
+        write_delimited(path, columns, rows, "csv")
+    except OSError as error:
+        raise TableProblem(f"{path}: {error.strerror}") from None
 
 
 def _write(every: Sequence[Answered]) -> None:
     for answered in every:
         print(sentence(answered), flush=True)
+        for words in slices_in_words(answered):
+            print(words)
     print(rule(every[0]))
     if words := level_words(every[0]):
         print(words)

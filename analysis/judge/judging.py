@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.judge.choosing import Chosen, choose
+from analysis.judge.slices import slices_of
 from analysis.judge.table import Columns, TableProblem, coded
 from analysis.judge.verdict import JudgedColumn, reference_of, share_changed
 from analysis.judge.written import Answered
@@ -20,6 +21,7 @@ def judge(
     repeat: Sequence[str] = (),
     swapped: Sequence[str] = (),
     cluster: str = "",
+    by: str = "",
     labels: Sequence[str] = (),
     level: str | None = None,
     floor: float | None = None,
@@ -33,6 +35,7 @@ def judge(
     judges, people : columns or raters; guessed by their names where left out
     repeat, swapped : columns of a second run of the first judge, and of one with the answers swapped
     cluster : the column of clusters of rows, such as claims
+    by : the column by whose values the judge's labels are compared, such as the prompt
     labels : all labels, lowest first
     level : nominal, ordinal or interval; guessed by the labels where left out
     floor, margin : the bound of the rule with one person, and with several
@@ -57,8 +60,8 @@ def judge(
     judge is usable for “bad” and “good”.
     """
     path = Path(file)
-    chosen = choose_columns(path, judges, people, repeat, swapped, cluster)
-    return verdicts(path, chosen, repeat, swapped, cluster, labels, level, floor, margin)
+    chosen = choose_columns(path, judges, people, repeat, swapped, cluster, by)
+    return verdicts(path, chosen, repeat, swapped, cluster, labels, level, floor, margin, by)
 
 
 def choose_columns(
@@ -68,11 +71,12 @@ def choose_columns(
     repeat: Sequence[str],
     swapped: Sequence[str],
     cluster: str,
+    by: str = "",
 ) -> Chosen:
-    named = [*judges, *people, *repeat, *swapped]
+    named = [*judges, *people, *repeat, *swapped, *filter(None, [by])]
     if twice := sorted({name for name in named if named.count(name) > 1}):
         raise TableProblem(f"The column {twice[0]!r} is named twice")
-    return choose(path, judges, people, [*repeat, *swapped], cluster)
+    return choose(path, judges, people, [*repeat, *swapped], [*filter(None, dict.fromkeys((cluster, by)))])
 
 
 def verdicts(
@@ -85,6 +89,7 @@ def verdicts(
     level: str | None,
     floor: float | None,
     margin: float | None,
+    by: str = "",
 ) -> list[Answered]:
     if "" in order or len(set(order)) < len(order):
         raise TableProblem("--labels: a label is empty or repeated")
@@ -110,6 +115,7 @@ def verdicts(
             note,
             _changes(columns, judgement, repeat if not place else ()),
             _changes(columns, judgement, swapped if not place else ()),
+            *((by, *slices_of(judgement, chosen.cells[by])) if by else ()),
         )
         for place, judgement in enumerate(judgements)
     ]

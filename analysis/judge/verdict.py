@@ -152,6 +152,11 @@ class JudgedColumn:
         return (n_labels > 1) & (self.predicted >= 0)
 
     @property
+    def differing(self) -> list[int]:
+        """Rows, from 0, with another label of the judge than people's."""
+        return np.flatnonzero(self.both & (self.predicted != self.reference)).tolist()
+
+    @property
     def n_ruled(self) -> int:
         """Rows by which the rule decides."""
         return int(self.with_peers.sum()) if self.has_peers else self.n

@@ -9,7 +9,10 @@ from html import escape
 
 from analysis.judge import verdict
 from analysis.judge.peers import Gap
+from analysis.judge.slices import Share, Slice, SliceDifference
 from analysis.judge.verdict import FEW_CLUSTERS, JudgedColumn, LabelVerdict, Rate
+
+SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,9 @@ class Answered:
     level_note: str  # of a level that nobody chose
     repeats: dict[str, Rate]
     swaps: dict[str, Rate]
+    by: str = ""
+    slices: tuple[Slice, ...] = ()
+    differences: tuple[SliceDifference, ...] = ()
 
     def __str__(self) -> str:
         return sentence(self)
@@ -76,6 +82,18 @@ def sentence(answered: Answered) -> str:
     if unknown := one.of_verdict(verdict.UNKNOWN):
         parts.append("of unknown use for " + _listed(f"“{each.label}”" for each in unknown))
     return f"{one.judge} is {'; '.join(parts)}."
+
+
+def slices_in_words(answered: Answered) -> list[str]:
+    """Which values of the column of --by differ; empty without that column."""
+    shown = [one for one in answered.differences if one.p < SIGNIFICANT]
+    if answered.differences and not shown:
+        return [f"No difference between values of {answered.by} is shown: every adjusted p is {SIGNIFICANT} or more."]
+    return [
+        f"“{one.label}” is {'more' if one.estimate > 0 else 'less'} common with {answered.by} {one.a} than with "
+        f"{one.b}, by {with_ends(one.estimate, one.low, one.high)}, corrected by people's labels."
+        for one in shown
+    ]
 
 
 def rule(answered: Answered) -> str:
@@ -152,6 +170,8 @@ def tables(answered: Answered) -> Iterator[TextTable]:
             [(each.label, number(each.raw), _corrected(each)) for each in one.prevalences],
             "Prediction-powered; assumes that people labelled a random sample of the rows.",
         )
+    if answered.slices:
+        yield from _by_slice(answered)
     if answered.repeats:
         yield _changes(f"{one.judge}: repeated runs", "Run", answered.repeats)
     if answered.swaps:
@@ -181,6 +201,39 @@ def _by_label(one: JudgedColumn) -> TextTable:
     return TextTable(title, head, rows)
 
 
+def _by_slice(answered: Answered) -> Iterator[TextTable]:
+    judge = answered.judgement.judge
+    yield TextTable(
+        f"{judge}: by {answered.by}",
+        (answered.by, "Rows", "Accuracy", "n"),
+        [(one.value, f"{one.n_rows:,}", rate(one.accuracy), f"{one.accuracy.n:,}") for one in answered.slices],
+    )
+    yield TextTable(
+        f"{judge}: how common each label is, by {answered.by}",
+        ("Label", answered.by, "By the judge", "Corrected by people's labels"),
+        [
+            (share.label, one.value, number(share.raw), _corrected(share))
+            for shares in zip(*(one.shares for one in answered.slices), strict=True)
+            for one, share in zip(answered.slices, shares, strict=True)
+        ],
+        "Prediction-powered; assumes that people labelled a random sample of the rows.",
+    )
+    yield TextTable(
+        f"{judge}: differences between values of {answered.by}",
+        ("Label", "Between", "Difference", "p (Holm)"),
+        [
+            (
+                one.label,
+                f"{one.a} − {one.b}",
+                with_ends(one.estimate, one.low, one.high),
+                _p_value(one.p, one.undefined),
+            )
+            for one in answered.differences
+        ],
+        "Of corrected shares. Rows of one cluster are compared within it.",
+    )
+
+
 def _overall(one: JudgedColumn) -> Iterator[tuple[str, str]]:
     yield (
         "Cohen's kappa" + (", quadratic weights" if one.weights else ""),
@@ -193,7 +246,7 @@ def _overall(one: JudgedColumn) -> Iterator[tuple[str, str]]:
         yield title, with_ends(estimate.estimate, interval.low, interval.high, estimate.undefined)
 
 
-def _corrected(one: verdict.CorrectedPrevalence) -> str:
+def _corrected(one: verdict.CorrectedPrevalence | Share) -> str:
     return one.undefined or with_ends(one.corrected, one.low, one.high)
 
 
@@ -286,6 +339,9 @@ def as_json(answered: Answered) -> dict:
             fields[name] = {column: _valued(asdict(share)) for column, share in shares.items()}
     for column in answered.swaps:
         fields["swapped"][column]["labels"] = [asdict(each) for each in verdict.shifts(one.columns, one.judge, column)]
+    if answered.slices:
+        fields["by"] = {"column": answered.by, "sentences": slices_in_words(answered)}
+        fields["by"] |= {name: [asdict(one) for one in getattr(answered, name)] for name in ("slices", "differences")}
     return _without_nan(fields)
 
 
@@ -324,6 +380,7 @@ def as_page(every: Sequence[Answered], file: str) -> str:
     parts = []
     for answered in every:
         parts.append(f"<p class=answer>{escape(sentence(answered))}</p><p class=rule>{escape(rule(answered))}</p>")
+        parts += [f"<p class=answer>{escape(words)}</p>" for words in slices_in_words(answered)]
         if words := level_words(answered):
             parts.append(f"<p class=rule>{escape(words)}</p>")
         if warning := caution(answered):

@@ -237,7 +237,7 @@ def test_without_an_administrator_it_says_how_to_make_one(tmp_path, admin):
     ("name", "text", "title"),
     [
         ("own.csv", "claim,evidence\nThe lake freezes.,It did.\n", "Table with columns of your own (table)"),
-        ("rated.csv", "text,human,judge\nA b c.,good,bad\nD e f.,bad,bad\n", "(ratings)"),
+        ("rated.csv", "text,human,judge\n" + "A b c d.,good,bad\nD e f g.,bad,bad\n" * 4, "(ratings)"),
     ],
 )
 def test_the_format_is_guessed_and_the_columns_are_said_once(admin, tmp_path, name, text, title):

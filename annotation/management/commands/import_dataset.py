@@ -11,6 +11,8 @@ from django.db.models import Q
 
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
+from annotation.formats.tables.format import INFO as TABLE
+from annotation.formats.tables.guessing.columns import guess_columns
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
 from annotation.formats.tables.oddities import ENCODING, ODDITIES, check_treatment
 from annotation.imports import importing
@@ -94,10 +96,7 @@ class Command(BaseCommand):
         for slug in filter(None, (options["dataset"], options["project"])):
             _check_slug(slug)
         if not options["format"]:
-            try:
-                options["format"] = importing.guess_format(importing.sources_of_paths(options["files"]))
-            except ImportProblem as error:
-                raise CommandError(f"{error}. Name it with --format") from error
+            options["format"] = _guessed_format(options)
             self.stdout.write(f"Format: {get_format(options['format']).title} ({options['format']})")
         if options["with_settings"] and not options["project"]:
             raise CommandError("--with-settings needs the project that takes them: name it with --project")
@@ -234,6 +233,25 @@ class Command(BaseCommand):
             self.stderr.write(f"{place}: {error['column'] or 'row'}: {error['value']!r} {error['reason']}")
         if result["error_count"] > ERRORS_SHOWN:
             self.stderr.write(f"... and {counted(result['error_count'] - ERRORS_SHOWN, 'more bad row')}")
+
+
+def _guessed_format(options: dict) -> str:
+    """The format of the files; of a table whose columns mean something, that of the columns."""
+    sources = importing.sources_of_paths(options["files"])
+    try:
+        found = importing.guess_format(sources)
+    except ImportProblem as error:
+        raise CommandError(f"{error}. Name it with --format") from error
+    if not get_format(found).needs_mapping:
+        return found
+    try:
+        if options["mapping"]:
+            layout = read_mapping(options["mapping"].read_bytes()).layout
+        else:
+            layout = guess_columns(sources[0]).chosen.layout
+    except (OSError, FormatError):
+        return found  # what is wrong is said where they are read
+    return RATINGS if layout == RATINGS else TABLE.slug
 
 
 def _treatment(text: str) -> dict[str, str]:
