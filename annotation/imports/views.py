@@ -12,7 +12,7 @@ from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse, UnreadablePostError
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -366,8 +366,17 @@ def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
         "left_out": not is_labelling(request.user, job) and left_out.artifact_of(job) is not None,
         "form": form,
         "next": after_import(job, result) if result.is_done and not result.is_dry_run else None,
+        "columns_url": _columns_of(job) if result.is_guided else "",
         "picture": picture_of(form.fitting, job) if form and form.is_guided else None,
     }
+
+
+def _columns_of(job: Job) -> str:
+    """Where the columns of the job's files are checked; empty where they have a format of their own."""
+    names = [one["upload"] for one in job.parameters["files"] if "upload" in one][:MOST_TOGETHER]
+    if not names or not get_format(job.parameters["format"]).needs_mapping:
+        return ""
+    return f"{reverse('study_columns', args=[job.dataset.slug])}?{urlencode([('file', name) for name in names])}"
 
 
 @login_required

@@ -68,6 +68,7 @@ def test_from_a_file_to_people(client, owner):
     page = client.get(f"/imports/{dry.uuid}/").content.decode()
     proposed, others = page.split("other tasks</summary>")
     assert "Claim and evidence, six-way stance" in proposed and "fits the file" in proposed
+    assert "/studies/own-lakes/columns/?file=" in proposed
     assert "The lake never freezes." in proposed and "Report 0 says so." in proposed  # the picture
     assert "Claim and evidence, three-way stance" in others and "Context that suffices to answer" in others
     job = made(client, dry)
@@ -156,7 +157,7 @@ def test_a_file_with_labels_leads_to_its_figures(client):
     page = client.get(columns).content.decode()
     dry = look(client, client.post(columns, as_shown(page)))
     page = client.get(f"/imports/{dry.uuid}/").content.decode()
-    assert 'name="overlap" value="0"' in page
+    assert 'name="overlap" value="0"' in page and 'class="task-picture"' in page
     task = re.search(r'name="task_type" value="([^"]+)"[^>]*checked', page)[1]
     job = made(client, dry, task_type=task, overlap="0")
     assert job.state == "done", job.message

@@ -40,7 +40,8 @@ def press(page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def test_from_an_own_table_to_the_first_figure(open_context, rosa):
+def test_from_an_own_table_to_the_first_figure(open_context, rosa, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"  # links are passed on by hand
     page = rosa
     ann = factories.make_user("ann")
     page.goto("/")

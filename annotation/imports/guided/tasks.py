@@ -8,7 +8,8 @@ from annotation.imports.queries import KIND_TITLES, kind_name
 from annotation.models import PIECE_LINKS, Job
 from annotation.projects.draft_kinds import drafted_for
 from annotation.projects.item_making import COLLECTED_FOR
-from annotation.task_types import TaskType, current_task_types, task_type
+from annotation.task_types import LabelSetError, TaskType, current_task_types, learn, task_type
+from annotation.task_types.label_sets import identifier_of
 from annotation.work.queries.pages import panel_context
 
 PLACES = list(KIND_TITLES)  # what is made from something comes after it
@@ -34,11 +35,11 @@ def _judged(kind: TaskType) -> str:
 
 
 def picture_of(identifier: str, job: Job) -> dict | None:
-    """What shows the labelling page of the task, with the first texts of the file; None where the task is known only
-    once the file's labels are stored."""
+    """What shows the labelling page of the task, with the first texts of the file; None without a task that fits."""
+    brought = job.parameters.get("choices", {}).get("label_set")
     try:
-        kind = task_type(identifier)
-    except KeyError:
+        kind = learn(brought) if brought and identifier_of(brought) == identifier else task_type(identifier)
+    except (KeyError, LabelSetError):
         return None
     texts = [(kind_name(name).capitalize(), text) for name, text in job.result.get("sample", {}).items()]
     return {"texts": texts, **panel_context(kind)}
