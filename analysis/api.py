@@ -34,6 +34,7 @@ from analysis.sources.project import ProjectOutline
 from analysis.sources.releases.archives import archive_of
 from analysis.sources.wrong import WrongChoice
 from annotation.access import project_with_labels_for
+from annotation.addresses import absolute
 from annotation.api.problems import Problem, invalid
 from annotation.api.routes import Listing, QueryFilter, Route
 from annotation.api.shapes import Choice, JobShape, Shape
@@ -416,7 +417,7 @@ class ReleasePublicRoute(Route):
         return Response(self._shown(request, release), status=202)
 
     def _shown(self, request, release) -> dict:
-        page = request.build_absolute_uri(reverse("public_release", args=[release.uuid]))
+        page = absolute(request, reverse("public_release", args=[release.uuid]))
         found = {"address": page if release.is_public else "", "job": public_jobs(release).first()}
         return self.shape({name: value for name, value in found.items() if value is not None}).data
 

@@ -17,7 +17,7 @@ from django.core.exceptions import BadRequest
 from django.db import models, transaction
 from django.utils.functional import cached_property
 
-from annotation.models import SettingsChange
+from annotation.models import SettingsChange, User
 
 MADE_FROM, ASKED, KEEP = "made_from", "asked", "keep."
 MINE, THEIRS = "mine", "theirs"
@@ -36,15 +36,19 @@ def locked(row: models.Model, when: bool = True) -> Iterator[None]:
 
 
 def record(user, row: models.Model, what: str, before: Mapping, after: Mapping, about: str = "") -> None:
-    """Add what differs between `before` and `after` to the history of a project or a data set."""
+    """Add what differs between `before` and `after` to the history of a project, a data set or an account."""
     changes = {name: [before.get(name), value] for name, value in after.items() if before.get(name) != value}
     if changes:
-        place = {row._meta.model_name: row}
+        place = {_place_of(row): row}
         SettingsChange.objects.create(user=user, what=what, about=about[:200], changes=changes, **place)
 
 
+def _place_of(row: models.Model) -> str:
+    return "account" if isinstance(row, User) else row._meta.model_name
+
+
 def last_change(row: models.Model, what: str, about: str = "") -> SettingsChange | None:
-    changes = SettingsChange.objects.filter(**{row._meta.model_name: row}, what=what)
+    changes = SettingsChange.objects.filter(**{_place_of(row): row}, what=what)
     changes = changes.filter(about=about[:200]) if about else changes
     return changes.select_related("user").order_by("-pk").first()
 

@@ -7,11 +7,13 @@ can use it.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import math
 import re
 import uuid
 from datetime import UTC, date, datetime, timedelta
+from urllib.parse import urlsplit
 
 # Instants are when something happened here: nobody labelled before 1900 or will after 2199. Far within what PostgreSQL,
 # Python in every time zone, pandas (nanoseconds: 1677 to 2262) and a browser's Date can hold and give back.
@@ -26,12 +28,15 @@ MAX_DIGITS = 19
 MAX_ACTIVE_MS = 366 * 24 * 60 * 60 * 1000
 EMAIL_CHARS = 254
 PIECE_SET_CHARS = 80
+ADDRESS_CHARS = 300
+LOOPBACK_NAMES = ("localhost", "testserver")
 JSON_BYTES = 5 * 1024 * 1024
 JSON_DEPTH = 32
 BAD_CHARACTER = "holds a NUL or half of a surrogate pair, which cannot be stored"
 
 _RANGE = re.compile(r"bytes=(\d{0,19})-(\d{0,19})\Z", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\Z", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9._:-]{1,253}\Z", re.ASCII)
 _DIGITS = re.compile(r"[+-]?\d+\Z", re.ASCII)
 # What `datetime.fromisoformat` takes beyond that (week dates, commas) is written by nobody who sends instants.
 _INSTANT = re.compile(
@@ -88,6 +93,31 @@ def piece_set(value: object) -> str:
 
 
 # ---- numbers ----
+
+
+def site_address(raw: str) -> str:
+    """What links to a site begin with: a scheme, a host and maybe a port, in one form."""
+    example = "must be an address such as https://assay.example.org or http://192.168.1.20:8000"
+    written = raw.strip().removesuffix("/")
+    try:
+        parts = urlsplit(written if "://" in written else f"http://{written}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise Refused(example) from None
+    if parts.scheme not in ("http", "https") or len(written) > ADDRESS_CHARS or not _HOST.match(host):
+        raise Refused(example)
+    if parts.path or parts.query or parts.fragment or parts.username is not None:
+        raise Refused("must end after the host and the port, such as http://192.168.1.20:8000")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port else "")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host in an address leads to the reader's own machine."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host in LOOPBACK_NAMES
 
 
 def whole(value: object, lowest: int = 0, highest: int = MAX_BIG_INTEGER) -> int:

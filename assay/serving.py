@@ -14,7 +14,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from annotation.incoming import is_loopback, site_address
 from assay.places import DEMO_DATA, FOLDER, IS_INSTALLED, OWN_DATA, PACKAGES, data_folder, make_data_folder
 from assay.supervision import Supervisor
 
@@ -64,9 +66,16 @@ def demo(arguments: Sequence[str]) -> int:
 def serve(arguments: Sequence[str]) -> int:
     parser = _web_parser("serve", "Serve Assay with SQLite and embedded workers; Ctrl+C ends all of it.")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--host", default=LOOPBACK, help=f"the address to listen on ({LOOPBACK}: this machine alone)")
+    where.add_argument("--host", help=f"the address to listen on ({LOOPBACK}: this machine alone)")
     where.add_argument(
         "--lan", action="store_const", const=EVERYWHERE, dest="host", help="listen for all machines of the network"
+    )
+    parser.add_argument(
+        "--address",
+        type=_address,
+        metavar="URL",
+        help="the address by which others reach it, such as http://lab.local:8000 (listens as --lan does) or, behind a "
+        "proxy with TLS, https://assay.example.org",
     )
     parser.add_argument("--email", default="", help="of the first administrator; asked for where there is none yet")
     parser.add_argument("--admin", default="", metavar="NAME", help="the first administrator's name")
@@ -74,22 +83,29 @@ def serve(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if IS_INSTALLED:  # never the demo's
         os.environ.setdefault(FOLDER, OWN_DATA)
+    named = options.address or ""
+    has_tls = named.startswith("https:")
+    host = options.host or (EVERYWHERE if named and not has_tls else LOOPBACK)
     folder = _data_folder()
-    _check_port(options.host, options.port)
+    _check_port(host, options.port)
     _set_environment(folder, options.port)
-    names = _names_of(options.host)
-    # Without a proxy there is no TLS; variables that are set already win.
-    os.environ.setdefault("ASSAY_ALLOWED_HOSTS", ",".join(dict.fromkeys(("localhost", LOOPBACK, "[::1]", *names))))
-    os.environ.setdefault("ASSAY_HTTPS", "0")
-    os.environ.setdefault("ASSAY_TRUSTED_PROXIES", "0")
-    is_shared = options.host not in (LOOPBACK, "localhost", "::1")
-    address = f"http://{names[0] if names else LOOPBACK}:{options.port}/"
-    words = [f"Assay is running:  {address}\n", f"Its data lie in {folder}. Ctrl+C stops it."]
-    if is_shared:
-        words.append("Caution: without TLS, others in this network can read what is sent (docs/deployment.md).")
+    names = _names_of(host)
+    local = f"http://{LOOPBACK if host == EVERYWHERE else names[0]}:{options.port}/"
+    shared = named or ("" if is_loopback(names[0]) else f"http://{names[0]}:{options.port}")
+    _set_address(shared, names, is_named=bool(named))
+    words = [f"Assay is running:  {f'{shared}/' if has_tls else local}"]
+    words += [f"Others open:       {shared}/"] if shared and not has_tls else []
+    words += ["", f"Its data lie in {folder}. Ctrl+C stops it."]
+    if shared:
+        words.append(
+            "Links to pass on begin with that address; administrators find its QR code, and can enter another one."
+        )
+    if shared and not has_tls:
+        words.append("Caution: without TLS, others in this network can read what is sent (docs/share.md).")
+    if not shared:
+        words.append("It is for this machine alone; --lan lets others in (docs/share.md).")
     asked = ["--email", options.email, "--admin", options.admin]
-    local = f"http://{LOOPBACK if options.host == EVERYWHERE else options.host}:{options.port}/"
-    return _serve(asked, web(options.host, options.port, 1), local, words + _without_models(), follows_starter=False)
+    return _serve(asked, web(host, options.port, 1), local, words + _without_models(), follows_starter=False)
 
 
 def work(arguments: Sequence[str]) -> int:
@@ -120,6 +136,28 @@ def _web_parser(name: str, description: str) -> argparse.ArgumentParser:
     port = os.environ.get("PORT", "8000")
     parser.add_argument("--port", type=_port, default=port, help=f"the port to listen on ({port}, from PORT or 8000)")
     return parser
+
+
+def _address(raw: str) -> str:
+    try:
+        return site_address(raw)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"the address {error}") from None
+
+
+def _set_address(address: str, names: list[str], *, is_named: bool) -> None:
+    """For all processes that are started; variables that are set already win. Without a proxy there is no TLS."""
+    has_tls = address.startswith("https:")
+    host = urlsplit(address).hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    hosts = ("localhost", LOOPBACK, "[::1]", *([host] if host else []), *names)
+    os.environ.setdefault("ASSAY_ALLOWED_HOSTS", ",".join(dict.fromkeys(hosts)))
+    os.environ.setdefault("ASSAY_HTTPS", "1" if has_tls else "0")
+    os.environ.setdefault("ASSAY_TRUSTED_PROXIES", "1" if has_tls else "0")
+    if has_tls:
+        os.environ.setdefault("ASSAY_TRUSTED_ORIGINS", address)
+    if address and (is_named or not os.environ.get("ASSAY_ADDRESS")):
+        os.environ["ASSAY_ADDRESS"] = address
 
 
 def _port(raw: str) -> int:
@@ -213,7 +251,7 @@ def _once_it_answers(address: str, words: list[str]) -> Callable[[], None]:
 
 def _answers(address: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{address}accounts/login/", timeout=5):
+        with urllib.request.urlopen(f"{address}healthz", timeout=5):
             return True
     except (urllib.error.URLError, OSError):
         return False

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 
 from annotation import __version__
+from annotation.incoming import site_address
 from assay import places
 from config.corpora import VARIABLE as CORPORA_VARIABLE
 from config.corpora import parse_corpora
@@ -16,6 +17,8 @@ from config.health.access import LOOPBACK, parse_networks
 from config.health.access import VARIABLE as HEALTH_FROM_VARIABLE
 from config.logs import FORMAT_VARIABLE as LOG_FORMAT_VARIABLE
 from config.logs import FORMATS as LOG_FORMATS
+from config.oidc import VARIABLE as OIDC_VARIABLE
+from config.oidc import parse_sign_in_providers
 from config.prices import CURRENCY_VARIABLE, parse_currency, parse_hour_prices
 from config.prices import VARIABLE as HOUR_PRICES_VARIABLE
 from models_runtime import outside
@@ -44,6 +47,8 @@ DATA_DIR = env.path(places.FOLDER, places.default_data_folder())
 # Checkers read the variable itself, since they know no Django.
 LEXICONS_DIR = env.path("ASSAY_LEXICONS_DIR", BASE_DIR / "models_runtime" / "lexicons")
 ALLOWED_HOSTS = env.items("ASSAY_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+# By which address others reach the site; empty: by that of each request.
+ADDRESS = env.parsed("ASSAY_ADDRESS", "", site_address)
 HTTPS = env.boolean("ASSAY_HTTPS", not (DEBUG or DEMO))
 CSRF_TRUSTED_ORIGINS = env.items("ASSAY_TRUSTED_ORIGINS")
 LOG_LEVEL = env.text("ASSAY_LOG_LEVEL", "INFO", allowed=("DEBUG", "INFO", "WARNING", "ERROR"))
@@ -75,6 +80,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "allauth.usersessions",
 ]
 
@@ -200,6 +207,14 @@ WEB_PROCESSES = env.integer("WEB_CONCURRENCY", 1, minimum=1)
 # Without a mail server, links of researchers create accounts, for addresses that nobody has shown to be theirs.
 LINKS_BY_HAND = env.boolean("ASSAY_LINKS_BY_HAND", DEMO)
 INVITATION_DAYS = env.integer("ASSAY_INVITATION_DAYS", 14, minimum=1, maximum=365)
+# Sign-in providers by name. config.web.oidc decides who gets in.
+OIDC = env.parsed(OIDC_VARIABLE, {}, parse_sign_in_providers)
+SOCIALACCOUNT_ADAPTER = "config.web.oidc.ProviderAdapter"
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [one.as_app() for one in OIDC.values()]}}
+# Only addresses that the provider has verified. Where Assay has not verified the account's address, its password, which
+# another person may have chosen, ends.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Assay"
 MFA_ALLOW_UNVERIFIED_EMAIL = True

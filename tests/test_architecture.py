@@ -20,6 +20,7 @@ ROOMS = ("webhooks", "jobs", "datasets", "projects", "work", "decisions", "impor
 ROOMS_UP_TO = {room: [f"annotation.{one}" for one in ROOMS[: index + 1]] for index, room in enumerate(ROOMS)}
 BELOW_ROOMS = (
     "annotation.access",
+    "annotation.addresses",
     "annotation.bulk",
     "annotation.editing",
     "annotation.formats",
@@ -85,6 +86,7 @@ ALLOWED = {
     "annotation.urls": ("annotation",),
     **{f"annotation.{room}": (*BELOW_ROOMS, *ROOMS_UP_TO[room], *RUNTIME_OF_ROOMS) for room in ROOMS},
     "annotation.access": ("annotation.models",),
+    "annotation.addresses": ("annotation.incoming", "annotation.models"),
     "annotation.bulk": (),
     "annotation.editing": ("annotation.models",),
     "annotation.markdown": (),

@@ -9,6 +9,7 @@ from analysis.rules.running import run_rule
 from annotation.datasets.managing import update_dataset
 from annotation.models import Job, Membership
 from annotation.projects import guidelines, invitations, label_sets, managing, tokens
+from annotation.projects.accounts import managing as accounts
 
 from . import factories
 from .retrieval.harbour import ranked
@@ -23,6 +24,10 @@ PAGES = (
     "/datasets/harbour/",
     "/datasets/harbour/pairs/",
     "/invitations/",
+    "/administration/accounts/",
+    "/administration/accounts/?sort=-projects&search=example",
+    "/administration/accounts/history/",
+    "/administration/accounts/{account}/",
     "/label-sets/",
     "/projects/ports/",
     "/projects/ports/items/",
@@ -53,6 +58,7 @@ PAGES = (
     "/generations/{generation}/",
     "/api/v1/projects/",
     "/account/tokens/",
+    "/api/v1/accounts/",
     "/api/v1/datasets/",
     "/api/v1/datasets/harbour/content/?kind=evidence",
     "/api/v1/jobs/",
@@ -92,6 +98,8 @@ def grow(world) -> None:
         label_one(project, member)
         guidelines.publish(project, admin, f"Version {number}")
         tokens.make_token(admin, f"Token {number}", ["read"], 30)
+        accounts.set_rights(admin, world.people["annotator"], ("member", "creator")[number % 2])
+        factories.join(factories.make_project(world.dataset), world.people["annotator"], Membership.Role.RESEARCHER)
         label_sets.save_label_set(admin, factories.LABEL_SET | {"name": f"Tone {number}"})
         managing.update_project(project, admin, lease_minutes=70 + number)
         update_dataset(world.dataset, admin, title=f"Harbour {number}")
@@ -116,8 +124,10 @@ def test_queries_do_not_grow_with_rows(settings):
     client = client_of(world.people["admin"])
     tokens.make_token(world.people["admin"], "First", ["read"], 30)
     managing.update_project(world.project, world.people["admin"], lease_minutes=59)
+    accounts.set_rights(world.people["admin"], world.people["annotator"], "creator")
     update_dataset(world.dataset, world.people["admin"], title="The harbour")
     places = {
+        "account": world.people["annotator"].uuid,
         "retrieval": world.retrieval.uuid,
         "item": world.item.uuid,
         "source": world.draft.response_id,

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import RESEARCHER
+from annotation.addresses import absolute
 from annotation.api import shapes
 from annotation.api.problems import Problem, invalid_form
 from annotation.api.routes import TRUTH, Editing, Listing, QueryFilter, Route
@@ -75,7 +76,7 @@ class InvitationsRoute(Listing):
         if not consume(request, app="allauth.account", action="invite", user=request.user, limit_get=True):
             raise Problem(429, "You have reached the limit of invitations per hour")
         made = _with_link(request, invitations.invite(request.user, project=project, **form.cleaned_data))
-        mailed = request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))
+        mailed = absolute(request, invitations.path_of(made, way=invitations.MAIL))
         made.is_sent = invitations.send(made, mailed)
         return self.respond(made)
 
@@ -95,5 +96,5 @@ class RevokeInvitationRoute(Route):
 
 
 def _with_link(request, found: Invitation) -> Invitation:
-    found.link = request.build_absolute_uri(invitations.path_for(request.user, found))
+    found.link = absolute(request, invitations.path_for(request.user, found))
     return found

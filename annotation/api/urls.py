@@ -5,6 +5,7 @@ from django.urls import path
 from annotation.machines.kinds import run_kinds
 
 from . import (
+    accounts,
     claims,
     datasets,
     docs,
@@ -32,6 +33,7 @@ urlpatterns = [
     path("assignments/<uuid:uuid>/release", work.release, name="api_work_release"),
     path("assignments/<uuid:uuid>/suggestions", work.suggestions, name="api_work_suggestions"),
     path("assignments/<uuid:uuid>/item", work.own_item, name="api_work_item"),
+    *accounts.urlpatterns,
     path("datasets/", datasets.DatasetsRoute.as_view(), name="api_datasets"),
     path("datasets/<slug:slug>/", datasets.DatasetDetailRoute.as_view(), name="api_dataset"),
     path("datasets/<slug:slug>/content/", datasets.ContentRoute.as_view(), name="api_content"),

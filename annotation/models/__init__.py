@@ -39,7 +39,7 @@ from .judgements import (
     opened_at,
     set_name,
 )
-from .people import Invitation, User
+from .people import GroupGrant, Invitation, SiteAddress, User
 from .projects import (
     Guideline,
     GuidelineAcknowledgement,
@@ -83,6 +83,7 @@ __all__ = [
     "ExtractionRun",
     "GeneratedText",
     "GenerationRun",
+    "GroupGrant",
     "Guideline",
     "GuidelineAcknowledgement",
     "HeldOutPart",
@@ -115,6 +116,7 @@ __all__ = [
     "Score",
     "SettingsChange",
     "Shown",
+    "SiteAddress",
     "Span",
     "StagedChange",
     "StoredAnswer",

@@ -1,4 +1,4 @@
-"""Who changed which settings, and when."""
+"""Who changed which settings, roles and accounts, and when."""
 
 from django.conf import settings
 from django.db import models
@@ -18,10 +18,14 @@ class SettingsChange(models.Model):
         PROMPT = "prompt"
         HELD_OUT = "held-out", "Held-out part"
         DATASET = "dataset", "Data set"
+        ACCOUNT = "account"
 
-    # Of the two, one is set.
+    # Of the three, one is set.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="settings_changes")
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="settings_changes")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="account_changes"
+    )
     what = models.CharField(max_length=12, choices=What.choices)
     about = models.CharField(max_length=200, blank=True)  # the member whose roles they are
     changes = models.JSONField(default=dict)  # {name: [before, after]}
@@ -29,4 +33,4 @@ class SettingsChange(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
-        return f"{self.project or self.dataset}, {self.what}"
+        return f"{self.project or self.dataset or self.account}, {self.what}"

@@ -1,4 +1,4 @@
-"""Accounts, and the invitations that are the only way to get one."""
+"""Accounts, invitations, what a sign-in provider's groups gave, and the address that links lead to."""
 
 import secrets
 import uuid
@@ -49,3 +49,30 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"Invitation of {self.email}"
+
+
+class GroupGrant(models.Model):
+    """A right that a group of a sign-in provider gave: when the person has left the group, the next sign-in takes back
+    these rights, and none that a person gave."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="group_grants")
+    provider = models.CharField(max_length=80)
+    right = models.CharField(max_length=120)  # as in ASSAY_OIDC
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "provider", "right"], name="group_grant_once")]
+
+    def __str__(self) -> str:
+        return f"{self.right} for {self.user} by {self.provider}"
+
+
+class SiteAddress(models.Model):
+    """An address by which others reach the site, as an administrator chose it. The newest one is in force."""
+
+    address = models.CharField(max_length=300)  # such as https://assay.example.org, without a path
+    chosen_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    chosen_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.address

@@ -1,13 +1,14 @@
 """Invitations: the only way to an account. A link is for one address, works once, and not for ever."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from smtplib import SMTPException
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core import mail
+from django.core.mail.backends.base import BaseEmailBackend
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -77,19 +78,33 @@ def path_for(user: User, invitation: Invitation) -> str:
     return path_of(invitation, way=HAND if user.is_superuser else "")
 
 
-def send(invitation: Invitation, link: str) -> bool:
+def send_all(made: Iterable[Invitation], link_of: Callable[[Invitation], str]) -> list[Invitation]:
+    """Mail each its link, by one connection; those that were not sent come back."""
+    made = list(made)
+    if not has_mail_server():
+        return made
+    try:
+        with mail.get_connection() as connection:
+            return [one for one in made if not send(one, link_of(one), connection)]
+    except (SMTPException, OSError) as error:
+        log.warning("The mail server takes no mail: %s", error)
+        return made
+
+
+def send(invitation: Invitation, link: str, connection: BaseEmailBackend | None = None) -> bool:
     """Mail the link; False where there is no mail server or it took nothing, so that the page can say to pass it on by
     hand."""
     if not has_mail_server():
         return False
     place = f"to the project “{invitation.project}”" if invitation.project else "to Assay"
     try:
-        send_mail(
+        mail.send_mail(
             f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{invitation.invited_by} invites you",
             f"{invitation.invited_by} invites you {place}.\n\n{link}\n\n"
             f"The link is for {invitation.email}, works once and until {invitation.expires_at:%d %B %Y}.\n",
             None,
             [invitation.email],
+            connection=connection,
         )
     except (SMTPException, OSError) as error:
         log.warning("The invitation for %s was not sent: %s", invitation.email, error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from collections.abc import Iterator
 from smtplib import SMTPException
@@ -11,11 +10,12 @@ from django.conf import settings
 from django.core import checks, mail
 from django.core.files.storage import storages
 
+from annotation.addresses import known_site
+from annotation.incoming import is_loopback
 from annotation.projects.invitations import has_mail_server
 from config.health.findings import Finding, State, error, ok, warning
 
 MAIL_SECONDS = 5
-LOOPBACK_NAMES = ("localhost", "testserver")
 # Django's warnings about single settings that ASSAY_HTTPS sets together.
 OF_HTTPS = {f"security.W{number:03}" for number in (4, 5, 8, 12, 16, 21)}
 
@@ -38,13 +38,6 @@ def check_mail() -> Iterator[Finding]:
         )
     else:
         yield ok(f"The mail server {place} accepts the sign-in; mail is sent from {settings.DEFAULT_FROM_EMAIL}")
-
-
-def is_loopback(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return name in LOOPBACK_NAMES
 
 
 def is_for_others() -> bool:
@@ -84,10 +77,13 @@ def check_static_files() -> Iterator[Finding]:
 
 def check_addresses() -> Iterator[Finding]:
     """Whether links lead other people here."""
+    if site := known_site():
+        source = "chosen on the page of the address" if site.is_chosen else "from ASSAY_ADDRESS"
+        yield ok(f"Links begin with {site.address} ({source})")
     if not is_for_others():
         yield warning(
             f"Links lead to this machine only ({', '.join(settings.ALLOWED_HOSTS)}): other people cannot open them",
-            "Set ASSAY_ALLOWED_HOSTS to the name or address by which others reach this machine.",
+            "Start with `assay serve --lan`, or set ASSAY_ALLOWED_HOSTS and ASSAY_ADDRESS (docs/share.md).",
         )
     for name in settings.ALLOWED_HOSTS:
         if is_loopback(name) or name.startswith(("*", ".")):

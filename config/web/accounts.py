@@ -1,12 +1,37 @@
 """Accounts are created by invitation only; sign-ins are limited by account and address."""
 
+from urllib.parse import urlsplit
+
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal import ratelimit
+from django.conf import settings
+from django.contrib import messages
+
+from annotation.addresses import absolute
 
 
 class InvitationOnlyAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request) -> bool:
         return False
+
+    def logout(self, request) -> None:
+        used = request.session.get("account_authentication_methods", [])
+        provider = next((settings.OIDC[one["provider"]] for one in used if one.get("provider") in settings.OIDC), None)
+        super().logout(request)
+        if provider and request.resolver_match.url_name == "account_logout":
+            messages.info(
+                request,
+                f"You are signed out of Assay, and may still be signed in at {provider.title}: on a shared computer, "
+                "sign out there too",
+            )
+
+    def send_password_reset_mail(self, user, email, context) -> None:
+        """None to who has no password and signs in with a provider, which may let them in no more."""
+        if user.has_usable_password() or not user.socialaccount_set.exists():
+            super().send_password_reset_mail(user, email, context)
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        return absolute(self.request, urlsplit(super().get_reset_password_from_key_url(key)).path)
 
     def _get_login_attempts_cache_key(self, request, **credentials) -> str:
         """An account at an address, so that guessing elsewhere does not lock out its owner."""

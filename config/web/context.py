@@ -12,6 +12,7 @@ def site(request) -> dict:
         "is_demo": settings.DEMO,
         "help_address": help_address(request),
         "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else (),
+        "sign_in_providers": settings.OIDC.values(),
         "has_mail_server": has_mail_server(),
         "are_links_passed_on": are_links_passed_on(),
     }

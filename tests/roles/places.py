@@ -23,6 +23,9 @@ PLACES = (
     ("api/v1/generations/", "uuid:uuid", lambda world: world.generation.uuid),
     ("extractions/", "uuid:uuid", lambda world: world.extraction.uuid),
     ("api/v1/assignments/", "uuid:uuid", lambda world: world.assignment.uuid),
+    ("api/v1/accounts/", "uuid:uuid", lambda world: world.people["annotator"].uuid),
+    ("administration/accounts/", "uuid:uuid", lambda world: world.people["annotator"].uuid),
+    ("administration/accounts/", "slug:action", lambda world: "deactivate"),
     ("account/tokens/", "uuid:uuid", lambda world: world.token.uuid),
     ("api/v1/runs/", "uuid:uuid", lambda world: world.run.uuid),
     ("api/v1/retrievals/", "uuid:uuid", lambda world: world.retrieval.uuid),
@@ -43,6 +46,7 @@ PLACES = (
     ("studies/", "slug:slug", lambda world: world.dataset.slug),
     ("datasets/", "slug:slug", lambda world: world.dataset.slug),
     ("", "slug:slug", lambda world: world.project.slug),
+    ("accounts/oidc/", "str:provider_id", lambda world: "uni"),
     ("", "slug:token", lambda world: world.invitation.token),
     ("", "str:token", lambda world: world.invitation.token),
     ("", "slug:checker", lambda world: "llm"),
@@ -61,6 +65,9 @@ PLACES = (
 EXAMPLES = {
     "^accounts/confirm-email/": "accounts/confirm-email/",
     "^accounts/login/code/": "accounts/login/code/",
+    "^accounts/(?:3rdparty|social)/": "accounts/3rdparty/",
+    "accounts/oidc/^(?P<provider_id>[^/]+)/login/": "accounts/oidc/uni/login/",
+    "accounts/oidc/^(?P<provider_id>[^/]+)/login/callback/": "accounts/oidc/uni/login/callback/",
     r"accounts/^confirm-email/(?P<key>[-:\w]+)/$": "accounts/confirm-email/abc/",
     r"accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": "accounts/password/reset/key/1-abc/",
 }

@@ -15,8 +15,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.addresses import absolute
 from annotation.models import ApiToken, Invitation
 from annotation.projects import invitations, password_links, tokens
 from annotation.projects.forms.accounts import (
@@ -153,7 +154,7 @@ def reset_link(request):
     if not request.user.is_superuser:
         raise PermissionDenied("This needs a site administrator")
     form = ResetLinkForm(request.POST, prefix="reset")
-    made = request.build_absolute_uri(password_links.path_for(form.person)) if form.is_valid() else ""
+    made = absolute(request, password_links.path_for(form.person)) if form.is_valid() else ""
     return _invitations_page(request, SiteInvitationForm(), form, made)
 
 
@@ -162,17 +163,34 @@ def _invitations_page(request, form, reset=None, made=""):
     page = Paginator(everything, 50).get_page(request.GET.get("page"))
     for one in page:
         one.link = link_of(request, one)
-    context = {"form": form, "page": page, "now": timezone.now()}
+    now = timezone.now()
+    # What a spreadsheet takes as two columns.
+    links = "\n".join(f"{one.email}\t{one.link}" for one in page if not one.accepted_at and one.expires_at > now)
+    context = {"form": form, "page": page, "now": now, "links_of_page": links}
     context |= {"reset_form": reset or ResetLinkForm(prefix="reset"), "reset_link": made}
     return render(request, "annotation/accounts/invitations.html", context)
+
+
+def _own_invitation(request, token) -> Invitation:
+    row = Invitation.objects.select_related("project", "invited_by").filter(token=token).first()
+    if row is None or not invitations.may_invite(request.user, row.project):
+        raise Http404("No such invitation")
+    return row
+
+
+@login_required
+@require_safe
+def invitation_code(request, token):
+    """The link and its QR code, to show to the person."""
+    row = _own_invitation(request, token)
+    context = {"invitation": row, "link": link_of(request, row), "problem": invitations.obstacle(row)}
+    return render(request, "annotation/accounts/code.html", context)
 
 
 @login_required
 @require_POST
 def withdraw_invitation(request, token):
-    row = Invitation.objects.select_related("project").filter(token=token).first()
-    if row is None or not invitations.may_invite(request.user, row.project):
-        raise Http404("No such invitation")
+    row = _own_invitation(request, token)
     invitations.withdraw(row)
     messages.success(request, f"The invitation of {row.email} no longer works")
     if row.project is not None:
@@ -182,14 +200,14 @@ def withdraw_invitation(request, token):
 
 def link_of(request, made: Invitation) -> str:
     """For administrators with what lets the link's holder create the account."""
-    return request.build_absolute_uri(invitations.path_for(request.user, made))
+    return absolute(request, invitations.path_for(request.user, made))
 
 
 def announce(request, *invited: Invitation) -> None:
     """Send each its link and say so, or say that it has to be passed on by hand, and by whom."""
     sent: dict[str, list[str]] = {}
     for made in invited:
-        if invitations.send(made, request.build_absolute_uri(invitations.path_of(made, way=invitations.MAIL))):
+        if invitations.send(made, absolute(request, invitations.path_of(made, way=invitations.MAIL))):
             words = "Invitation sent to {}"
         elif invitations.needs_key(made) and not request.user.is_superuser:
             words = "No email could be sent to {}; ask an administrator to pass on the link"
@@ -210,5 +228,6 @@ urlpatterns = [
     path("invitations/", site_invitations, name="site_invitations"),
     path("invitations/password-link/", reset_link, name="password_link"),
     path("invitations/<str:token>/", invitation, name="invitation"),
+    path("invitations/<str:token>/code/", invitation_code, name="invitation_code"),
     path("invitations/<str:token>/withdraw/", withdraw_invitation, name="withdraw_invitation"),
 ]

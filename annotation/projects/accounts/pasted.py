@@ -1,0 +1,80 @@
+"""Email addresses as people paste them: one or several in a line, with names, or a CSV with a column of them. What is
+wrong is said with its line."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from annotation import incoming
+
+MOST = 100  # at a time: each is a mail, which the request waits for
+PASTE_CHARS = 40_000
+EMAIL_HEADERS = {"email", "e-mail", "mail", "email address", "e-mail address", "address"}
+_SEPARATOR = re.compile(r"[,;\t]")
+_BRACKETED = re.compile(r"<([^<>]{0,320})>")
+
+
+@dataclass(frozen=True)
+class PastedAddress:
+    line: int
+    text: str  # as written, or the address
+    problem: str = ""  # why nobody can be invited by it
+
+
+def parse_pasted(text: str) -> list[PastedAddress]:
+    """Every address in the order of the text, with what is wrong with it alone, such as one that occurs twice."""
+    found, seen = [], {}
+    for line, raw in _cells(text):
+        bracketed = _BRACKETED.search(raw)
+        address = (bracketed[1] if bracketed else raw).strip().strip("'\"").lower()
+        problem = ""
+        try:
+            validate_email(address)
+        except ValidationError:
+            problem = "not an email address"
+        if not problem and len(address) > incoming.EMAIL_CHARS:
+            problem = f"longer than {incoming.EMAIL_CHARS} characters"
+        if not problem and address in seen:
+            problem = f"the same as in line {seen[address]}"
+        if not problem:
+            seen[address] = line
+        found.append(PastedAddress(line, raw.strip() if problem == "not an email address" else address, problem))
+    return found
+
+
+def _cells(text: str) -> Iterator[tuple[int, str]]:
+    """Each cell that should be an address, with its line."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    first = next((at for at, line in enumerate(lines) if line.strip()), None)
+    column, delimiter = (None, "") if first is None else _column_in(lines[first])
+    for at, line in enumerate(lines):
+        if not line.strip() or (column is not None and at == first):
+            continue
+        if column is not None:
+            cells = _split(line, delimiter)
+            yield at + 1, cells[column] if column < len(cells) else line
+            continue
+        parts = [part for part in _SEPARATOR.split(line) if part.strip()]
+        with_sign = [part for part in parts if "@" in part]
+        # A line of a table without a header: the other cells are names and the like.
+        yield from ((at + 1, part) for part in (with_sign or [line]))
+
+
+def _column_in(header: str) -> tuple[int | None, str]:
+    """The column of addresses in a table's first line, and what separates its cells; None where it is no header."""
+    for delimiter in (",", ";", "\t"):
+        names = [name.strip().strip("\ufeff").lower() for name in _split(header, delimiter)]
+        column = next((at for at, name in enumerate(names) if name in EMAIL_HEADERS), None)
+        if column is not None:
+            return column, delimiter
+    return None, ""
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter), [])
