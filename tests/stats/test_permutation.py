@@ -146,3 +146,18 @@ def test_numbers_of_any_size_give_the_same_answer(unit):
     plain, other = tested(1.0), tested(unit)
     assert plain.p_value > 0.05 and other.p_value == plain.p_value and other.n_movable == plain.n_movable
     assert (other.statistic, other.chance_high) == pytest.approx((plain.statistic, plain.chance_high))
+
+
+@pytest.mark.parametrize("clusters", [None, [number // 2 for number in range(30)]])
+def test_what_is_drawn_hangs_neither_on_the_names_of_raters_nor_on_the_order_of_rows(clusters):
+    """An import gives people of a file other pseudonyms, which the rows are then in the order of."""
+    drawn = np.random.default_rng(3)
+    rows = [(unit, rater, drawn.choice(list("+-"))) for unit in range(30) for rater in "abcd" if drawn.random() < 0.7]
+
+    def test_of(rows):
+        units, raters, values = zip(*sorted(rows), strict=True)
+        cluster = clusters and [clusters[unit] for unit in units]
+        return agreement_permutation_test(Labels.from_columns(units, raters, values, "+-", cluster=cluster))
+
+    names = {"a": "r-7", "b": "r-2", "c": "r-9", "d": "r-1"}
+    assert test_of(rows) == test_of([(unit, names[rater], value) for unit, rater, value in rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -95,6 +95,7 @@ def agreement_permutation_test(
 
     if alpha.undefined:
         return undefined(alpha.undefined)
+    labels = _in_order(labels)
     per_unit = np.bincount(labels.unit, minlength=labels.n_units)
     rows = per_unit[labels.unit] > 1
     block, cluster, size, order = _blocks(labels, rows)
@@ -131,6 +132,18 @@ def agreement_permutation_test(
         n_labels=len(value),
         n_movable=n_movable,
     )
+
+
+def _in_order(labels: Labels) -> Labels:
+    """Raters numbered by their labels, and these by unit, so that what is drawn hangs neither on names, which an import
+    makes anew, nor on the order of rows."""
+    order = np.lexsort((labels.value, labels.unit, labels.rater))
+    unit, value, rater = labels.unit[order], labels.value[order], labels.rater[order]
+    parts = np.split(np.column_stack([unit, value]), np.flatnonzero(np.diff(rater)) + 1)
+    by_labels = sorted(range(len(parts)), key=lambda place: parts[place].tobytes())
+    number = np.argsort(by_labels).repeat([len(part) for part in parts])
+    again = np.lexsort((value, unit, number))
+    return replace(labels, unit=unit[again], value=value[again], rater=number[again].astype(rater.dtype))
 
 
 def _blocks(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
