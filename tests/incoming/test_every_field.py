@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from tests.incoming.hostile import SHARP
-from tests.incoming.test_every_route import Asked, Driver
+from tests.incoming.test_every_route import Asked, Driver, has_failed
 from tests.roles.places import address_of
 from tests.world import make_world
 
@@ -30,7 +30,7 @@ def ask(driver: Driver, verb: str, address: str, data: dict):
         answer = getattr(driver.client, verb)(address, data)
         if answer.streaming:
             b"".join(answer.streaming_content)
-        if answer.status_code >= 500:
+        if has_failed(answer):
             raised = (getattr(answer, "exc_info", None) or (None, None))[1]
             driver.faults.append(f"{verb.upper()} {address} {str(data)[:300]}: {raised!r}"[:600])
         driver.count[verb] += 1
