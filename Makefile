@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-# What serves pages (with TORCH, also what local models need), and with it what tests and linters need.
+# What the demo needs (with TORCH, also what local models need), and with it what tests and linters need.
 RUNTIME := $(VENV)/.runtime-ready
 READY := $(VENV)/.ready
 # torch's build: auto, what fits the machine; cpu, cu128 and the like; or none (scripts/install.sh). It is remembered. Left
@@ -60,7 +60,7 @@ ifneq ($(TORCH),$(shell cat $(RUNTIME) 2>/dev/null))
 .PHONY: $(RUNTIME)
 endif
 
-$(RUNTIME): requirements.txt
+$(RUNTIME): requirements.txt requirements-formats.txt requirements-checkers.txt
 	@PYTHON="$(PYTHON)" TORCH="$(TORCH)" scripts/install.sh runtime
 	@echo "$(TORCH)" > $@
 

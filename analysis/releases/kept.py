@@ -15,10 +15,21 @@ from annotation.access import visible_projects
 from annotation.exports.releasing import artifact_path
 from annotation.jobs.lifecycle import SameJob, create_job
 from annotation.models import Artifact, Job, Project, User
+from plugins.extras import why_missing
+
+TABLES_NEED = "pyarrow"  # of each release
 
 
-class VersionTaken(ValueError):
+class FreezingProblem(ValueError):
+    """Why there is no such release, about this field of the form."""
+
+    field: str | None = None
+
+
+class VersionTaken(FreezingProblem):
     """Another release of the project is called so."""
+
+    field = "version"
 
 
 def next_version(project: Project) -> str:
@@ -39,7 +50,9 @@ def start_freezing(
 ) -> Release:
     """A release with the next number, with the labels of `others` on the same data set as well; its job freezes the
     labels when a worker comes to it. SameJob where one with the same note waits for that already: it will hold the same
-    labels. VersionTaken where the project has the version."""
+    labels. VersionTaken where the project has the version; FreezingProblem where its tables cannot be written here."""
+    if missing := why_missing(TABLES_NEED):
+        raise FreezingProblem(missing)
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two clicks get one release
         for waiting in project.releases.filter(note=note, job__state=Job.State.QUEUED).select_related("job"):

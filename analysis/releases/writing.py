@@ -31,7 +31,7 @@ def write_frames(source: Source, folder: Path) -> None:
 
 def release_memory() -> None:
     """Give the system back what was freed, between steps that each need much of it."""
-    import pyarrow as pa
+    import pyarrow as pa  # which every release needs
 
     pa.default_memory_pool().release_unused()  # of the allocator `system`, this is malloc_trim
 

@@ -36,8 +36,9 @@ from annotation.projects import guidelines, item_job, managing
 from annotation.task_types import Dimension, TaskType
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages
+from models_runtime import registry
 
-CHECKER = "lexical"
+CHECKER, RETRIEVER = "lexical", "bm25"
 POLL_SECONDS = 0.5
 PASSAGES = 3  # of those that a search found, where nothing is shown
 BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
@@ -54,6 +55,8 @@ def make_demo(say: Callable[[str], None] = lambda line: None) -> None:
             say(f"Importing {described.title}")
             import_set(described, people["researcher"])
     have = _finished_projects()
+    if not _can_run_checkers():
+        say("Making no checker runs, whose packages are not installed: pip install 'assay[checkers]'")
     for described in PROJECTS:
         if described.slug not in have:
             say(f"Making the project {described.title}")
@@ -126,7 +129,7 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         begun = project.jobs.filter(kind=Job.Kind.ITEMS, state__in=lifecycle.UNFINISHED).first()
         _done(begun or item_job.start_item_job(project, researcher))
         project.refresh_from_db()
-    if CHECKER in project.type.checkers:
+    if CHECKER in project.type.checkers and _can_run_checkers():
         run = _checker_run(project, researcher)
         _done(run.job)
         if described.prefill != Project.Prefill.OFF:
@@ -142,11 +145,15 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
                 _label(assignment_for(annotator, assignment.uuid), annotator, answers, described.doubts)
 
 
+def _can_run_checkers() -> bool:
+    return not any(map(registry.missing_packages, (CHECKER, RETRIEVER)))
+
+
 def _checker_run(project: Project, researcher: User) -> CheckerRun:
     if not why_not(project.type):
         return _new_or_same(lambda: suggesting.start_run(project, researcher, CHECKER, wake_workers=False))
     # Pages that show no evidence: by what a search of the data set's own finds.
-    request = RetrievalRequest("bm25", "claim")
+    request = RetrievalRequest(RETRIEVER, "claim")
     retrieval = _new_or_same(lambda: retrieving.start(project, researcher, request, wake_workers=False))
     _done(retrieval.job)
     by = (CHECKER, [retrieval], PASSAGES)

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from annotation.exports.layouts import layout_of, why_own
+from annotation.exports.layouts import kinds_for, layout_of, why_own, why_unwritable
 from annotation.exports.releasing import LEAVE_OUT, LIST, REFUSE, sets_for
 from annotation.exports.tools import tool_exports, tools_for
 
@@ -38,12 +38,12 @@ class ExportForm(forms.Form):
     def __init__(self, project, data=None):
         super().__init__(data)
         layout = layout_of(project)
-        kinds, self.why_own = tuple(layout.kinds), why_own(project, layout)
+        kinds, self.why_own = kinds_for(project, layout), why_own(project, layout)
         self.tools = tools_for(project)
         tools = [(name, tool.title) for name, tool in self.tools.items()]
         self.fields["kinds"].refusals = {
             name: tool.refusal(project) for name, tool in tool_exports().items() if name not in self.tools
-        }
+        } | {kind: why_unwritable(kind) for kind in layout.kinds}
         self.fields["kinds"].choices = [*((kind, TITLES[kind]) for kind in kinds), *tools]
         self.fields["kinds"].initial = kinds
         self.usual = [TITLES[kind] for kind in kinds]  # what is ticked unless chosen otherwise

@@ -21,6 +21,7 @@ from annotation.formats.records import ClaimRecord, EvidenceRecord
 from annotation.formats.studies import druid, refchecker
 from annotation.models import Evidence, Project, Response, Triplet
 from annotation.task_types import TaskType
+from plugins.extras import why_missing
 
 
 def _dimension_of(kind: TaskType, role: str):
@@ -173,5 +174,14 @@ def why_own(project: Project, layout: ExportLayout) -> str:
     return "" if layout is named else f"The content comes in Assay's own layout: {named.holds}."
 
 
-def kinds_for(project: Project) -> tuple[str, ...]:
-    return tuple(layout_of(project).kinds)
+LIBRARIES = {"parquet": "pyarrow"}  # that kinds of files need
+
+
+def why_unwritable(kind: str) -> str:
+    """Which library is not installed here to write such a file; empty where it can be written."""
+    return why_missing(LIBRARIES[kind]) if kind in LIBRARIES else ""
+
+
+def kinds_for(project: Project, layout: ExportLayout | None = None) -> tuple[str, ...]:
+    """The kinds of files that its content has unless chosen otherwise: all that can be written here."""
+    return tuple(kind for kind in (layout or layout_of(project)).kinds if not why_unwritable(kind))

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.decisions.moments import ExportedPart, Moment, decision_sets, set_title
-from annotation.exports.layouts import ExportLayout, kinds_for, layout_of
+from annotation.exports.layouts import ExportLayout, kinds_for, layout_of, why_unwritable
 from annotation.exports.queries import MAJORITY, RULES, ExportedItem, exported_decisions, exported_items, item_ids
 from annotation.exports.tools import Writing, lost_in, tool_exports
 from annotation.formats.content import assay
@@ -110,12 +110,14 @@ def write_export(
     if decisions and decisions not in dict(sets_for(project)):
         raise JobError(f"{project.title} has no decisions that are called {decisions}")
     layout = layout or layout_of(project)
-    kinds = tuple(dict.fromkeys(kinds or layout.kinds))
+    kinds = tuple(dict.fromkeys(kinds or kinds_for(project, layout)))
     exports = tool_exports()
     unknown = [name for name in kinds if name not in layout.kinds and name not in exports]
     if unknown:
         known = ", ".join((*layout.kinds, *exports))
         raise JobError(f"{project.title} is exported as {known}, not as {', '.join(unknown)}")
+    if missing := next(filter(None, map(why_unwritable, kinds)), ""):
+        raise JobError(missing)
     open_units = OpenUnits(folder, without_label)
     tools, kinds = [name for name in kinds if name in exports], [name for name in kinds if name in layout.kinds]
     for name in tools:

@@ -24,6 +24,7 @@ from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.jobs.lifecycle import JobError
 from annotation.models import Decision, Project, Revision, Score, Span, Suggestion
+from plugins.extras import why_missing
 
 UNIT = "unit"
 # What projects hold and most tools' files do not, in words.
@@ -58,6 +59,7 @@ class ToolExport(ABC):
 
     title: str
     loses: tuple[str, ...]
+    needs = ""  # a library of `plugins.extras`
     has_suggestions, has_decisions = False, True
     more: tuple[str, ...] = ()
 
@@ -66,7 +68,9 @@ class ToolExport(ABC):
         return ""
 
     def refusal(self, project: Project) -> str:
-        """`why_not` in a sentence."""
+        """`why_not` in a sentence, or which library is not installed here."""
+        if self.needs and (missing := why_missing(self.needs)):
+            return f"{self.title}: {missing}"
         why = self.why_not(project)
         return f"{self.title}: {why} of {project.title}" if why else ""
 
@@ -86,7 +90,7 @@ class FormatExport(ToolExport):
 
     def __init__(self, writer: Writer):
         self.writer, self.title, self.loses = writer, writer.title, writer.loses
-        self.has_suggestions = writer.has_suggestions
+        self.has_suggestions, self.needs = writer.has_suggestions, writer.needs
 
     def why_not(self, project: Project) -> str:
         return "" if any(map(self.writer.holds, _questions(project))) else "its files can hold no question"
@@ -122,6 +126,7 @@ class TableExport(ToolExport):
     title: str
     kind: str
     loses = flat_tables.LOSES
+    needs: str = ""
     more = (WORDS, UNLABELLED)
 
     def write(self, asked: Writing) -> None:
@@ -133,8 +138,8 @@ class TableExport(ToolExport):
 
 
 TABLES = {
-    f"table-{kind}": TableExport(f"Tables of labels ({title})", kind)
-    for kind, title in (("tsv", "TSV"), ("csv", "CSV"), ("parquet", "Parquet"))
+    f"table-{kind}": TableExport(f"Tables of labels ({title})", kind, needs)
+    for kind, title, needs in (("tsv", "TSV", ""), ("csv", "CSV", ""), ("parquet", "Parquet", "pyarrow"))
 }
 BENCHMARKS = {
     "averitec": BenchmarkExport("AVeriTeC JSON", averitec, benchmarks.averitec_rows, benchmarks.why_not_averitec),
@@ -149,8 +154,8 @@ def tool_exports() -> dict[str, ToolExport]:
 
 
 def tools_for(project: Project) -> dict[str, ToolExport]:
-    """Those whose files have room for the project."""
-    return {name: tool for name, tool in tool_exports().items() if not tool.why_not(project)}
+    """Those whose files have room for the project and can be written here."""
+    return {name: tool for name, tool in tool_exports().items() if not tool.refusal(project)}
 
 
 SPAN_PARTS = ("field", "start", "end", "quote", "label")

@@ -22,13 +22,14 @@ TEXT_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".parquet", ".arrow")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
     """The files of a tool, of a project's texts and answers. `loses` says what they never hold, in sentences, and
-    `holds` which questions have a place in them."""
+    `holds` which questions have a place in them, `needs` a library (`plugins.extras`)."""
 
     title: str
     write: Callable[[Iterable[WrittenTask], list[WrittenQuestion], Path], None]
     loses: tuple[str, ...]
     holds: Callable[[WrittenQuestion], bool] = lambda question: True
     has_suggestions: bool = False
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

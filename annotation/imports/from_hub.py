@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.imports.importing import ImportProblem
+from plugins.extras import why_missing
 
 NAMED = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w.-]+))?(?::(?P<files>.+))?")
 TABLES = [f"*.{ending}{packed}" for ending in ("parquet", "jsonl", "json", "csv", "tsv") for packed in ("", ".gz")]
@@ -16,6 +17,8 @@ TABLES = [f"*.{ending}{packed}" for ending in ("parquet", "jsonl", "json", "csv"
 
 def fetched(asked: str) -> Path:
     """The folder with its tables. ImportProblem where there is none of that name, or the hub cannot be reached."""
+    if missing := why_missing("huggingface_hub"):
+        raise ImportProblem(missing)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 

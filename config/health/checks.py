@@ -10,6 +10,7 @@ CHECKS = {
     "workers": Check("Workers", workers.check_workers, needs="migrations", is_for_readiness=True),
     "scheduler": Check("Scheduler", workers.check_clock, needs="migrations", is_for_readiness=True),
     "models": Check("Models", machine.check_models),
+    "libraries": Check("Libraries", machine.check_libraries),
     "disk": Check("Disk", machine.check_disk),
     "mail": Check("Mail", site.check_mail),
     "settings": Check("Settings", site.check_settings),

@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotation.jobs import workers
 from annotation.machines.runs.queries.checkers import listed_checkers
 from config.health.findings import Finding, error, ok, warning
+from plugins.extras import LIBRARIES, why_missing
 
 LITTLE_SPACE, NO_SPACE = 2 * 1024**3, 256 * 1024**2  # bytes
 # Leases are times that machines compare.
@@ -33,6 +34,14 @@ def check_models() -> Iterator[Finding]:
     yield ok(f"Ready on this machine: {', '.join(ready) or 'none'}")
     for (words, command), slugs in lacking.items():
         yield ok(f"{words}: needed by {', '.join(slugs)}", f"To use them: {command}" if command else "")
+
+
+def check_libraries() -> Iterator[Finding]:
+    """As with models, nobody needs all of them."""
+    missing = [reason.partition(": ") for reason in map(why_missing, LIBRARIES) if reason]
+    yield from (ok(what, f"To use them: {command}") for what, _, command in missing)
+    if not missing:
+        yield ok("All optional libraries are installed on this machine")
 
 
 def check_disk() -> Iterator[Finding]:

@@ -29,7 +29,7 @@ from ..contracts import (
 from ..inputs import failed
 from ..labels.labelling import answer, kept_spans, prediction, without_answer
 from ..loading.parameters import DEVICE
-from ..packages import MINILM, SENTENCE_TRANSFORMERS, SPACY, TORCH
+from ..packages import MINILM, SCIKIT_LEARN, SENTENCE_TRANSFORMERS, SPACY, TORCH
 from ..provenance import versions
 from ..training import store
 from ..training.features import VERSION, Features
@@ -43,7 +43,7 @@ INFO = CheckerInfo(
     summary="A classifier trained on this project's labels.",
     roles=ROLES,
     needs="cpu",
-    packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY),
+    packages=(TORCH, SENTENCE_TRANSFORMERS, MINILM, SPACY, SCIKIT_LEARN),
     model="",
     licence="Apache-2.0",
     parameters=(

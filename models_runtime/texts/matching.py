@@ -66,7 +66,9 @@ class Rouge2:
 
 def installed_segmenters() -> tuple[str, ...]:
     """What can divide a text into sentences here, best first: spaCy's English models that are installed, and the
-    rule-based sentencizer of its blank English pipeline. Imports nothing."""
+    rule-based sentencizer of its blank English pipeline; none without spaCy. Imports nothing."""
+    if importlib.util.find_spec("spacy") is None:
+        return ()
     return (*(name for name in MODELS if importlib.util.find_spec(name) is not None), SENTENCIZER)
 
 

@@ -43,12 +43,15 @@ def test_a_line_has_the_id_that_the_answer_carries(lines):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("path", "view"), [("/accounts/login/", View), ("/api/v1/projects/", APIView)])
-def test_an_error_shows_the_id_that_its_line_has(lines, monkeypatch, path, view):
+@pytest.mark.parametrize(
+    ("path", "view", "method"),
+    [("/accounts/login/", View, "dispatch"), ("/api/v1/projects/", APIView, "initial")],
+)
+def test_an_error_shows_the_id_that_its_line_has(lines, monkeypatch, path, view, method):
     def fail(*arguments, **named):
         raise RuntimeError("unforeseen")
 
-    monkeypatch.setattr(view, "dispatch", fail)
+    monkeypatch.setattr(view, method, fail)
     answer = Client(raise_request_exception=False).get(path)
     [line] = [line for line in lines if line["logger"] == "django.request"]
     assert answer.status_code == 500 and line["request_id"] in answer.content.decode()

@@ -17,6 +17,7 @@ from analysis.releases.cards.writing import figures_again
 from analysis.releases.comparing import SHOWN, as_lines, compare
 from analysis.releases.freezing import write_release
 from analysis.releases.hub.asking import check_repository, check_token
+from analysis.releases.kept import TABLES_NEED
 from analysis.releases.public import write_public
 from analysis.scopes import scope_of
 from analysis.sources.releases.files import MANIFEST, Files, names_of, unpacked, zipped
@@ -27,6 +28,7 @@ from annotation.management.shared import find_project
 from annotation.models import Project
 from annotation.projects.preparing import NotReady
 from models_runtime.contracts import UnavailableError
+from plugins.extras import check_library, why_missing
 
 
 class Command(BaseCommand):
@@ -97,6 +99,8 @@ class Command(BaseCommand):
             return
         if not project or target is None:
             raise CommandError("name the project and where to write: manage.py release PROJECT FOLDER")
+        if missing := why_missing(TABLES_NEED):
+            raise CommandError(missing)
         rows = find_project(project)
         if target.exists():
             raise CommandError(f"{target} exists already; name a new folder or .zip")
@@ -152,6 +156,7 @@ class Command(BaseCommand):
                 makes, release = not options["update"], manifest["release"]
                 message = f"{release['title']}, SHA-256 {release['sha256']}"
                 private = not options["public"]
+                check_library("huggingface_hub")
                 # Imported here: the library of the hub is large.
                 from analysis.releases.hub.sending import send_folder
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.models import Release
 from analysis.pages.releases.forms import PublicForm, ReleaseForm, WithdrawalForm
-from analysis.releases.kept import VersionTaken, next_version, public_jobs, releases_of, start_freezing, withdraw
+from analysis.releases.kept import FreezingProblem, next_version, public_jobs, releases_of, start_freezing, withdraw
 from analysis.releases.missing import contents, lacks
 from analysis.reports.metrics import REPORTS
 from annotation.access import (
@@ -48,8 +48,8 @@ def project_releases(request, slug):
                 cleaned["filters"],
                 cleaned["decisions"],
             )
-        except VersionTaken as error:
-            form.add_error("version", str(error))
+        except FreezingProblem as error:
+            form.add_error(error.field, str(error))
         else:
             return redirect("project_release", slug=slug, number=release.number)
     releases = (

@@ -12,6 +12,7 @@ from analysis.papers.sufficiency.result import AccuracyCurve, AtCoverage
 from analysis.reports.estimates import to_figure
 from analysis.sources.base import Source
 from analysis.stats import selective_curve
+from plugins.extras import check_library
 
 COVERAGES = tuple(round(0.1 * step, 1) for step in range(1, 11))
 FOLDS = 5
@@ -58,6 +59,7 @@ def combined(graded: Graded) -> np.ndarray:
     in five folds of questions and applied to the fold left out. nan where either is missing, and for a fold without
     right and wrong answers outside it.
     """
+    check_library("sklearn")
     from sklearn.linear_model import LogisticRegression
 
     rows = graded.rows

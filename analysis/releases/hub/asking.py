@@ -11,6 +11,7 @@ from analysis.releases.hub import secrets
 from analysis.sources.releases.files import ANNOTATIONS, DECISIONS, MANIFEST
 from annotation.jobs.lifecycle import create_job
 from annotation.models import Job
+from plugins.extras import why_missing
 
 PART = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9])?"
 REPOSITORY = re.compile(rf"{PART}/{PART}\Z")
@@ -80,6 +81,8 @@ def start_publishing(
         secret = kept.secret
     else:
         raise HubError("token", "Enter a token of the hub with write access; none is stored for you")
+    if missing := why_missing("huggingface_hub"):
+        raise HubError("", missing)
     if not release.is_ready or release.is_withdrawn:
         raise HubError("", f"The release is {'withdrawn' if release.is_withdrawn else 'not frozen'}")
     with transaction.atomic():

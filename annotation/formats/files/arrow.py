@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from annotation.formats.cells import shorten
 from annotation.formats.files.containers import Blob
 from annotation.formats.files.hugging_face import class_names
+from annotation.formats.files.libraries import require
 from annotation.formats.files.parquet import plain_values, row_of, spend
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Limits
@@ -28,7 +29,9 @@ def is_arrow(head: bytes) -> bool:
 def open_arrow(
     blob: Blob, head: bytes, limits: Limits, files: ExitStack
 ) -> tuple[tuple[str, ...], Iterator[tuple[int, dict] | RowError]]:
-    """Columns and rows. FormatError where the file is damaged, compressed, or unfolds to too much."""
+    """Columns and rows. FormatError where the file is damaged, compressed, or unfolds to too much; or where no library
+    here reads it."""
+    require("pyarrow", blob.name)
     import pyarrow as pa
 
     try:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from annotation.formats.files.libraries import require
 from annotation.formats.records import FormatError
 from annotation.formats.sources import MIB, Limits, Options, SourceFile
 
@@ -191,6 +192,7 @@ def _zip_blobs(raw: BinaryIO, source: SourceFile, limits: Limits, budget: Budget
 
 def _zstd(raw: BinaryIO, entry: zipfile.ZipInfo) -> BinaryIO:
     """An entry that Python's zipfile cannot unpack: Inspect compresses its logs with zstd."""
+    require("pyarrow", entry.filename)
     import pyarrow as pa
 
     raw.seek(entry.header_offset)

@@ -18,6 +18,7 @@ from annotation.formats.files.characters import storable
 from annotation.formats.files.containers import Blob
 from annotation.formats.files.hugging_face import class_names, named
 from annotation.formats.files.json_streams import find_bad_string
+from annotation.formats.files.libraries import require
 from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Limits
 
@@ -32,12 +33,14 @@ CELLS_FROM = 5_000_000
 def open_parquet(
     blob: Blob, head: bytes, limits: Limits, files: ExitStack
 ) -> tuple[tuple[str, ...], Iterator[tuple[int, dict] | RowError]]:
-    """Columns and rows. FormatError where the file is none, is damaged, or would unfold to too much."""
+    """Columns and rows. FormatError where the file is none, is damaged, or would unfold to too much; or where no
+    library here reads it."""
+    require("pyarrow", blob.name)
+    if not head.startswith(b"PAR1"):
+        raise FormatError(f"{blob.name}: is not a Parquet file, though its name says so")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not head.startswith(b"PAR1"):
-        raise FormatError(f"{blob.name}: is not a Parquet file, though its name says so")
     try:
         handle = files.enter_context(blob.on_disk())
         metadata = pq.read_metadata(handle)

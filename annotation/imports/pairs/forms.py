@@ -41,6 +41,7 @@ class PairsForm(forms.Form):
         used = pairing.used_segmenter(dataset)
         segmenters = (used,) if used else pairing.installed_segmenters()
         self.fields["segmenter"].choices = [(name, SEGMENTERS.get(name, name)) for name in segmenters]
+        self.fields["segmenter"].required = bool(segmenters)  # without any, what is missing is said when it starts
         if used:
             self.fields[
                 "segmenter"

@@ -31,6 +31,7 @@ from models_runtime.texts.matching import (
     document_sentences,
     installed_segmenters,
 )
+from plugins.extras import why_missing
 
 SEGMENTERS = (*MODELS, SENTENCIZER)
 DOCUMENTS_AT_ONCE = 200
@@ -108,6 +109,8 @@ def settled(dataset: Dataset, request: PairRequest) -> PairRequest:
         raise PairingProblem("The number of documents is at least 1")
     if request.on_judged not in ON_JUDGED:
         raise PairingProblem(f"Pairs that were judged: choose one of {', '.join(ON_JUDGED)}")
+    if missing := why_missing("spacy"):
+        raise PairingProblem(missing)
     used = used_segmenter(dataset)
     segmenter = request.segmenter or used or installed_segmenters()[0]
     if used and segmenter != used:

@@ -10,7 +10,7 @@ INFO = Format(
     detect=lambda head: SURE if is_export(head.packed) or (not head.packed and looks_like_document(head.start)) else 0,
     label_set_of=label_set_of,
     writers={
-        "inception": Writer(title="INCEpTION (zip, UIMA CAS JSON)", write=write, loses=LOSES),
-        "inception-xmi": Writer(title="INCEpTION (zip, UIMA CAS XMI)", write=write_xmi, loses=LOSES),
+        "inception": Writer(title="INCEpTION (zip, UIMA CAS JSON)", write=write, loses=LOSES, needs="cassis"),
+        "inception-xmi": Writer(title="INCEpTION (zip, UIMA CAS XMI)", write=write_xmi, loses=LOSES, needs="cassis"),
     },
 )

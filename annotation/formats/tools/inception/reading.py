@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 
 from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
+from annotation.formats.files.libraries import require
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
@@ -83,6 +84,7 @@ def looks_like_document(head: bytes) -> bool:
 
 
 def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | RowError]:
+    require("cassis")
     systems, found = TypeSystems(), False
     with tempfile.TemporaryDirectory() as folder:
         documents = list(_documents(sources, options, folder))
