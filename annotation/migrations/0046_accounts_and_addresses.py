@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0044_worker_beats'),
+        ('annotation', '0045_kept_counts'),
     ]
 
     operations = [

@@ -77,7 +77,7 @@ def drop_index(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0045_kept_counts")]
+    dependencies = [("annotation", "0046_accounts_and_addresses")]
 
     operations = [
         migrations.CreateModel(
