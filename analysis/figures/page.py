@@ -142,3 +142,25 @@ class Page:
         pictures = [self.answer.picture] if self.answer.picture else []
         pictures += [part for part in self.parts() if isinstance(part, Picture)]
         return list({picture.name: picture for picture in pictures}.values())
+
+
+def page_of_each(
+    questions: Sequence[Any],
+    *,
+    rules: Sequence[Rule],
+    draw: Callable[[Any], Picture | None],
+    sections: Callable[[Any, Picture | None], list[Section]],
+    n: str,
+    next_step: str = "",
+    if_none: str = "",
+    notes: Sequence[str] = (),
+) -> Page:
+    """A page with a sentence and sections of each question, which get its picture; the first picture that there is
+    stands in the answer. `if_none` is the answer where there are no questions."""
+    pictures = [draw(question) for question in questions]
+    says = tuple(first_that_applies(rules, question) for question in questions)
+    return Page(
+        Answer(says or (if_none,), n, next(filter(None, pictures), None), next_step),
+        [one for question, picture in zip(questions, pictures, strict=True) for one in sections(question, picture)],
+        notes,
+    )

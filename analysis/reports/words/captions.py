@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analysis.figures.pictures import IntervalRow
+from analysis.figures.results import Figure
 from analysis.reports.words.numbers import n_of
 
 
@@ -24,3 +25,9 @@ def values_of(items: Iterable[IntervalRow], digits: int = 3) -> str:
         f"{'undefined' if item.value is None else f'{item.value:.{digits}f}'}"
         for item in items
     )
+
+
+def lines_are(figures: Iterable[Figure]) -> str:
+    """What drawn intervals are, with a space in front; empty where there are none."""
+    method = next((one.interval.method for one in figures if one.interval.method), "")
+    return f" Lines are 95 % intervals: {method}." if method else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import UNSET, UnsetType
 
 from analysis.figures.items import DIMENSION, RATER, Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, first_sentence, first_that_applies
+from analysis.figures.page import Page, Part, Rule, Section, first_sentence, page_of_each
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level
 from analysis.figures.results import Figure, NamedFigure, Record, Result
 from analysis.figures.tables import Column, Table
@@ -118,19 +118,14 @@ def refuses(kind: TaskType) -> str:
 
 
 def page(result: HighlightAgreement) -> Page:
-    pictures = {question.dimension: _picture(result, question) for question in result.dimensions}
-    return Page(
-        Answer(
-            sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions)
-            or ("No question here asks for highlights.",),
-            n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
-            picture=next((one for one in pictures.values() if one), None),
-            next=first_sentence(NEXT, result.dimensions),
-        ),
-        [
-            Section(question.title, _parts(result, question, pictures[question.dimension]))
-            for question in result.dimensions
-        ],
+    return page_of_each(
+        result.dimensions,
+        rules=RULES,
+        if_none="No question here asks for highlights.",
+        draw=lambda question: _picture(result, question),
+        sections=lambda question, picture: [Section(question.title, _parts(result, question, picture))],
+        n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
+        next_step=first_sentence(NEXT, result.dimensions),
     )
 
 

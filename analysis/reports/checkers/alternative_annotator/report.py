@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from analysis.figures.items import DIMENSION, RATER, Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
+from analysis.figures.page import Page, Part, Rule, Section, Text, first_sentence, first_that_applies, page_of_each
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
 from analysis.figures.results import Figure, Record, ReportedQuestion, Result
 from analysis.figures.tables import Column, Table
@@ -14,6 +14,7 @@ from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import rater_cell
 from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.captions import lines_are
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import checker_name, intervals_in, listed, sentences
 
@@ -110,13 +111,17 @@ READING = (
 
 
 def page(result: AlternativeAnnotator) -> Page:
-    pictures = {question.dimension: _picture(result, question) for question in result.dimensions}
-    return Page(
-        answer=_answer(result, next((one for one in pictures.values() if one), None)),
-        sections=[
-            Section(question.title, _parts(result, question, pictures[question.dimension]))
+    return page_of_each(
+        result.dimensions,
+        rules=RULES,
+        draw=lambda question: _picture(result, question),
+        sections=lambda question, picture: [Section(question.title, _parts(result, question, picture))],
+        n="; ".join(
+            f"{question.title}: n = {n_of(max(row.advantage.n_pairable for row in question.checkers), 'units')} that "
+            "two people or more and a checker labelled"
             for question in result.dimensions
-        ],
+        ),
+        next_step=first_sentence(NEXT, result.dimensions),
     )
 
 
@@ -212,15 +217,13 @@ def _picture(result: AlternativeAnnotator, question: StandInQuestion) -> Interva
     n = "; ".join(
         f"{checker_name(row)}: {row.advantage.n_pairable:,} with {n_of(len(row.people), 'people')}" for row in rows
     )
-    method = next((row.advantage.interval.method for row in rows if row.advantage.interval.method), "")
-    lines = f" Lines are 95 % intervals: {method}." if method else ""
     return Intervals(
         name=picture_name("stand-in", question.dimension),
         title=f"{question.title}: each checker in place of a person",
         caption=(
             f"{result.project}: alternative annotator test with epsilon {result.epsilon:g} over units that a person, "
             f"another person and the checker labelled ({n}). A checker may stand in where it wins against half of the "
-            f"people.{lines}"
+            f"people.{lines_are(row.advantage for row in rows)}"
         ),
         alt="; ".join(
             f"{checker_name(row)}: "
@@ -316,19 +319,6 @@ NEXT = (
         ),
     ),
 )
-
-
-def _answer(result: AlternativeAnnotator, picture: Intervals | None) -> Answer:
-    return Answer(
-        sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions),
-        n="; ".join(
-            f"{question.title}: n = {n_of(max(row.advantage.n_pairable for row in question.checkers), 'units')} that "
-            "two people or more and a checker labelled"
-            for question in result.dimensions
-        ),
-        picture=picture,
-        next=first_sentence(NEXT, result.dimensions),
-    )
 
 
 # ---- the paragraph for a paper ----

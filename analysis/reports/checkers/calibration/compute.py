@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
+from analysis.reports.checkers.alternative_annotator.report import EPSILON, MIN_UNITS
 from analysis.reports.checkers.calibration.report import (
-    EPSILON,
     IS_EQUAL,
-    MIN_UNITS,
     NO_RUN,
     CalibratedQuestion,
     PromptCalibration,

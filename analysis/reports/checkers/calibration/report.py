@@ -5,13 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.page import Page, Part, Rule, Section, Text, first_that_applies, page_of_each
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure, Record, ReportedQuestion, Result
 from analysis.figures.tables import Column, Table
+from analysis.reports.checkers.alternative_annotator.report import EPSILON, MAY, MIN_UNITS
 from analysis.reports.common import TOUCHED
 from analysis.reports.options import STATISTICS, Option
 from analysis.reports.report import Report
+from analysis.reports.words.captions import lines_are
 from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import intervals_in, listed, sentences
 from analysis.sources.outline import Outline
@@ -55,12 +57,9 @@ class PromptCalibration(Result):
 
 # ---- the page ----
 
-EPSILON = 0.1
-MIN_UNITS = 30
 NO_RUN = "no version of a prompt has been run yet: run one on the page of prompts"
 PARTS = {"test": "held out", "tune": "tuned on"}
 IS_EQUAL = {"equal": "as the majority of people", "other": "otherwise than the majority of people"}
-MAY = {None: "undefined", True: "yes", False: "not shown"}
 READING = (
     "Agreement is with the majority of people over the units of the part that they labelled; ties are left out. No "
     "claim or question is in both parts. Only figures on the held-out part say how well a version does: on the other "
@@ -70,19 +69,16 @@ READING = (
 
 
 def page(result: PromptCalibration) -> Page:
-    pictures = {one.dimension: _picture(result, one) for one in result.dimensions}
-    return Page(
-        answer=Answer(
-            sentences=tuple(first_that_applies(RULES, one) for one in result.dimensions),
-            n="; ".join(
-                f"{one.title}: n = {n_of(max(row.agreement.n_pairable for row in one.versions), 'units')} with labels "
-                "of people and a run"
-                for one in result.dimensions
-            ),
-            picture=next(filter(None, pictures.values()), None),
-            next="",
+    return page_of_each(
+        result.dimensions,
+        rules=RULES,
+        draw=lambda one: _picture(result, one),
+        sections=lambda one, picture: [Section(one.title, _parts(one, picture))],
+        n="; ".join(
+            f"{one.title}: n = {n_of(max(row.agreement.n_pairable for row in one.versions), 'units')} with labels "
+            "of people and a run"
+            for one in result.dimensions
         ),
-        sections=[Section(one.title, _parts(one, pictures[one.dimension])) for one in result.dimensions],
     )
 
 
@@ -135,14 +131,13 @@ def _picture(result: PromptCalibration, one: CalibratedQuestion) -> Intervals | 
     if not rows:
         return None
     n = "; ".join(f"{_name(row)}: {n_of(row.agreement.n_pairable, 'units')}" for row in rows)
-    method = next((row.agreement.interval.method for row in rows if row.agreement.interval.method), "")
-    lines = f" Lines are 95 % intervals: {method}." if method else ""
     return Intervals(
         name=picture_name("calibration", one.dimension),
         title=f"{one.title}: agreement of each version with people",
         caption=(
             f"{result.project}: share of units on which a version of the prompt gives the label of the majority of "
-            f"people, on the part that it was tuned on and on the part held out ({n}).{lines}"
+            f"people, on the part that it was tuned on and on the part held out ({n})."
+            f"{lines_are(row.agreement for row in rows)}"
         ),
         alt="; ".join(f"{_name(row)}: {row.agreement.written(2)}" for row in rows) + ".",
         items=tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.figures.page import Answer, Page, Rule, Section, Text, first_sentence, first_that_applies
+from analysis.figures.page import Page, Rule, Section, Text, first_sentence, first_that_applies, page_of_each
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Record, Result
 from analysis.reports.common import TOUCHED
@@ -49,12 +49,17 @@ class Annotators(Result):
 
 
 def page(result: Annotators) -> Page:
-    pictures = {question.dimension: competences.picture(result.project, question) for question in result.dimensions}
-    return Page(
-        answer=_answer(result, next((one for one in pictures.values() if one), None)),
-        sections=[
-            section for question in result.dimensions for section in _sections(question, pictures[question.dimension])
-        ],
+    return page_of_each(
+        result.dimensions,
+        rules=RULES,
+        draw=lambda question: competences.picture(result.project, question),
+        sections=_sections,
+        n="; ".join(
+            f"{question.title}: n = {n_of(question.n_units_shared, 'units')} with two labels or more, by "
+            f"{n_of(question.n_raters, 'raters')}"
+            for question in result.dimensions
+        ),
+        next_step=first_sentence(NEXT, result.dimensions),
         notes=[_with_runs(result)] if result.runs else [],
     )
 
@@ -183,19 +188,6 @@ NEXT = (
         ),
     ),
 )
-
-
-def _answer(result: Annotators, picture: Intervals | None) -> Answer:
-    return Answer(
-        sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions),
-        n="; ".join(
-            f"{question.title}: n = {n_of(question.n_units_shared, 'units')} with two labels or more, by "
-            f"{n_of(question.n_raters, 'raters')}"
-            for question in result.dimensions
-        ),
-        picture=picture,
-        next=first_sentence(NEXT, result.dimensions),
-    )
 
 
 # ---- the paragraph for a paper ----

@@ -8,7 +8,7 @@ from math import isclose
 from msgspec import UNSET, UnsetType
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, Text, first_sentence, first_that_applies
+from analysis.figures.page import Counts, Page, Part, Rule, Section, Text, first_sentence, page_of_each
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import Figure, Record, RunAgainstReference
 from analysis.figures.tables import Column, Table
@@ -119,13 +119,17 @@ RELIANCE = (
 
 
 def page(result: Prevalence) -> Page:
-    pictures = {question.dimension: _picture(result, question) for question in result.dimensions}
-    return Page(
-        answer=_answer(result, next((one for one in pictures.values() if one), None)),
-        sections=[
-            Section(question.title, _parts(result, question, pictures[question.dimension]))
+    return page_of_each(
+        result.dimensions,
+        rules=RULES,
+        draw=lambda question: _picture(result, question),
+        sections=lambda question, picture: [Section(question.title, _parts(result, question, picture))],
+        n="; ".join(
+            f"{question.title}: n = {n_of(question.n_both + question.n_people, 'units')} by people, "
+            f"{question.n_both + question.n_others:,} by {checker_name(result)}"
             for question in result.dimensions
-        ],
+        ),
+        next_step=first_sentence(NEXT, result.dimensions),
         notes=[result.decisions_left_out.words] if result.decisions_left_out else [],
     )
 
@@ -351,19 +355,6 @@ NEXT = (
         lambda one: "label more units drawn at random: some labels have fewer than ten by people",
     ),
 )
-
-
-def _answer(result: Prevalence, picture: Intervals | None) -> Answer:
-    return Answer(
-        sentences=tuple(first_that_applies(RULES, question) for question in result.dimensions),
-        n="; ".join(
-            f"{question.title}: n = {n_of(question.n_both + question.n_people, 'units')} by people, "
-            f"{question.n_both + question.n_others:,} by {checker_name(result)}"
-            for question in result.dimensions
-        ),
-        picture=picture,
-        next=first_sentence(NEXT, result.dimensions),
-    )
 
 
 # ---- the paragraph for a paper ----

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import UNSET, UnsetType
 
 from analysis.figures.items import Filter
-from analysis.figures.page import Answer, Page, Part, Rule, Section, Text, first_that_applies
+from analysis.figures.page import Page, Part, Rule, Section, Text, first_that_applies, page_of_each
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, picture_name
 from analysis.figures.results import AgainstReference, Figure, NamedLabel, Record, ReferenceCounts
 from analysis.figures.tables import Column, Table
@@ -95,13 +95,20 @@ def refuses(kind: TaskType) -> str:
 
 
 def page(result: RatesOfModels) -> Page:
-    pictures = [_picture(result, setting) for setting in result.settings]
-    return Page(
-        answer=_answer(result, next(filter(None, pictures), None)),
-        sections=[
+    votes = result.votes
+    return page_of_each(
+        result.settings,
+        rules=RULES,
+        if_none=f"There are no {result.response_words} in this project yet.",
+        draw=lambda setting: _picture(result, setting),
+        sections=lambda setting, picture: [
             Section(setting.setting or "No setting named", _parts(result, setting, picture))
-            for setting, picture in zip(result.settings, pictures, strict=True)
         ],
+        n=(
+            f"{result.reference_title}: {n_of(votes.decided, result.unit_words)} decided, {votes.tied:,} tied, "
+            f"{votes.unlabelled:,} without a label."
+        ),
+        next_step=first_that_applies(NEXT, result),
     )
 
 
@@ -284,20 +291,6 @@ NEXT = (
         ),
     ),
 )
-
-
-def _answer(result: RatesOfModels, picture: Intervals | None) -> Answer:
-    votes = result.votes
-    return Answer(
-        sentences=tuple(first_that_applies(RULES, setting) for setting in result.settings)
-        or (f"There are no {result.response_words} in this project yet.",),
-        n=(
-            f"{result.reference_title}: {n_of(votes.decided, result.unit_words)} decided, {votes.tied:,} tied, "
-            f"{votes.unlabelled:,} without a label."
-        ),
-        picture=picture,
-        next=first_that_applies(NEXT, result),
-    )
 
 
 # ---- the paragraph for a paper ----
