@@ -6,7 +6,7 @@ from analysis.figures.page import Answer, Rule, all_that_apply, first_that_appli
 from analysis.figures.pictures import Intervals
 from analysis.figures.results import Figure
 from analysis.papers.sufficiency.choices import GROUPS
-from analysis.papers.sufficiency.result import Autorater, Sufficiency
+from analysis.papers.sufficiency.tables import Autorater, Sufficiency
 from analysis.reports.words.differences import difference_rules
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import no_interval

@@ -34,7 +34,7 @@ from analysis.papers.sufficiency.grades import (
     systems,
     with_ground_truth,
 )
-from analysis.papers.sufficiency.result import (
+from analysis.papers.sufficiency.tables import (
     AccuracyCurve,
     AtThreshold,
     Autorater,

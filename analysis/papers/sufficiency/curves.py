@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.figures.results import number
 from analysis.papers.sufficiency.choices import COMBINED, CONFIDENCE, OUTCOMES, PROBABILITY
 from analysis.papers.sufficiency.grades import SYSTEM, Graded, correctness, question_codes, systems
-from analysis.papers.sufficiency.result import AccuracyCurve, AtCoverage
+from analysis.papers.sufficiency.tables import AccuracyCurve, AtCoverage
 from analysis.reports.estimates import to_figure
 from analysis.sources.base import Source
 from analysis.stats import selective_curve

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.papers.sufficiency.choices import GROUPS, INSUFFICIENT, OUTCOMES, SUFFICIENT, outcome_dimension
-from analysis.papers.sufficiency.result import (
+from analysis.papers.sufficiency.tables import (
     Answers,
     ByContext,
     Cells,

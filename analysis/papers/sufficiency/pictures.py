@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Lines, Series
 from analysis.papers.sufficiency.choices import GROUPS
-from analysis.papers.sufficiency.result import Sufficiency
-from analysis.papers.sufficiency.tables import MEASURES, RATED_BY, answers_filter, rated_filter
+from analysis.papers.sufficiency.tables import MEASURES, RATED_BY, Sufficiency, answers_filter
 from analysis.reports.words.captions import counted, values_of
 
 MOST_LINES = 8
@@ -14,7 +13,7 @@ OUTCOME_WORDS = {"correct": "correct answers", "abstain": "abstentions", "halluc
 
 def autoraters_picture(result: Sufficiency) -> Intervals | None:
     items = tuple(
-        IntervalRow.of_figure(row.name, getattr(row, name), rated_filter(row, RATED_BY[name]), series=MEASURES[name])
+        IntervalRow.of_figure(row.name, getattr(row, name), row.rated(*RATED_BY[name]), series=MEASURES[name])
         for row in {row.name: row for row in result.autoraters}.values()
         for name in ("f1", "accuracy")
     )

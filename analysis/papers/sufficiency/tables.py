@@ -1,15 +1,17 @@
-"""Tables of sufficient context: questions, autoraters, answers by context, and answers that are withheld."""
+"""Sufficient context: what the result holds, which are the rows of its tables: questions, autoraters, answers by
+context, and answers that are withheld."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from analysis.figures.items import Filter
-from analysis.figures.results import Figure
-from analysis.figures.tables import Column, Table
+from analysis.figures.results import AgainstReference, DecisionsLeftOut, Figure, Record
+from analysis.figures.tables import Column, Table, columns_of
 from analysis.papers.sufficiency.choices import GROUPS, OUTCOMES
-from analysis.papers.sufficiency.result import AccuracyCurve, Answers, Autorater, Contains, Sufficiency, Sweep
 
 MEASURES = {"f1": "F1", "precision": "Precision", "recall": "Recall", "accuracy": "Accuracy"}
 RATED = {"hits": "Both sufficient", "false": "Autorater only", "missed": "People only", "rest": "Neither"}
@@ -34,7 +36,200 @@ CELLS = {
     "neither": "Neither",
 }
 OUTCOME_TITLES = {name: name.capitalize() for name in OUTCOMES}
-SYSTEM = Column("Data set / model / setting", "title")
+
+
+class Rated(Record):
+    """Questions that an autorater and people both label: sufficient by both (`hits`), by the autorater only (`false`),
+    by people only (`missed`), by neither (`rest`)."""
+
+    hits: int
+    false: int
+    missed: int
+    rest: int
+
+
+class AtThreshold(Record):
+    """All questions whose score reaches a threshold taken as sufficient, in sample."""
+
+    threshold: float
+    n_taken: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    accuracy: float | None
+
+
+class Sweep(Record):
+    """Thresholds on one score; `f1` and `accuracy` are out of fold, by the thresholds `chosen` there."""
+
+    score: str
+    roc_auc: Figure
+    f1: Figure
+    accuracy: Figure
+    chosen: list[float]
+    rows: list[AtThreshold]
+
+
+def _measured(name: str, *before: Column) -> tuple[Column, ...]:
+    """The figure's column, which opens the questions of the cells that it is computed from, not what it counts."""
+    return *before, Column(MEASURES[name], name, True, lambda row: row.rated(*RATED_BY[name]), counts=None)
+
+
+_COUNTS = tuple(
+    Column(title, f"counts.{name}", items=lambda row, name=name: row.rated(name)) for name, title in RATED.items()
+)
+
+
+class Autorater(Record):
+    """A run against people."""
+
+    run: str
+    name: Annotated[str, Column("Autorater")]
+    decisions_left_out: DecisionsLeftOut | None
+    f1: Annotated[Figure, *_measured("f1", Column("Questions", "f1.n_pairable", items=lambda row: row.rated(*RATED)))]
+    precision: Annotated[Figure, *_measured("precision")]
+    recall: Annotated[Figure, *_measured("recall")]
+    accuracy: Annotated[Figure, *_measured("accuracy")]
+    counts: Annotated[Rated, *_COUNTS]
+    thresholds: list[Sweep]
+
+    def rated(self, *cells: str) -> Filter | None:
+        """Questions that are in these of `counts`."""
+        return Filter({f"rated.{self.run}": cells}) if any(getattr(self.counts, cell) for cell in cells) else None
+
+
+class System(Record):
+    """A data set, model and context setting; all three are empty for all answers together."""
+
+    dataset: str
+    model: str
+    setting: str
+    title: Annotated[str, Column("Data set / model / setting")]
+
+
+class OutcomeShare(Figure):
+    """The share of the `n` answers with an outcome."""
+
+    n: int
+
+
+class Outcomes(Record):
+    correct: OutcomeShare
+    abstain: OutcomeShare
+    hallucinate: OutcomeShare
+
+
+class Differences(Record):
+    correct: Figure
+    abstain: Figure
+    hallucinate: Figure
+
+
+Difference = Annotated[
+    Differences,
+    *(Column(title, f"difference.{name}", interval=True, counts=None) for name, title in OUTCOME_TITLES.items()),
+]
+
+
+class ByContext(Record):
+    all: Outcomes
+    sufficient: Outcomes
+    insufficient: Outcomes
+
+
+class Answers(System):
+    """Outcomes of a system's answers, and the difference of sufficient and insufficient context."""
+
+    n_questions: int
+    n_ungraded: int
+    n_without_sufficiency: int
+    groups: ByContext
+    difference: Difference
+
+
+class SettingDifference(Record):
+    """One context setting of a model minus another."""
+
+    dataset: Annotated[str, Column("Data set")]
+    model: Annotated[str, Column("Model")]
+    setting: Annotated[str, Column("Setting", lambda row: row.setting or "-")]
+    start: Annotated[str, Column("Minus", lambda row: row.start or "-")] = msgspec.field(name="from")
+    difference: Difference
+
+
+class Cells(Record):
+    """Answers that contain a ground truth and are judged correct, only the one, only the other, neither."""
+
+    both: int
+    contains: int
+    judge: int
+    neither: int
+
+
+class Contains(System):
+    """Contains-answer against the judge, in answers to questions with one context (`group`)."""
+
+    group: str
+    n: int
+    contains: Figure
+    judged: Figure
+    agreement: Figure
+    kappa: Figure | None
+    counts: Cells
+    n_without_answers: int
+
+
+class AtCoverage(Record):
+    coverage: float
+    accuracy: float | None
+    low: float | None
+    high: float | None
+
+
+class AccuracyCurve(System):
+    """Accuracy of a system's answers where those with low scores are withheld."""
+
+    area: Figure
+    overall: Figure
+    gain: Figure
+    best: float | None
+    n_abstained: int
+    most: float | None
+    points: list[AtCoverage]
+    line: list[tuple[float, float]]
+
+
+def _context(name: str) -> Column:
+    return Column(name.capitalize(), items=lambda row: Filter({"context": name}))
+
+
+class Sufficiency(AgainstReference):
+    dimension: str
+    run: str
+    checker: str
+    touched: bool
+    by: str
+    by_title: str
+    grades: str
+    judge: str
+    n_questions: Annotated[int, Column("Questions", items=lambda row: Filter())]
+    n_sufficient: Annotated[int, _context("sufficient")]
+    n_insufficient: Annotated[int, _context("insufficient")]
+    n_undecided: Annotated[int, _context("undecided")]
+    share_sufficient: Annotated[Figure, Column("Share sufficient", items=lambda row: row.decided())]
+    autoraters: list[Autorater]
+    systems: list[Answers]
+    settings: list[SettingDifference]
+    contains: list[Contains]
+    curves: list[AccuracyCurve]
+    score_title: str
+    notes: list[str]
+
+    def decided(self) -> Filter | None:
+        return Filter({"context": GROUPS}) if self.share_sufficient.n_pairable else None
+
+
+(SYSTEM,) = columns_of(System)
 
 
 def answers_filter(result: Sufficiency, title: str, which: str, group: str = "all") -> Filter:
@@ -42,10 +237,6 @@ def answers_filter(result: Sufficiency, title: str, which: str, group: str = "al
     place = next(place for place, row in enumerate(result.systems) if row.title == title)
     context = {} if group == "all" else {"context": GROUPS if group == "decided" else group}
     return Filter({f"system{place}.{which}": "yes"} | context)
-
-
-def rated_filter(row: Autorater, cells: tuple[str, ...]) -> Filter | None:
-    return Filter({f"rated.{row.run}": cells}) if any(getattr(row.counts, cell) for cell in cells) else None
 
 
 def _figures(
@@ -62,37 +253,15 @@ def _figures(
 
 
 def questions_table(result: Sufficiency) -> Table:
-    def context(name: str) -> Column:
-        return Column(
-            name.capitalize(), lambda row: getattr(row, f"n_{name}"), items=lambda row: Filter({"context": name})
-        )
-
-    def decided(row: Sufficiency) -> Filter | None:
-        return Filter({"context": GROUPS}) if row.share_sufficient.n_pairable else None
-
-    columns = [
-        Column("Questions", "n_questions", items=lambda row: Filter()),
-        *(context(name) for name in (*GROUPS, "undecided")),
-        Column("Share sufficient", "share_sufficient", interval=True, items=decided),
-    ]
-    return Table(f"Context of the questions, by {result.by_title}", columns, [result])
+    return Table(f"Context of the questions, by {result.by_title}", columns_of(Sufficiency), [result])
 
 
 # ---- autoraters ----
 
 
 def autoraters_table(result: Sufficiency) -> Table:
-    def cell(name: str, title: str) -> Column:
-        return Column(title, lambda row: getattr(row.counts, name), items=lambda row: rated_filter(row, (name,)))
-
-    columns = [
-        Column("Autorater", "name"),
-        Column("Questions", "f1.n_pairable", items=lambda row: rated_filter(row, tuple(RATED))),
-        *_figures(MEASURES, lambda row, name: rated_filter(row, RATED_BY[name])),
-        *(cell(name, title) for name, title in RATED.items()),
-    ]
     note = "F1, precision and recall are those of the label “sufficient”."
-    return Table("Autoraters against people", columns, result.autoraters, note)
+    return Table("Autoraters against people", columns_of(Autorater), result.autoraters, note)
 
 
 def threshold_tables(result: Sufficiency) -> list[Table]:
@@ -154,27 +323,20 @@ def shares_table(result: Sufficiency) -> Table:
 
 
 def differences_table(result: Sufficiency) -> Table:
-    def both(row: Answers, name: str) -> Filter | None:
+    def both(row: Answers) -> Filter | None:
         is_any = any(getattr(row.groups, group).correct.n_pairable for group in GROUPS)
         return answers_filter(result, row.title, "graded", "decided") if is_any else None
 
-    columns = [SYSTEM, *_figures(OUTCOME_TITLES, both, lambda row, name: getattr(row.difference, name))]
-    return Table("Sufficient minus insufficient context", columns, result.systems)
+    return Table("Sufficient minus insufficient context", columns_of(Answers, difference=both), result.systems)
 
 
 def settings_table(result: Sufficiency) -> Table:
-    def either(one: tuple, name: str) -> Filter | None:
-        place, row = one
+    def either(row: SettingDifference) -> Filter | None:
+        place = next(place for place, one in enumerate(result.settings) if one is row)
         return Filter({f"setting{place}": "yes"}) if row.difference.correct.n_pairable else None
 
-    columns = [
-        Column("Data set", lambda one: one[1].dataset),
-        Column("Model", lambda one: one[1].model),
-        Column("Setting", lambda one: one[1].setting or "-"),
-        Column("Minus", lambda one: one[1].start or "-"),
-        *_figures(OUTCOME_TITLES, either, lambda one, name: getattr(one[1].difference, name)),
-    ]
-    return Table("Context settings against each other", columns, list(enumerate(result.settings)))
+    columns = columns_of(SettingDifference, difference=either)
+    return Table("Context settings against each other", columns, result.settings)
 
 
 # ---- answers that are withheld ----

@@ -1,4 +1,4 @@
-"""The page on sufficient context: whether it suffices, who sees that, and what models do with and without it."""
+"""The report on sufficient context: whether it suffices, who sees that, and what models do with and without it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from analysis.figures.page import Page, Section
 from analysis.papers.sufficiency.answer import answer, answer_sentences
 from analysis.papers.sufficiency.choices import PEOPLE, grade_projects, judges, offered_scores, refuses
 from analysis.papers.sufficiency.pictures import autoraters_picture, curve_picture, share_pictures
-from analysis.papers.sufficiency.result import Sufficiency
 from analysis.papers.sufficiency.tables import (
+    Sufficiency,
     autoraters_table,
     contains_table,
     curves_table,
