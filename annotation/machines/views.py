@@ -22,7 +22,7 @@ from annotation.machines.runs import limits
 from annotation.machines.runs.forms import LimitsForm
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.queries import runs as queries
-from annotation.machines.runs.queries.checkers import needs_of
+from annotation.machines.runs.queries.checkers import group_of, grouped, needs_of
 from annotation.machines.runs.starting import RunError, SameRun, queues_of
 from annotation.models import Job, MachineRun
 from models_runtime import registry
@@ -52,7 +52,8 @@ def start_page(request, slug, kind: MachineKind):
         except RunError as error:
             form.add_error(None, str(error))
     entries = [_entry(infos[slug], form, slug == chosen or len(infos) == 1, same) for slug, form in forms.items()]
-    context = {"project": project, "run_kind": kind, "entries": entries} | kind.list_parts(request, project, choices)
+    context = {"project": project, "run_kind": kind, "entries": entries, "groups": grouped(entries)}
+    context |= kind.list_parts(request, project, choices)
     return render(request, kind.list_template, context)
 
 
@@ -61,10 +62,12 @@ def _asked(kind: RunKind, form: Form) -> dict[str, Any]:
 
 
 def _entry(info: CheckerInfo, form: Form, is_open: bool, same: MachineRun | None) -> dict[str, Any]:
+    needs = needs_of(info)
     return {
         "info": info,
         "form": form,
-        "needs": needs_of(info),
+        "needs": needs,
+        "group": group_of(info, needs),
         "missing": registry.missing_packages(info.slug),
         "not_configured": registry.not_configured(info.slug),
         "may_cost": limits.may_ask_server(info),

@@ -12,6 +12,7 @@ from annotation.jobs import lifecycle
 from annotation.jobs.queues import PATIENCE, queue_states
 from annotation.machines.runs import running_every, suggesting
 from annotation.machines.runs.checker_inputs import why_not
+from annotation.machines.runs.queries.checkers import GROUPS
 from annotation.models import CheckerRun, Job, TrainedModel
 from annotation.task_types import task_type
 from assay.serving import WORKERS
@@ -127,9 +128,10 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     address = reverse("project_runs", args=[project.slug])
     page = client.get(address).content.decode()
     n_others = len(set(project.type.checkers) - ALWAYS)
-    assert "Run all available checkers" in page and f"3 of {3 + n_others} can run here" in page
-    assert "hf download EleutherAI/pythia-410m" in page and VARIABLE in page
-    assert f'href="{reverse("project_training", args=[project.slug])}">train a checker' in page
+    assert "Run all available checkers" in page and "3, each with its default parameters" in page
+    assert [page.count(f">{title} <span") for title in GROUPS] == [1, 1, 1]
+    assert "hf download" not in page and VARIABLE not in page and page.count("Ask your administrator") > 1
+    assert f'href="{reverse("project_training", args=[project.slug])}">Train a checker' in page
     assert "Queue cpu: no job has been started here yet" in page
     page = client.post(address, {"every": "1"}).content.decode()
     assert page.count(">started<") == 3 and page.count(">not started<") == n_others
@@ -137,6 +139,12 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
         assert reverse("run_detail", args=[run.uuid]) in page
     page = client.post(address, {"every": "1"}).content.decode()
     assert page.count(">reused<") == 3 and ">started<" not in page and CheckerRun.objects.count() == 3
+
+
+def test_administrators_read_once_what_is_missing(client, project):
+    client.force_login(factories.make_user("admin", is_superuser=True))
+    page = client.get(reverse("project_runs", args=[project.slug])).content.decode()
+    assert page.count("hf download EleutherAI/pythia-410m") == 1 and VARIABLE in page
 
 
 @pytest.mark.parametrize("identifier", sorted(NOT_EVERY))

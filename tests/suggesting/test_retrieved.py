@@ -74,8 +74,7 @@ def test_what_cannot_be_judged_so_says_why(evidence, verdicts, client):
         suggesting.start_run(verdicts, verdicts.created_by, "lexical", wake_workers=False)
     retrieval = search(evidence, parameters=WHOLE, top=3)
     page = client.get(address).content.decode()
-    # All that a checker needs stands with the checker: this page has no list of it above, to which a link could lead.
-    assert "Start a run" in page and "ASSAY_LLM_ENDPOINTS" in page and "#others" not in page
+    assert "Start a run" in page and "Needs a server" in page and "Run all available checkers" not in page
     for passages, reason in (
         (RetrievedPassages(str(retrieval.uuid), 4), "kept 3 passages per claim; 4 were requested"),
         (RetrievedPassages("x", 1), "no finished retrieval"),

@@ -139,7 +139,8 @@ def test_without_its_model_a_run_fails_with_what_to_type(monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     project = project_of()
-    html = client_of(project.created_by).get(reverse("project_runs", args=[project.slug])).content.decode()
+    administrator = factories.make_user("admin", is_superuser=True)
+    html = client_of(administrator).get(reverse("project_runs", args=[project.slug])).content.decode()
     assert "hf download EleutherAI/pythia-410m" in html and "absolute path of a folder" in html
     for checker in ("answer-probabilities", "perplexity"):
         run = suggesting.start_run(project, project.created_by, checker, wake_workers=False)

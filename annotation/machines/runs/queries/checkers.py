@@ -35,6 +35,43 @@ def needs_of(info: CheckerInfo) -> list[Need]:
     return found
 
 
+# What keeps a machine from running here with its default parameters, in the order of lists.
+READY, NEEDS_MODEL, NEEDS_SERVER = "Ready", "Needs a package or a model", "Needs a server"
+GROUPS = (READY, NEEDS_MODEL, NEEDS_SERVER)
+
+
+def group_of(info: CheckerInfo, needs: list[Need]) -> str:
+    if registry.not_configured(info.slug):
+        return NEEDS_SERVER
+    return NEEDS_MODEL if needs else READY
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entries of a page of runs that lack the same; `commands` bring what they lack, each once."""
+
+    title: str
+    entries: list[dict]
+
+    @property
+    def is_ready(self) -> bool:
+        return self.title == READY
+
+    @property
+    def commands(self) -> list[str]:
+        return [*dict.fromkeys(need.command for one in self.entries for need in one["needs"] if need.command)]
+
+    @property
+    def reasons(self) -> list[str]:
+        """What settings lack, in words."""
+        return [*dict.fromkeys(one["not_configured"] for one in self.entries if one["not_configured"])]
+
+
+def grouped(entries: list[dict]) -> list[Group]:
+    groups = [Group(title, [one for one in entries if one["group"] == title]) for title in GROUPS]
+    return [group for group in groups if group.entries]
+
+
 # What an entry's `gives` and `needs` mean, for reading.
 GIVES = {
     "labels": "labels, with scores",

@@ -9,8 +9,6 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import has_open_work, run_for
 from annotation.jobs.queues import look_up_waits, queue_states
-from annotation.machines.drafts.queries import sources
-from annotation.machines.generations import generating
 from annotation.machines.runs import checker_inputs, retrieved, running_every, suggesting
 from annotation.machines.runs.queries import runs as queries
 from annotation.machines.runs.queries import samples
@@ -40,19 +38,15 @@ def list_parts(request, project: Project, choices: dict[str, Any]) -> dict[str, 
     plans = running_every.plans_of(project)
     runs = list(queries.runs_of(project)[:LISTED])
     look_up_waits(run.job for run in runs)
-    usable = suggesting.checkers_of(project.type, retrieved=by_retrieval)
     return {
         "runs": runs,
         "doubtful": {run.pk for run in runs if doubtful_units(run)},
         "why_not": checker_inputs.why_not(project.type, retrieved=by_retrieval),
-        "has_questions": generating.questions_in(project.dataset).exists(),
         "by_retrieval": by_retrieval,
         "needs_retrieval": _needs_retrieval(project),
-        "drafted": sources.overview_of(request.user, project),
-        "can_train": any(registry.get_info(slug).kind == trained_models.KIND for slug in usable),
         "outcomes": outcomes,
         "ready": [plan for plan in plans if not plan.needs],
-        "others": [plan for plan in plans if plan.needs],
+        "must_train": any(need.is_training for plan in plans for need in plan.needs),
         "queue_states": queue_states({plan.queue for plan in plans if not plan.needs}).values(),
     }
 
