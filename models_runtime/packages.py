@@ -1,4 +1,4 @@
-"""The packages that entries of the registry need, as requirements.txt pins them."""
+"""The packages that entries of the registry need, as the files of requirements pin them."""
 
 from __future__ import annotations
 

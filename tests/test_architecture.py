@@ -29,6 +29,7 @@ BELOW_ROOMS = (
     "annotation.models",
     "annotation.shapes",
     "annotation.task_types",
+    "plugins.extras",
 )
 RUNTIME_OF_EDGES = ("models_runtime.contracts", "models_runtime.egress", "models_runtime.registry")
 RUNTIME_OF_ROOMS = (
