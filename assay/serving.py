@@ -95,7 +95,8 @@ def serve(arguments: Sequence[str]) -> int:
     _set_address(shared, names, is_named=bool(named))
     words = [f"Assay is running:  {f'{shared}/' if has_tls else local}"]
     words += [f"Others open:       {shared}/"] if shared and not has_tls else []
-    words += ["", f"Its data lie in {folder}. Ctrl+C stops it."]
+    words[-1] += "\n"
+    words += [f"Its data lie in {folder}. Ctrl+C stops it."]
     if shared:
         words.append(
             "Links to pass on begin with that address; administrators find its QR code, and can enter another one."
@@ -253,7 +254,9 @@ def _once_it_answers(address: str, words: list[str]) -> Callable[[], None]:
 
 def _answers(address: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{address}healthz", timeout=5):
+        # A page, so that the first person need not wait for what it loads. The header is a proxy's, where there is one.
+        page = urllib.request.Request(f"{address}accounts/login/", headers={"X-Forwarded-Proto": "https"})
+        with urllib.request.urlopen(page, timeout=5):
             return True
     except (urllib.error.URLError, OSError):
         return False

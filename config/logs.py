@@ -17,12 +17,15 @@ FORMATS = ("text", "json")
 # Of the request that this thread answers; also in the header X-Request-ID of the answer.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
-# Invitations, and allauth's links to a new password; as a path, and as the `next` of another address.
-SECRETS = re.compile(r"(invitations(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}", re.IGNORECASE)
+# Invitations, and allauth's links to a new password; as a path, and as the `next` of another address. What a sign-in
+# provider sends along.
+SECRETS = re.compile(
+    r"(invitations(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}|(login/callback/\?)[^\s\"']+", re.IGNORECASE
+)
 
 
 def hidden(text: str) -> str:
-    return SECRETS.sub(r"\1[hidden]", text)
+    return SECRETS.sub(r"\1\2[hidden]", text)
 
 
 class HidingFormatter(logging.Formatter):

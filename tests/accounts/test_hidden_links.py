@@ -155,3 +155,8 @@ def test_gunicorns_logs_hide_them_too(tmp_path):
         server.wait(20)
     text = log.read_text()
     assert "GET /invitations/[hidden]/nowhere/" in text and token not in text, text
+
+
+def test_what_a_sign_in_provider_sends_along_is_hidden():
+    line = '"GET /accounts/oidc/uni/login/callback/?state=Abc123&code=Xyz-789 HTTP/1.1" 302'
+    assert hidden(line) == '"GET /accounts/oidc/uni/login/callback/?[hidden] HTTP/1.1" 302'
