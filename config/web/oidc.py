@@ -101,9 +101,14 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         text = f"{found.title} refused: {reason or 'it gave no reason'}"
         raise ImmediateHttpResponse(_problem(request, found, "Signing in failed", text, 403))
 
+    def can_authenticate_by_email(self, login: SocialLogin, email: str) -> bool:
+        return _is_verified(login.account.extra_data, email, provider_named(login.account.provider))
+
     def pre_social_login(self, request, sociallogin: SocialLogin) -> None:
         provider = provider_named(sociallogin.account.provider)
         claims = _claims_of(sociallogin.account.extra_data)
+        for address in sociallogin.email_addresses:
+            address.verified = _is_verified(sociallogin.account.extra_data, address.email, provider)
         groups = _groups_in(claims, provider)
         # Nothing else of what the provider says is kept.
         sociallogin.account.extra_data = {"groups": groups[:MOST_GROUPS]}
@@ -145,6 +150,14 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 def _claims_of(data: Mapping) -> dict:
     """Those of the id token, and of the endpoint for details of the person."""
     return dict(data.get("id_token") or {}) | dict(data.get("userinfo") or {})
+
+
+def _is_verified(data: Mapping, email: str, provider: SignInProvider) -> bool:
+    """Whether the provider says so of this address, or owns its domain. Some providers send words: "false" is false."""
+    identity = data.get("userinfo") or data.get("id_token") or {}
+    says_so = identity.get("email_verified") in (True, "true") and str(identity.get("email")).lower() == email.lower()
+    domain = email.rpartition("@")[2].lower()
+    return says_so or domain in {one.lower() for one in provider.verified_domains}
 
 
 def _groups_in(claims: Mapping, provider: SignInProvider) -> list[str]:

@@ -107,6 +107,8 @@ def test_an_unverified_address_opens_nothing(provider):
     provider(person("nora", email_verified=False), new_accounts="everyone")
     page = sign_in("nora")
     assert page.status_code == 403 and "has not verified the address nora@example.org" in page.content.decode()
+    provider(person("nora", email_verified="false"), new_accounts="everyone")
+    assert sign_in("nora").status_code == 403
     assert not SocialAccount.objects.exists() and User.objects.get() == nora
     provider(person("nora", email=None), new_accounts="everyone")
     assert "did not say your email address" in sign_in("nora").content.decode()
