@@ -35,6 +35,8 @@ PAGES = (
     "/projects/ports/items/?filter=undecided",
     "/projects/ports/items/{item}/",
     "/projects/ports/members/",
+    "/projects/ports/start/",
+    "/studies/new/",
     "/projects/ports/guidelines/",
     "/projects/ports/settings/",
     "/projects/ports/settings/history/",

@@ -29,7 +29,7 @@ MOST_VALUES = 12
 
 
 @dataclass(frozen=True)
-class Share:
+class SliceShare:
     """How common a label is: by the judge, and corrected by people's labels; `undefined` says why it cannot be."""
 
     label: str
@@ -47,7 +47,7 @@ class Slice:
     value: str
     n_rows: int
     accuracy: Rate
-    shares: tuple[Share, ...]
+    shares: tuple[SliceShare, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def slices_of(judged: JudgedColumn, values: Sequence[str]) -> tuple[tuple[Slice,
 class _Part:
     """A share, what each cluster contributes to it, and the clusters with people's labels."""
 
-    share: Share
+    share: SliceShare
     psi: np.ndarray
     clusters: np.ndarray
 
@@ -120,7 +120,7 @@ def _share(judged: JudgedColumn, code: int, of: np.ndarray) -> _Part:
     )
     known = of & (judged.predicted >= 0)
     raw = float(is_predicted[known].mean()) if known.any() else math.nan
-    share = Share(columns.labels[code], raw, powered.estimate, powered.low, powered.high, powered.undefined)
+    share = SliceShare(columns.labels[code], raw, powered.estimate, powered.low, powered.high, powered.undefined)
     psi = np.zeros(int(cluster.max(initial=-1)) + 1)
     if not powered.undefined:
         off = (is_label - powered.power * is_predicted)[both]

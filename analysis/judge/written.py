@@ -9,7 +9,7 @@ from html import escape
 
 from analysis.judge import verdict
 from analysis.judge.peers import Gap
-from analysis.judge.slices import Share, Slice, SliceDifference
+from analysis.judge.slices import Slice, SliceDifference, SliceShare
 from analysis.judge.verdict import FEW_CLUSTERS, JudgedColumn, LabelVerdict, Rate
 
 SIGNIFICANT = 0.05
@@ -246,7 +246,7 @@ def _overall(one: JudgedColumn) -> Iterator[tuple[str, str]]:
         yield title, with_ends(estimate.estimate, interval.low, interval.high, estimate.undefined)
 
 
-def _corrected(one: verdict.CorrectedPrevalence | Share) -> str:
+def _corrected(one: verdict.CorrectedPrevalence | SliceShare) -> str:
     return one.undefined or with_ends(one.corrected, one.low, one.high)
 
 

@@ -205,7 +205,7 @@ def link_of(request, made: Invitation) -> str:
 
 def announce(request, *invited: Invitation) -> None:
     """Send each its link and say so, or say that it has to be passed on by hand, and by whom."""
-    sent: dict[str, list[str]] = {}
+    emails_of: dict[str, list[str]] = {}
     for made in invited:
         if invitations.send(made, absolute(request, invitations.path_of(made, way=invitations.MAIL))):
             words = "Invitation sent to {}"
@@ -213,8 +213,8 @@ def announce(request, *invited: Invitation) -> None:
             words = "No email could be sent to {}; ask an administrator to pass on the link"
         else:
             words = "No email could be sent to {}; pass on the link from the list"
-        sent.setdefault(words, []).append(made.email)
-    for words, emails in sent.items():
+        emails_of.setdefault(words, []).append(made.email)
+    for words, emails in emails_of.items():
         is_sent = words.startswith("Invitation sent")
         messages.add_message(
             request, messages.SUCCESS if is_sent else messages.WARNING, words.format(", ".join(emails))

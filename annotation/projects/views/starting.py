@@ -44,7 +44,7 @@ def project_start(request, slug):
         "form": form,
         "pending": [(one, link_of(request, one)) for one in invitations.pending_in(project)],
         "annotators": [one.user for one in annotators[:MOST_NAMED]],
-        "n_annotators": len(annotators),
+        "n_annotators": annotators.count(),
     }
     return render(request, "annotation/projects/start.html", context, status=409 if form.has_conflict else 200)
 
