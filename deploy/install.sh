@@ -25,4 +25,5 @@ if [ "$torch" != none ]; then
     extras="$extras,models,papers"
 fi
 uv "${source}[$extras]"
+"$place/bin/python" -m pip uninstall -qqy uv # 50 MB
 "$place/bin/assay" --version
