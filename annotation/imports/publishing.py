@@ -30,7 +30,7 @@ from annotation.datasets.response_aspects import renew_response_aspects
 from annotation.imports.staging import OF_SET
 from annotation.jobs.lifecycle import JobError
 from annotation.models import ContentBatch, Item, Project, StagedChange, Unit
-from annotation.projects import item_making
+from annotation.projects import item_making, searching
 
 REFUSE, SUPERSEDE, KEEP = "refuse", "supersede", "keep"
 ON_JUDGED = (REFUSE, SUPERSEDE, KEEP)
@@ -158,6 +158,8 @@ def _update(kind: Kind, batch: ContentBatch, changes: list[tuple[int, dict]]) ->
     sets = ", ".join(f'"{field.column}" = %s' for field in table_fields)
     with connection.cursor() as cursor:
         cursor.executemany(f'UPDATE "{kind.model._meta.db_table}" SET {sets} WHERE id = %s', rows)
+    for path in UNITS_BELOW[kind.name]:
+        searching.refresh(Unit.objects.filter(**{f"{path}__in": [pk for pk, _ in changes]}))
 
 
 def _parent_ids(kind: Kind, batch: ContentBatch, changed: Iterable[dict]) -> dict[str, dict[str, int]]:

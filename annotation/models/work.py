@@ -50,8 +50,7 @@ class Item(models.Model):
 
 
 class ItemWords(models.Model):
-    """What an item is found by, in lower case (`annotation.projects.searching`). It never changes: changed content is a
-    new item."""
+    """What an item is found by, in lower case (`annotation.projects.searching`)."""
 
     item = models.OneToOneField(Item, on_delete=models.CASCADE, related_name="words")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

@@ -7,6 +7,7 @@ three characters, only the first items in the order of work are looked through.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -43,6 +44,20 @@ def titles_of(kind: str, units: Iterable[int]) -> dict[int, str]:
     """By unit of this kind, what a search for words looks through: one query."""
     rows = Unit.objects.filter(pk__in=list(units)).order_by().values_list("pk", *TITLE_COLUMNS[kind])
     return {pk: " · ".join(filter(None, texts)).casefold() for pk, *texts in rows}
+
+
+def refresh(units: QuerySet[Unit]) -> None:
+    """After content was corrected where it stands: store the titles of items of these units anew."""
+    of_items = ItemWords.objects.filter(item__anchor__in=units).select_related("item__anchor")
+    by_kind: dict[str, list[ItemWords]] = defaultdict(list)
+    for words in of_items:
+        by_kind[words.item.anchor.kind].append(words)
+    for kind, rows in by_kind.items():
+        titles = titles_of(kind, [words.item.anchor_id for words in rows])
+        changed = [words for words in rows if words.title != titles[words.item.anchor_id]]
+        for words in changed:
+            words.title = titles[words.item.anchor_id]
+        ItemWords.objects.bulk_update(changed, ["title"], batch_size=500)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from django.db import connection
 from annotation.models import Claim, Item, ItemWords
 from annotation.projects import item_making, searching
 from tests import factories
+from tests.importing.files import run
+from tests.importing.test_judged_content import changed, write
 from tests.world import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
@@ -113,3 +115,23 @@ def test_new_items_of_an_import_are_found(project):
     assert titles(project, "late-", searches_keys=True) == set()
     item_making.plan(project)
     assert len(titles(project, "late-", searches_keys=True)) == 1
+
+
+def test_items_are_found_by_text_that_was_corrected_where_it_stands(tmp_path):
+    """Of a claim and a question with evidence, and of a question whose answers are judged."""
+    dataset = factories.make_dataset()
+    assert run(dataset, write(tmp_path), format="content").state == "done"
+    passages, answers = (
+        factories.make_project(dataset, one) for one in ("claim-evidence/six-way/1", "answer-grade/-/1")
+    )
+
+    def finds(project, text: str) -> int:
+        return len(searching.first_matches(project, text, searches_keys=False).items)
+
+    assert finds(passages, "did it freeze?") == finds(answers, "did it freeze?") == 2
+    assert run(dataset, changed(tmp_path, 0, "question", text="Did it thaw?"), format="content").state == "done"
+    for project in (passages, answers):
+        assert finds(project, "did it thaw?") == 2 and finds(project, "did it freeze?") == 0
+    assert run(dataset, changed(tmp_path, 2, "claim", text="It thawed."), format="content").state == "done"
+    assert finds(passages, "it thawed.") == 2 and finds(passages, "it froze") == 0
+    assert Item.objects.filter(words=None).count() == 0
