@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from analysis.sources import splits
+from analysis.sources.project import with_any
 from annotation.datasets.kinds import KIND_NAMED
 from annotation.models import (
     Annotation,
@@ -53,7 +54,7 @@ def splits_of(project: Project) -> list[str]:
 
 def annotators_of(project: Project) -> QuerySet[Rater]:
     """Raters who labelled something: others only decide, or never came to their first answer."""
-    return project.raters.filter(Exists(Annotation.objects.filter(rater=OuterRef("pk"))))
+    return with_any(project.raters.all(), Annotation.objects.filter(rater=OuterRef("pk")))
 
 
 def has_groups(project: Project) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Self
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from analysis.sources.outline import SLOT, Outline, Run, groups_in
 from annotation.access import sees_labels
@@ -32,6 +32,12 @@ def published(dataset_id: int, kind: str) -> QuerySet:
     return KIND_NAMED[kind].model.objects.published().filter(dataset_id=dataset_id)
 
 
+def with_any(raters: QuerySet[Rater], annotations: QuerySet[Annotation]) -> QuerySet[Rater]:
+    """Raters with one of the annotations, which name them by `OuterRef`. One is looked up for each rater: for EXISTS,
+    PostgreSQL may read all annotations of a project."""
+    return raters.alias(one=Subquery(annotations.order_by().values("pk")[:1])).filter(one__isnull=False)
+
+
 class ProjectOutline(Outline):
     """`reader` sees only those other projects whose labels they may see; without one all are there."""
 
@@ -56,7 +62,7 @@ class ProjectOutline(Outline):
 
     def _labelling(self) -> QuerySet[Rater]:
         rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
-        return Rater.objects.filter(Exists(rows), project=self.project)
+        return with_any(Rater.objects.filter(project=self.project), rows)
 
     def decision_methods(self) -> list[str]:
         return self._decision_methods

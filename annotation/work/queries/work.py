@@ -124,9 +124,9 @@ def _left(project: Project, rater: Rater, team: dict) -> list[int]:
 def open_items_for(rater: Rater):
     """Items with an open place that this person may still take, found by their places."""
     own = Assignment.objects.filter(item=OuterRef("item"), rater=rater)
-    answered = Annotation.objects.filter(item=OuterRef("item"), rater=rater)
+    answer = Annotation.objects.filter(item=OuterRef("item"), rater=rater)
     places = Assignment.objects.filter(
-        ~Exists(own), ~Exists(answered), project=rater.project_id, state=Assignment.State.OPEN
+        ~Exists(own), ~Exists(answer), project=rater.project_id, state=Assignment.State.OPEN
     )
     return places.order_by().values("item").distinct()
 
