@@ -22,6 +22,7 @@ MODULES = (
     "labelling.submit",
     "labelling.waiting",
     "decisions.adjudicating",
+    "decisions.every_page",
     "decisions.majority",
     "api.uploads",
     "api.lists",

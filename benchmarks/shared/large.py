@@ -333,7 +333,9 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
     print("answers", file=sys.stderr)
 
     for version in ("1", "2"):
-        job = Job.objects.create(kind=Job.Kind.PREDICTIONS, state="done", project=project, created_by=owner)
+        job = Job.objects.create(
+            kind=Job.Kind.PREDICTIONS, state="done", project=project, created_by=owner, result={"scores": ["bench"]}
+        )
         made = CheckerRun.objects.create(
             project=project, job=job, checker="outside:bench", version=version, created_by=owner
         )
