@@ -144,7 +144,7 @@ class SignInProvider:
         return {right for group in groups for right in self.groups.get(group, ())}
 
     def as_app(self) -> dict[str, Any]:
-        """As allauth is told of it."""
+        """In the form of allauth."""
         return {
             "provider_id": self.name,
             "name": self.title,

@@ -1,4 +1,4 @@
-"""What pages show beside links that are passed on."""
+"""What pages show with links that are passed on."""
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
