@@ -159,6 +159,8 @@ def test_groups_give_rights_and_take_back_their_own_alone(provider):
     assert set(GroupGrant.objects.values_list("right", flat=True)) == {"administrator"}
     history = [one.changes["rights"][1] for one in nora.account_changes.order_by("pk")]
     assert history[-1].startswith("Administrator")
+    page = client_of(nora).get("/administration/accounts/history/").content.decode()
+    assert page.count("groups of a sign-in provider") >= len(history)
 
 
 def test_who_left_all_groups_is_out(provider):
