@@ -155,10 +155,10 @@ def _link_to_decisions(report: Report, stored: StoredReport, source: Outline, as
 
 def _next_step(report: Report, source: Outline, project: Project) -> NextStep:
     """The report that the finished one leads to, where it can be made; else a release of the labels."""
-    if report.leads_to:
+    if report.leads_to and source.labelling_runs():
         name, title = report.leads_to
         further = REPORTS[name]
-        if not further.fits(project.type) and not further.missing_run(source):
+        if not further.fits(project.type):
             return NextStep(title, reverse(further.page, args=further.address(project.slug)))
     return page_of(project, "Freeze a release", "project_releases")
 

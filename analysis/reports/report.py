@@ -53,7 +53,7 @@ class Report:
     offers : what the page lets choose, value -> title, of options that hang on others; options without any are not
         shown
     more : what there is under More statistics, of a report with the option `all`
-    leads_to : the report that answers the next question, and what its link says; without it a release is next
+    leads_to : the report that is next where there are finished runs, and what its link says; else a release is next
     on_overview : the link and the words on the project's overview, of the newest result or of None; without it the
         report is not there
     """

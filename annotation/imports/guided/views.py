@@ -29,7 +29,7 @@ def study_new(request):
     _check_may_create(request.user)
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        title = uploads.title_of(form.cleaned_data["files"][0].name or "")
+        title = uploads.title_of(uploads.shown_name(form.cleaned_data["files"][0].name or ""))
         dataset, response = create_dataset(request.user, title[:TITLE_CHARS] or "New study"), None
         try:
             response = receive(request, dataset, form, is_guided=True)
