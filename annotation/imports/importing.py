@@ -451,11 +451,15 @@ def _digests(files: Iterable[dict]) -> list[str]:
 
 
 def interrupted(dataset: Dataset, request: ImportRequest) -> Job | None:
-    """The unfinished job of the same import, which a command that was killed left behind."""
+    """The unfinished job of the same import, which a command that was killed left behind, or another tab started."""
     unfinished = Job.objects.filter(dataset=dataset, kind=Job.Kind.IMPORT, state__in=lifecycle.UNFINISHED)
-    values = request.as_json() | {"is_dry_run": False}
-    alike = json.loads(json.dumps(values))
-    return next((job for job in unfinished if job.parameters == alike and not job.cancel_requested), None)
+    unfinished = [job for job in unfinished if not job.parameters.get("is_dry_run") and not job.cancel_requested]
+    wanted = _as_stored(request)
+    return next((job for job in unfinished if _as_stored(ImportRequest.from_json(job.parameters)) == wanted), None)
+
+
+def _as_stored(request: ImportRequest) -> dict:
+    return json.loads(json.dumps(request.as_json()))
 
 
 def refuse_second(dataset: Dataset, but: Job | None = None) -> None:
