@@ -254,18 +254,21 @@ def as_latex(tables: list[Grid]) -> str:
     )
 
 
-def as_text(tables: list[Grid]) -> str:
-    """Columns side by side, numbers to the right. Why figures are missing, and notes on them, stand below the table,
-    each once, with its number in the cell; other long texts take several lines."""
-    return "\n\n".join(_as_text(table.plain()) for table in tables)
+def as_text(tables: list[Grid], *, is_folded: bool = False) -> str:
+    """Columns side by side, numbers to the right. Folded, for a terminal, why figures are missing and notes on them
+    stand below the table, each once, with its number in the cell, and other long texts take several lines."""
+    return "\n\n".join(_as_text(table.plain(), is_folded) for table in tables)
 
 
-def _as_text(table: Grid) -> str:
+def _as_text(table: Grid, is_folded: bool) -> str:
     numbers, below = _numbers(table), {}
-    rows = [[wrap(column, MOST_TITLE, break_long_words=False) for column in table.columns]]
-    for row in table.rows:
-        texts = zip(_texts(table, row), table.columns, strict=True)
-        rows.append([wrap(_referring(text, column, below), MOST_WIDE) or [""] for text, column in texts])
+    texts = [_texts(table, row) for row in table.rows]
+    rows = [[[text] for text in row] for row in (table.columns, *texts)]
+    if is_folded:
+        rows = [[wrap(column, MOST_TITLE, break_long_words=False) for column in table.columns]]
+        for row in texts:
+            cells = (_referring(text, column, below) for text, column in zip(row, table.columns, strict=True))
+            rows.append([wrap(cell, MOST_WIDE) or [""] for cell in cells])
     widths = [max(len(line) for row in rows for line in row[place]) for place in range(len(table.columns))]
     lines = [
         "  ".join(

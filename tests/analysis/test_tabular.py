@@ -82,16 +82,17 @@ def test_text_stands_in_columns():
     assert len({line.rstrip().rfind(end) for line, end in zip(lines[1:], ("n", "3", "0", "1"), strict=True)}) == 1
 
 
-def test_long_reasons_stand_once_below_a_text_table_and_long_texts_take_several_lines():
+def test_in_a_terminal_long_reasons_stand_once_below_and_long_texts_take_several_lines():
     reason, unit = "undefined: " + "every model abstained " * 4, "a unit of many words " * 10
     table = Grid(
         "T", ("Unit", "Share of all labels that are equal", "n"), [(unit, reason, 3), ("b", reason, 4), ("c", 0.5, 5)]
     )
-    lines = as_text([table]).split("\n")
+    lines = as_text([table], is_folded=True).split("\n")
     assert max(map(len, lines[:-1])) < 80 and lines[1].endswith("Share of all labels  n")
     assert [line[-16:] for line in lines if "undefined [" in line] == ["undefined [1]  3", "undefined [1]  4"]
     assert lines[-1].strip() == f"[1] {reason}".strip() and " ".join(lines).count("many") == 10
-    assert "undefined: 50 % {x}" in as_text([ODD])
+    assert "undefined: 50 % {x}" in as_text([ODD], is_folded=True)
+    assert as_text([table]).count(reason) == 2 and len(as_text([table]).split("\n")) == 5
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,9 @@ class Command(BaseCommand):
             return self.drawn(report, result, picture)
         if format == "methods":
             return paragraph(report, result)
-        return WRITERS[format](report.tables(result)) if format in WRITERS else as_text(result)
+        if format in WRITERS:
+            return WRITERS[format](report.tables(result))
+        return as_text(result, is_folded=self.stdout.isatty())
 
     def drawn(self, report: Report, result: dict, wanted: str | None) -> str:
         from analysis.figures.pictures.drawing import draw
