@@ -25,6 +25,7 @@ PAGES = {
     "researcher": {
         "projects": "/",
         "data-sets": "/datasets/",
+        "new-study": "/studies/new/",
         "new-project": "/projects/new/",
         "overview": JUDGED,
         "items": f"{JUDGED}items/",
