@@ -123,6 +123,33 @@ def test_who_leaves_gets_nothing_more_and_keeps_their_labels(researcher, dataset
     assert late.submit(held).json()["surplus"] is False
 
 
+def test_members_are_searched_sorted_and_come_in_pages(researcher, dataset, monkeypatch):
+    monkeypatch.setattr(member_queries, "PER_PAGE", 2)
+    project = factories.make_project(dataset)
+    people = [factories.join(project, factories.make_user(name), "annotator") for name in ("zoe", "ann", "ben")]
+    for person, answers in zip(people, (1, 2, 0), strict=True):
+        for _ in range(answers):
+            label_one(project, person)
+    client, address = client_of(researcher), f"/projects/{project.slug}/members/"
+
+    def names(**query) -> list[str]:
+        return [row.user.username for row, _ in client.get(address, query).context["members"]]
+
+    def pages(**query) -> list[str]:
+        return [name.partition("@")[0] for page in (1, 2) for name in names(page=page, **query)]
+
+    everyone = pages()
+    assert everyone == sorted(everyone) and {"ann", "ben", "zoe"} <= set(everyone)
+    assert pages(sort="-person") == everyone[::-1]
+    assert pages(sort="judged")[:2] == ["ann", "zoe"] and pages(sort="last")[0] == "ann"
+    assert pages(sort="-judged")[-1] == "ann"
+    assert [name.partition("@")[0] for name in names(search="zo")] == ["zoe"] and names(search="nobody") == []
+    assert client.get(address, {"sort": "salary"}).status_code == 400
+    assert client.get(address, {"search": "\0"}).status_code == 400
+    changed = client.post(f"{address}{people[0].uuid}/?sort=judged&page=2", {"roles": ["annotator"]})
+    assert changed.url == f"{address}?sort=judged&page=2"
+
+
 def test_states_follow_their_order(researcher, dataset):
     project = factories.make_project(dataset)
     client = client_of(researcher)
