@@ -143,6 +143,8 @@ def test_a_csv_is_read_by_its_column_of_emails():
         ('Ann Lee <a@example.org>, "Ben, Dr" <b@example.org>', "ab"),
         ("Ann\ta@example.org\tgroup 1\r\nBen\tb@example.org\tgroup 2", "ab"),
         ("\ufeffe-mail;name\na@example.org;Ann", "a"),
+        ("a@example.org b@example.org, c@example.org", "abc"),
+        ("Ann, a@example.org\nLee, Ben <b@example.org>", "ab"),
         ("", ""),
     ],
 )
@@ -150,6 +152,11 @@ def test_addresses_are_pasted_in_many_ways(text, addresses):
     found = parse_pasted(text)
     assert "".join(one.text[0] for one in found if not one.problem) == addresses
     assert not [one for one in found if one.problem]
+
+
+def test_a_mistyped_address_in_a_list_is_named():
+    found = parse_pasted("a@example.org, bexample.org\nc@example.org")
+    assert [(one.line, one.text) for one in found if one.problem] == [(1, "bexample.org")]
 
 
 def test_many_are_invited_after_a_preview(client, admin):

@@ -178,9 +178,10 @@ def as_shown(page: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("emails", "words"),
     [
-        ("ada@x.example, ben", "Not an e-mail address: “ben”. Nobody was invited."),
-        ("Ada <ada@x>", "“ada@x”"),
-        (" ".join(f"p{n}@x.example" for n in range(51)), "51 addresses: invite at most 50 at once"),
+        ("ada@x.example, ben", "Line 1: “ben” is not an email address"),
+        ("Ada <ada@x>", "Line 1: “Ada &lt;ada@x&gt;” is not an email address"),
+        (" ".join(f"p{n}@x.example" for n in range(101)), "101 addresses: invite at most 100 at once"),
+        ("\n".join(["ada@x.example", *"abcde"]), "Line 6: “e” is not an email address"),
     ],
 )
 def test_wrong_addresses_are_named_and_nobody_is_invited(client, emails, words):

@@ -61,9 +61,16 @@ def _cells(text: str) -> Iterator[tuple[int, str]]:
             yield at + 1, cells[column] if column < len(cells) else line
             continue
         parts = [part for part in _SEPARATOR.split(line) if part.strip()]
-        with_sign = [part for part in parts if "@" in part]
-        # A line of a table without a header: the other cells are names and the like.
-        yield from ((at + 1, part) for part in (with_sign or [line]))
+        is_list = "@" in parts[0] and "<" not in line and "\t" not in line if parts else False
+        # Else a line of a table without a header, or names with commas: what has no @ is a name or the like.
+        cells = parts if is_list else [part for part in parts if "@" in part] or [line]
+        yield from ((at + 1, address) for cell in cells for address in _apart(cell))
+
+
+def _apart(cell: str) -> list[str]:
+    """The addresses of a cell that has spaces between them; else the cell."""
+    words = cell.split()
+    return words if len(words) > 1 and all("@" in word for word in words) and "<" not in cell else [cell]
 
 
 def _column_in(header: str) -> tuple[int | None, str]:
