@@ -31,9 +31,7 @@ class StartForm(GuidelinesForm):
         label="Annotators",
         required=False,
         max_length=PASTE_CHARS,
-        help_text=(
-            "Paste email addresses, or a table with a column of them. Each gets a link, to be sent by mail or passed on."
-        ),
+        help_text="Paste email addresses, or a table with a column of them. Each person gets a link.",
     )
     labels_too = forms.BooleanField(label="I label too", required=False)
 
