@@ -4,6 +4,7 @@ server of one's own with its first administrator."""
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -168,3 +169,35 @@ def test_a_server_of_ones_own_asks_for_the_first_administrator(installed):
         assert (data / "assay.env").stat().st_mode & 0o077 == 0
     with installed.running("serve", data=data) as address:
         assert "Sign in" in text_of(visitor(), f"{address}/accounts/login/")
+
+
+def test_the_tutorial_for_operators(installed):
+    """Each of its commands, in the order in which they are printed."""
+    text = (ROOT / "docs" / "tutorials" / "operator.md").read_text("utf-8")
+    install, serve, doctor, worker, backup, restore = re.findall(r"^```sh elsewhere\n(.*?)^```$", text, re.M | re.S)
+    assert "pip install '.[server" in install
+    place = installed.folder / "group"
+    place.mkdir()
+    shell = {"PATH": f"{installed.bin}:{os.environ['PATH']}"}
+
+    def run(commands: str) -> str:
+        words = ["bash", "-e", "-u", "-o", "pipefail", "-c", commands]
+        done = subprocess.run(words, cwd=place, env=installed.environment(**shell), capture_output=True, text=True)
+        assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    program, command, *arguments = shlex.split(serve.replace("--data study", ""))
+    assert program == "assay"
+    with installed.running(command, *arguments, data=place / "study", ASSAY_ADMIN_PASSWORD=PASSWORD):
+        run(doctor)
+        second = subprocess.Popen(
+            shlex.split(worker), cwd=place, env=installed.environment(**shell), preexec_fn=heed_every_signal
+        )
+        try:
+            wait_until(lambda: "second@" in run(doctor), START_SECONDS, "the second worker is listed")
+        finally:
+            second.terminate()
+            second.wait(30)
+        run(backup)
+        run(restore)
+    assert len(list((place / "backups").iterdir())) == 1 and (place / "rehearsal").is_dir()

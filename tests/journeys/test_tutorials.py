@@ -188,16 +188,18 @@ def test_from_a_csv_file_to_a_paper(browsers, demo, tmp_path):
         other.goto(link)
         tutorial.press(other, "Join")
         tutorial.press(other, "Start labelling")
+        tutorial.press(other, "I have read them")
         label_all(other)
     with tutorial.step():
         page.goto(f"{project}/agreement/")
         expect(page.locator(".headlines")).to_have_count(0)
         page.goto(f"{project}/work/")
+        tutorial.press(page, "I have read them")
         label_all(page)
     with tutorial.step():
         page.goto(f"{project}/")
         tutorial.press(page, "See the agreement")
-        expect(page.locator(".headlines .interval, .headlines span").first).to_be_visible(timeout=JOB_MS)
+        expect(page.locator(".headlines strong").first).to_be_visible(timeout=JOB_MS)
     with tutorial.step():
         tutorial.press(page, "Releases")
         tutorial.press(page, "Freeze the labels as they are now")
