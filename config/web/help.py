@@ -1,6 +1,9 @@
 """The documentation inside Assay: each page's link to the section about it, and the pages of docs/ as they are."""
 
 import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from posixpath import dirname, join, normpath
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -54,6 +57,7 @@ FILES = {
     for file in DOCS.rglob("*")
     if file.suffix in (".md", ".png", ".svg")
 }
+MOST_CHARS, MOST_FOUND, EXCERPT = 200, 30, 220
 _parser = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -105,6 +109,54 @@ def _lead(token: Token, attribute: str, page: str) -> None:
         token.attrs.pop(attribute)
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with the text below it, up to the next one. `place` is its address as in `HELP`."""
+
+    page: str
+    title: str
+    place: str
+    text: str
+
+    def excerpt(self, words: list[str]) -> str:
+        """Its text around the first of the words that it has."""
+        found = [at for word in words if (at := self.text.lower().find(word)) >= 0]
+        start = max(min(found, default=0) - EXCERPT // 3, 0)
+        start = self.text.rfind(" ", 0, start) + 1 if start else 0
+        shown = self.text[start : start + EXCERPT]
+        return ("… " if start else "") + shown + (" …" if start + EXCERPT < len(self.text) else "")
+
+
+@cache
+def sections() -> list[Section]:
+    """Of all pages, in the order of their names."""
+    found = []
+    for name, file in sorted(FILES.items()):
+        if file.suffix != ".md":
+            continue
+        page, headings = "", []
+        for token, inline in pairwise(_parser.parse(file.read_text("utf-8"))):
+            if token.type == "heading_open":
+                headings.append((title_of(inline), []))
+            elif token.type in ("inline", "fence") and headings:
+                headings[-1][1].append(title_of(token) if token.type == "inline" else token.content)
+        for title, (_, *texts) in headings:
+            page = page or title
+            found.append(Section(page, title, f"{name}#{slug_of(title)}", " ".join(" ".join(texts).split())))
+    return found
+
+
+def searched(query: str) -> list[tuple[Section, str]]:
+    """The sections that have all words of the query, with an excerpt; those that name them in the title come first."""
+    words = query.lower().split()
+    fitting = [
+        (-sum(word in one.title.lower() for word in words), -sum(map(one.text.lower().count, words)), place, one)
+        for place, one in enumerate(sections())
+        if words and all(word in f"{one.page} {one.title} {one.text}".lower() for word in words)
+    ]
+    return [(one, one.excerpt(words)) for *_, one in sorted(fitting)[:MOST_FOUND]]
+
+
 @require_safe
 def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
     file = FILES.get(page)
@@ -113,7 +165,10 @@ def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
     if file.suffix != ".md":
         return FileResponse(file.open("rb"))
     title, html = rendered(file.read_text("utf-8"), page)
-    return render(request, "help.html", {"title": title, "html": mark_safe(html), "is_start": page == START})
+    query = request.GET.get("q", "").strip()[:MOST_CHARS]
+    found = [(one, address_of(one.place), excerpt) for one, excerpt in searched(query)]
+    context = {"title": title, "html": mark_safe(html), "is_start": page == START, "query": query, "found": found}
+    return render(request, "help.html", context)
 
 
 urlpatterns = [path("help/", help_page, name="help_start"), path("help/<path:page>/", help_page, name="help")]

@@ -45,3 +45,13 @@ def test_nothing_else_is_shown(client, page):
 def test_a_page_links_to_what_helps_there(client):
     client.force_login(User.objects.create_user("ada@example.org", password="x"))
     assert 'href="/help/formats/"' in client.get("/datasets/").content.decode()
+
+
+def test_the_search_finds_sections_with_all_words(client):
+    page = client.get("/help/?q=wilson+interval").content.decode()
+    found = re.findall(r'<li><a href="(/help/[^"]+)">', page)
+    assert found and all("wilson" in client.get(one).content.decode().lower() for one in found[:5])
+    titled = re.findall(r'<li><a href="(/help/[^"]+)">', client.get("/help/?q=ENCODINGS").content.decode())
+    assert titled[0] == "/help/formats/#encodings"
+    assert "No section has" in client.get("/help/?q=zqx-no-such").content.decode()
+    assert "&lt;script&gt;" in client.get("/help/?q=<script>").content.decode()
