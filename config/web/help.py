@@ -20,13 +20,15 @@ DOCS = places.SHARED / "docs"
 START = "index"
 # Beginning of the names of addresses -> what helps there; the longest beginning is taken.
 HELP = {
-    "account": "api#tokens",
+    "account": "share#accounts",
+    "account_tokens": "api#tokens",
     "adjudication": "decisions#adjudication",
     "checker": "checkers",
     "claim": "formats#claims-from-texts",
     "dataset": "formats",
     "home": "index",
     "import": "formats",
+    "invitation": "share",
     "job": "how-to/stuck",
     "label_set": "label_sets",
     "own_answers": "tutorials/annotator#good-to-know",
@@ -38,6 +40,7 @@ HELP = {
     "project_drafts": "checkers#reviewing-drafts",
     "project_exports": "formats#tables-of-labels-that-exports-write",
     "project_generations": "checkers#answers",
+    "project_members": "share",
     "project_new": "task_types",
     "project_options": "label_sets",
     "project_prompts": "checkers#language-models-as-judges",
@@ -47,9 +50,15 @@ HELP = {
     "project_rule": "decisions#rules",
     "project_run": "checkers",
     "project_settings": "api#settings-of-a-project",
+    "project_start": "tutorials/csv-to-paper#from-the-file-to-people",
     "project_training": "checkers#trained-on-the-projects-labels",
     "project_webhooks": "api#webhooks",
+    "settings_history": "api#settings-of-a-project",
     "site_": "deployment",
+    "site_address": "share",
+    "site_health": "tutorials/operator#look-at-its-health",
+    "site_invitations": "share",
+    "study": "tutorials/csv-to-paper#from-the-file-to-people",
 }
 # By the address below /help/: pages without their ending, pictures with it.
 FILES = {
