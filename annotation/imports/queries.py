@@ -75,6 +75,17 @@ class ImportResult:
         return list(dict.fromkeys(one["kind"] for one in self.odd if one["is_open"]))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the file was read, and no row of it, good or bad, holds anything."""
+        numbers = (kind[name] for kind in self.content for name in ("created", "changed", "unchanged"))
+        return self.is_done and not (any(numbers) or self.has_labels or self.error_count)
+
+    @property
+    def stored_labels(self) -> dict:
+        """What became of the file's labels, where it had some."""
+        return self.stored if self.has_labels else {}
+
+    @property
     def is_sound_dry_run(self) -> bool:
         return self.is_dry_run and self.is_done and not self.error_count
 

@@ -112,7 +112,9 @@ def _after_upload(request, dataset, stored, form, is_guided: bool):
     slug = form.cleaned_data["format"] or importing.guess_format([_source(upload) for upload in stored])
     encoding = form.cleaned_data["encoding"]
     if get_format(slug).needs_mapping:
-        _preview(stored, encoding)  # says now what is wrong with the file
+        seen = _preview(stored, encoding)  # says now what is wrong with the file
+        if len(stored) == 1 and not seen.rows and not seen.errors:
+            raise FormatError(f"{seen.name} has a header and no rows")
         return to_columns(request, dataset, stored, encoding, is_guided=is_guided)
     wanted = ImportRequest(
         format=slug,
@@ -269,7 +271,7 @@ def _now_form(
     """What is asked before the real import; None where there is nothing to import."""
     is_guided = result.is_guided and may_create(request.user)
     makes_project = is_guided or ((result.has_labels or settings is not None) and may_create(request.user))
-    if not may_edit_dataset(request.user, job.dataset):
+    if result.is_empty or not may_edit_dataset(request.user, job.dataset):
         return None
     if not (result.may_import or (result.is_sound_dry_run and makes_project)):
         return None

@@ -74,7 +74,8 @@ def test_from_a_file_to_people(client, owner):
     job = made(client, dry)
     project = Project.objects.get()
     assert (project.title, project.slug, project.overlap, project.items.count()) == ("Lakes", "lakes", 2, 6)
-    assert f'href="/projects/{project.slug}/start/">Next' in client.get(f"/imports/{job.uuid}/").content.decode()
+    page = client.get(f"/imports/{job.uuid}/").content.decode()
+    assert f'href="/projects/{project.slug}/start/">Next' in page and "annotations" not in page
     page = client.get("/projects/lakes/start/").content.decode()
     assert "- **Refutes**: The evidence shows that the claim is false." in page
     sent = {"emails": "Ada <ada@x.example>, ben@x.example;ben@x.example\ncy@x.example", "markdown": "# Lakes"}
@@ -113,6 +114,7 @@ def test_several_files_are_found_again_together(client):
 def test_bad_files_leave_nothing_behind(client):
     for name, data, words in (
         ("empty.csv", "", "empty.csv is empty"),
+        ("header.csv", "claim,evidence\n\n", "header.csv has a header and no rows"),
         ("one.csv", "claim,claim\nA.,B.\n", "claim"),
         ("noise.csv", "\0\1\2", ""),
     ):

@@ -176,7 +176,7 @@ def _delimited_rows(
             cells += [""] * 2
         if len(cells) != width:
             if text.strip():
-                reason = f"has {len(cells)} cells where the header has {width}"
+                reason = f"has {len(cells)} cell{'s' * (len(cells) != 1)} where the header has {width}"
                 yield RowError(name, line, "", shorten(text), reason)
             continue
         row: dict | RowError = dict(zip(columns, cells, strict=True))

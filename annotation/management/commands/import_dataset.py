@@ -225,7 +225,8 @@ class Command(BaseCommand):
                 f"{done['decisions_unchanged']:,} unchanged"
             )
         if result["is_unchanged"] and not result["error_count"]:
-            say("The data set is up to date: nothing changed.")
+            has_content = any(any(counts.values()) for counts in result["content"].values())
+            say("The data set is up to date: nothing changed." if has_content else "The files have no content to import.")
         for row in result["judged"][:ERRORS_SHOWN]:
             say(f"Judged and changed: {row['kind']} {row['key']} ({', '.join(row['columns'])})")
         for error in result["errors"][:ERRORS_SHOWN]:
