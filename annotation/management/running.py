@@ -33,7 +33,7 @@ class RunCommand(BaseCommand):
         parser.add_argument("project", help="the project's address")
         self.add_own_arguments(parser)
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
-        parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
+        parser.add_argument("--user", help="email address of the run's owner; default: the project's creator")
         if not self.kind.machine:
             return
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")

@@ -11,7 +11,7 @@ from django.utils import timezone
 class User(AbstractUser):
     """Deactivated, never deleted: whatever a person judged refers to them through protected keys."""
 
-    username = models.CharField(max_length=254, unique=True)  # the e-mail address
+    username = models.CharField(max_length=254, unique=True)  # the email address
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=150, blank=True)
 

@@ -56,7 +56,7 @@ PARTS = (
     CardPart(
         "contact",
         "Contact",
-        "An e-mail address or page that will still work in some years.",
+        "An email address or page that will still work in some years.",
         missing="No contact",
     ),
     CardPart("homepage", "Page or paper", "A URL that begins with https://"),

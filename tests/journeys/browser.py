@@ -114,9 +114,9 @@ def new_project(page: Page, title: str, dataset: str, task: str, guidelines: str
 def invite(page: Page, project: str, email: str) -> str:
     """Returns the link that the page gives to pass on."""
     page.goto(f"{project}members/")
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email address").fill(email)
     expect(
-        page.locator("form").filter(has=page.get_by_label("E-mail address")).get_by_label("Annotator")
+        page.locator("form").filter(has=page.get_by_label("Email address")).get_by_label("Annotator")
     ).to_be_checked()
     page.get_by_role("button", name="Invite", exact=True).click()
     link = page.locator("p").filter(has=page.get_by_text(email, exact=True)).locator("+ code")

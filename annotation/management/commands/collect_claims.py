@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int)
         parser.add_argument("--publish", action="store_true")
         parser.add_argument("--without-summaries", action="store_true", help="fetch no gold evidence")
-        parser.add_argument("--user", help="e-mail address of the owner; default: the data set's owner")
+        parser.add_argument("--user", help="email address of the owner; default: the data set's owner")
 
     def handle(self, *, dataset: str, **options) -> None:
         found, user = find_dataset_and_owner(dataset, options["user"])

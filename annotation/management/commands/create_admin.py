@@ -27,7 +27,7 @@ class Command(BaseCommand):
         try:
             validate_email(email)
         except ValidationError as error:
-            raise CommandError(f"{email} is not an e-mail address") from error
+            raise CommandError(f"{email} is not an email address") from error
         user = User.objects.filter(email__iexact=email).first()
         if user is not None:
             user.is_staff = user.is_superuser = user.is_active = True

@@ -39,7 +39,7 @@ class Command(BaseCommand):
             "--on-judged", choices=ON_JUDGED, default=REFUSE, help="changed pairs that carry judgements"
         )
         parser.add_argument(
-            "--user", metavar="EMAIL", help="e-mail address of the job's owner; default: the data set's owner"
+            "--user", metavar="EMAIL", help="email address of the job's owner; default: the data set's owner"
         )
         parser.add_argument("--dry-run", action="store_true", help="show what would be made and write nothing")
 

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--limit-money", type=float, help="stop at this cost, at the endpoint's prices")
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument("--again", action="store_true", help="start a run even if the same one exists")
-        parser.add_argument("--user", help="e-mail address of the run's owner; default: the project's creator")
+        parser.add_argument("--user", help="email address of the run's owner; default: the project's creator")
 
     def handle(self, *, project: str, hold_out: int | None, prompt: Path | None, part, user, **options) -> None:
         found, person = find_project_and_owner(project, user)

@@ -44,7 +44,7 @@ class NameForm(forms.ModelForm):
 
 
 class SiteInvitationForm(forms.Form):
-    email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
+    email = forms.EmailField(label="Email address", max_length=incoming.EMAIL_CHARS)
     may_create = forms.BooleanField(required=False, label="May create data sets and projects")
 
     @property
@@ -53,7 +53,7 @@ class SiteInvitationForm(forms.Form):
 
 
 class ResetLinkForm(forms.Form):
-    email = forms.EmailField(label="E-mail address of the account", max_length=incoming.EMAIL_CHARS)
+    email = forms.EmailField(label="Email address of the account", max_length=incoming.EMAIL_CHARS)
 
     def clean_email(self) -> str:
         self.person = User.objects.filter(email__iexact=self.cleaned_data["email"], is_active=True).first()
@@ -63,7 +63,7 @@ class ResetLinkForm(forms.Form):
 
 
 class ProjectInvitationForm(forms.Form):
-    email = forms.EmailField(label="E-mail address", max_length=incoming.EMAIL_CHARS)
+    email = forms.EmailField(label="Email address", max_length=incoming.EMAIL_CHARS)
     roles = forms.MultipleChoiceField(
         choices=Membership.Role.choices,
         initial=[Membership.Role.ANNOTATOR],
