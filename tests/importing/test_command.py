@@ -251,3 +251,9 @@ def test_files_of_several_formats_need_one_named(admin, tmp_path):
     paths[1].write_text("claim,evidence\nThe lake freezes.,It did.\n", encoding="utf-8")
     code, said = command(*paths, "--dataset", "lakes")
     assert code and "look like several formats" in said and "--format" in said
+
+
+def test_a_header_alone_is_not_called_up_to_date(tmp_path):
+    (tmp_path / "header.csv").write_text("claim,evidence\n")
+    _, said = command(tmp_path / "header.csv", "--format", "table", "--dataset", "none")
+    assert "nothing to import" in said and "up to date" not in said

@@ -125,6 +125,12 @@ def test_bad_files_leave_nothing_behind(client):
     assert drop(client)["Content-Type"] and not Dataset.objects.exists()
 
 
+def test_columns_that_say_nothing_are_not_called_guessed(client):
+    page = client.get(drop(client, ("a.csv", "Behauptung,Beleg\nA.,B.\n"))["Location"]).content.decode()
+    assert "No name of a column says what it holds" in page and "Guessed" not in page
+    assert 'layout=claim-evidence" aria-current="page"' in page
+
+
 def test_bad_rows_are_left_out_or_the_file_is_replaced(client):
     dry = dry_run(client, data=OWN + "No evidence.,,\n")
     page = client.get(f"/imports/{dry.uuid}/").content.decode()

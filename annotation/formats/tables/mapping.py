@@ -184,10 +184,12 @@ def guess_mapping(
 
 
 def _fit(guess: MappingGuess) -> tuple:
+    if not guess.fields:
+        return (False,)  # the first layout, not the one that needs fewest columns
     required = {target.slug for target in LAYOUTS[guess.layout] if target.required}
     names = {target.names[0] for targets in LAYOUTS.values() for target in targets if target.required}
     borrowed = [slug for slug in required & guess.fields.keys() if _has_name_of_another(guess, slug, names)]
-    return -len(guess.missing), -len(borrowed), sum(each.confidence for each in guess.fields.values())
+    return True, -len(guess.missing), -len(borrowed), sum(each.confidence for each in guess.fields.values())
 
 
 def _has_name_of_another(guess: MappingGuess, slug: str, names: set[str]) -> bool:

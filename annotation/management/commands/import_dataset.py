@@ -226,7 +226,7 @@ class Command(BaseCommand):
             )
         if result["is_unchanged"] and not result["error_count"]:
             has_content = any(any(counts.values()) for counts in result["content"].values())
-            say("The data set is up to date: nothing changed." if has_content else "The files have no content to import.")
+            say("The data set is up to date: nothing changed." if has_content else "The files have nothing to import.")
         for row in result["judged"][:ERRORS_SHOWN]:
             say(f"Judged and changed: {row['kind']} {row['key']} ({', '.join(row['columns'])})")
         for error in result["errors"][:ERRORS_SHOWN]:
