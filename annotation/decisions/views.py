@@ -83,6 +83,7 @@ def project_items(request, slug):
         "with_labels": with_labels,
         "sees_labels": labels,
         "sees_keys": by_key,
+        "searched": searching.searched_words(project, searches_keys=by_key),
         "matches": matches,
         "ways": [(name, title) for name, (title, _) in stuck.WAYS.items()],
         "max_freed": MAX_FREED,

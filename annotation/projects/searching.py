@@ -39,6 +39,15 @@ TITLE_COLUMNS: dict[str, tuple[str, ...]] = {
     "pair": ("pair__hypothesis", "pair__premise"),
 }
 
+# What a piece of content is titled by in a type whose pieces may have several parents.
+PARENTS = {"evidence": "claim or question", "response": "claim or question"}
+
+
+def searched_words(project: Project, *, searches_keys: bool) -> str:
+    """What `first_matches` looks through, for the page. What is judged about a claim or question is not part of it."""
+    title = project.type.anchor_parent or PARENTS.get(project.type.anchor_kind, "text")
+    return f"key or {title}" if searches_keys else title
+
 
 def titles_of(kind: str, units: Iterable[int]) -> dict[int, str]:
     """By unit of this kind, what a search for words looks through: one query."""

@@ -110,6 +110,22 @@ def test_the_page_says_what_was_looked_through(project, monkeypatch):
     assert "has no index to search all" in client.get(address, {"search": "harbour"}).content.decode()
 
 
+@pytest.mark.parametrize(
+    ("task_type", "words"),
+    [
+        ("claim-evidence/six-way/1", "key or claim or question"),
+        ("answer-grade/-/1", "key or question"),
+        ("nli/three-way/1", "key or text"),
+    ],
+)
+def test_the_page_names_the_texts_that_are_searched(task_type, words):
+    """The list shows the evidence, too, in which nothing is found."""
+    project = factories.make_project(factories.make_dataset(), task_type)
+    page = client_of(project.created_by).get(f"/projects/{project.slug}/items/", {"search": "lake"}).content.decode()
+    assert f"in their {words}, in upper or lower case" in page
+    assert f'placeholder="{words.capitalize()} contains"' in page
+
+
 def test_new_items_of_an_import_are_found(project):
     factories.make_claim_evidence(project.dataset, 1, prefix="late-")
     assert titles(project, "late-", searches_keys=True) == set()
