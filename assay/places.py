@@ -67,6 +67,12 @@ def data_folder() -> Path:
     return Path(named).expanduser().resolve() if named else default_data_folder()
 
 
+def static_folder(data: Path) -> Path:
+    """Where static files are gathered: in the data folder installed, and where `assay serve` did so for it."""
+    gathered = data / "static"
+    return gathered if IS_INSTALLED or gathered.is_dir() else PACKAGES / "staticfiles"
+
+
 def make_data_folder(folder: Path) -> None:
     """The folder, and a secret key where there is none. SystemExit says why they cannot be made."""
     try:

@@ -267,7 +267,7 @@ if HTTPS:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 STATIC_URL = "static/"
-STATIC_ROOT = env.path("ASSAY_STATIC_ROOT", DATA_DIR / "static" if places.IS_INSTALLED else BASE_DIR / "staticfiles")
+STATIC_ROOT = env.path("ASSAY_STATIC_ROOT", places.static_folder(DATA_DIR))
 STATICFILES_DIRS = [places.SHARED / "static"]
 FIXTURES_DIR = places.SHARED / "fixtures"
 STORAGES = {

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assay import serving
+from assay import places, serving
 from assay.serving import serve, work
 
 
@@ -73,3 +73,11 @@ def test_alone_it_says_so(served, capsys):
     with pytest.raises(SystemExit):
         served("--address", "http://lab/assay")
     assert "must end after the host and the port" in capsys.readouterr().err
+
+
+def test_other_commands_find_the_static_files_of_a_served_folder(served, tmp_path):
+    """Else `assay doctor --data FOLDER` says that no page can be shown."""
+    assert places.static_folder(tmp_path) == places.PACKAGES / "staticfiles"
+    gathered = served()["ASSAY_STATIC_ROOT"]
+    os.mkdir(gathered)
+    assert str(places.static_folder(tmp_path)) == gathered
