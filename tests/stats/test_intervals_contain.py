@@ -265,6 +265,7 @@ WITHOUT_INTERVALS = {
     *("agreement_permutation_test", "correlation_test", "several_labellers", "steiger_test", "williams_test"),
     *("benjamini_hochberg", "benjamini_yekutieli", "holm", "equivalence"),  # equivalence holds a difference's
     *("assigned_similarity", "similarity_matrix", "encode", "majority", "dawid_skene", "mace", "shares_of_others"),
+    "shared_units",
     *("context_usage", "copy_rates", "curve_points", "first_present", "icat_scores", "inter_context_conflicts"),
     *("label_counts", "label_shares", "memory_conflict", "most_frequent", "prediction_shifts", "ranking_scores"),
     *("jaccard_distance", "masi_distance", "majority_baseline", "paired_accuracy"),  # exact tests

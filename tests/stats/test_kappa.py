@@ -16,6 +16,7 @@ from analysis.stats import (
     krippendorff_alpha,
     percent_agreement,
     pooled_percent_agreement,
+    shared_units,
 )
 
 from .samples import FLEISS_1971, KRIPPENDORFF_2011, from_counts, from_matrix, random_matrix
@@ -70,6 +71,19 @@ def test_table_has_every_pair_that_shares_a_unit_as_if_computed_alone():
         assert together.estimate == pytest.approx(alone.estimate, nan_ok=True)
         assert together.left_out == alone.left_out
         assert together.n_pairable + together.n_left_out == 40
+
+
+def test_table_of_some_pairs_is_part_of_the_whole_one():
+    labels = from_matrix(random_matrix(np.random.default_rng(5), 6, 40, 3, missing=0.5), "123")
+    whole = {(int(k.rater_a), int(k.rater_b)): k for k in cohen_kappa_table(labels)}
+    shared = shared_units(labels)
+    assert shared == {pair: kappa.n_pairable for pair, kappa in whole.items()}
+    some = list(shared)[3::4]
+    found = cohen_kappa_table(labels, pairs=some)
+    assert [(int(k.rater_a), int(k.rater_b)) for k in found] == some
+    for kappa, pair in zip(found, some, strict=True):
+        assert kappa.estimate == whole[pair].estimate and kappa.left_out == whole[pair].left_out
+    assert cohen_kappa_table(labels, pairs=[]) == ()
 
 
 def test_figures_per_rater_are_refused_for_exchangeable_raters():

@@ -2,7 +2,7 @@
 
 from analysis.stats.agreement.alpha import Alpha, krippendorff_alpha
 from analysis.stats.agreement.chance_corrected import ChanceCorrected, brennan_prediger, gwet_ac, scott_pi
-from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa, cohen_kappa_table
+from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa, cohen_kappa_table, shared_units
 from analysis.stats.agreement.difference import AgreementDifference, agreement_difference
 from analysis.stats.agreement.fleiss import FleissKappa, fleiss_kappa
 from analysis.stats.agreement.inverse_probability import WeightedAgreement, weighted_agreement
@@ -40,6 +40,7 @@ __all__ = [
     "pooled_percent_agreement",
     "scott_pi",
     "set_alpha",
+    "shared_units",
     "shares_of_others",
     "weighted_agreement",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -128,17 +129,16 @@ def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights:
     a, b = labels.rater_code(rater_a), labels.rater_code(rater_b)
     if a == b:
         raise ValueError(f"kappa needs two raters, not {labels.rater_name(a)!r} twice")
-    value = np.full((2, labels.n_units), -1)
-    for row, rater in zip(value, (a, b), strict=True):
-        rows = labels.rater == rater
-        row[labels.unit[rows]] = labels.value[rows]
-    has = value >= 0
-    only_a, only_b = int((has[0] & ~has[1]).sum()), int((has[1] & ~has[0]).sum())
-    shared = has.all(axis=0)
-    return _kappa_of_pair(labels, a, b, *value[:, shared], np.flatnonzero(shared), only_a, only_b, weights)
+    rows_a, rows_b = (np.flatnonzero(labels.rater == rater) for rater in (a, b))
+    unit, in_a, in_b = np.intersect1d(labels.unit[rows_a], labels.unit[rows_b], assume_unique=True, return_indices=True)
+    values = labels.value[rows_a[in_a]], labels.value[rows_b[in_b]]
+    only_a, only_b = len(rows_a) - len(unit), len(rows_b) - len(unit)
+    return _kappa_of_pair(labels, a, b, *values, unit, only_a, only_b, weights)
 
 
-def cohen_kappa_table(labels: Labels, weights: str | None = None) -> tuple[CohenKappa, ...]:
+def cohen_kappa_table(
+    labels: Labels, weights: str | None = None, pairs: Collection[tuple[int, int]] | None = None
+) -> tuple[CohenKappa, ...]:
     """Cohen's kappa of every pair of raters who share at least one unit, by rater code.
 
     Work and memory grow with the pairs of labels that exist, not with raters times units.
@@ -147,6 +147,8 @@ def cohen_kappa_table(labels: Labels, weights: str | None = None) -> tuple[Cohen
     ----------
     labels : Labels
     weights : {None, 'linear', 'quadratic'}
+    pairs : collection of (int, int), optional
+        Only these pairs, as `shared_units` names them.
 
     Returns
     -------
@@ -167,16 +169,18 @@ def cohen_kappa_table(labels: Labels, weights: str | None = None) -> tuple[Cohen
     labels.refuse_exchangeable()
     labels.refuse_unordered(weights)
     _disagreement_weights(weights, len(labels.categories))  # refuses unknown weights even without any pair
-    a, b, value_a, value_b, unit = _label_pairs(labels)
-    if not len(a):
+    pair, value_a, value_b, unit = _label_pairs(labels)
+    if pairs is not None:
+        kept = np.isin(pair, [a * labels.n_raters + b for a, b in pairs])
+        pair, value_a, value_b, unit = pair[kept], value_a[kept], value_b[kept], unit[kept]
+    if not len(pair):
         return ()
-    pair = a.astype(np.int64) * labels.n_raters + b
     order = np.argsort(pair, kind="stable")
     starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
     per_rater = np.bincount(labels.rater, minlength=labels.n_raters)
     results = []
     for rows in np.split(order, starts[1:]):
-        first, second = int(a[rows[0]]), int(b[rows[0]])
+        first, second = divmod(int(pair[rows[0]]), labels.n_raters)
         only_a, only_b = int(per_rater[first]) - len(rows), int(per_rater[second]) - len(rows)
         results.append(
             _kappa_of_pair(labels, first, second, value_a[rows], value_b[rows], unit[rows], only_a, only_b, weights)
@@ -184,8 +188,38 @@ def cohen_kappa_table(labels: Labels, weights: str | None = None) -> tuple[Cohen
     return tuple(results)
 
 
+def shared_units(labels: Labels) -> dict[tuple[int, int], int]:
+    """How many units each pair of raters both labelled, without any kappa: that of every pair takes long where there
+    are many raters.
+
+    Parameters
+    ----------
+    labels : Labels
+
+    Returns
+    -------
+    dict of (int, int) to int
+        By codes of raters, the lower one first; pairs without a shared unit are left out.
+
+    Raises
+    ------
+    ValueError
+        Exchangeable raters.
+
+    Examples
+    --------
+    >>> shared_units(Labels.from_columns("aabbccdd", "xyxyxyyz", "++++--+-", "-+"))
+    {(0, 1): 3, (1, 2): 1}
+    """
+    labels.refuse_exchangeable()
+    pair, n = np.unique(_label_pairs(labels)[0], return_counts=True)
+    a, b = np.divmod(pair, max(labels.n_raters, 1))
+    return dict(zip(zip(a.tolist(), b.tolist(), strict=True), n.tolist(), strict=True))
+
+
 def _label_pairs(labels: Labels) -> tuple[np.ndarray, ...]:
-    """Every pair of labels of one unit: lower rater, higher rater, their values, the unit."""
+    """Every pair of labels of one unit: the raters (the lower one times the number of raters, plus the higher one),
+    their values, the unit."""
     order = np.lexsort((labels.rater, labels.unit))
     unit, rater, value = labels.unit[order], labels.rater[order], labels.value[order]
     firsts, seconds = [], []
@@ -195,7 +229,8 @@ def _label_pairs(labels: Labels) -> tuple[np.ndarray, ...]:
         seconds.append(first + offset)
     first = np.concatenate(firsts) if firsts else np.zeros(0, dtype=np.intp)
     second = np.concatenate(seconds) if seconds else np.zeros(0, dtype=np.intp)
-    return rater[first], rater[second], value[first], value[second], unit[first]
+    pair = rater[first].astype(np.int64) * labels.n_raters + rater[second]
+    return pair, value[first], value[second], unit[first]
 
 
 def _kappa_of_pair(

@@ -38,6 +38,7 @@ from analysis.stats import (
     krippendorff_alpha,
     percent_agreement,
     scott_pi,
+    shared_units,
 )
 from annotation.models import Project
 from annotation.task_types import Dimension
@@ -124,14 +125,16 @@ def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool, all:
     same labels give the same rows, in whatever order they were given.
     """
     pseudonyms = sorted(coded.rater_names)
-    table = cohen_kappa_table(coded)
-    named = [(sorted((names[who], who) for who in (kappa.rater_a, kappa.rater_b)), kappa) for kappa in table]
+    place = {who: position for position, who in enumerate(pseudonyms)}
+    of_code = [place[who] for who in coded.rater_names]
+    shared = shared_units(coded)
     # Which pairs are listed must not depend on names, which a release's files do not have.
-    listed = sorted(named, key=lambda row: (-row[1].n_pairable, sorted(who for _, who in row[0])))[:MAX_PAIRS]
-    listed.sort(key=lambda row: (-row[1].n_pairable, row[0]))
+    most = sorted(shared, key=lambda pair: (-shared[pair], *sorted((of_code[pair[0]], of_code[pair[1]]))))[:MAX_PAIRS]
+    table = cohen_kappa_table(coded, pairs=most)
+    named = [(sorted((names[who], who) for who in (kappa.rater_a, kappa.rater_b)), kappa) for kappa in table]
     rows = []
-    for ((a, a_id), (b, b_id)), kappa in listed:
-        people = sorted((kappa.rater_a, kappa.rater_b), key=pseudonyms.index)
+    for ((a, a_id), (b, b_id)), kappa in sorted(named, key=lambda row: (-row[1].n_pairable, row[0])):
+        people = sorted((kappa.rater_a, kappa.rater_b), key=place.__getitem__)
         plain = kappa if people == [kappa.rater_a, kappa.rater_b] else cohen_kappa(coded, *people)
         n_agree = round(float(kappa.agreement) * kappa.n_pairable) if kappa.n_pairable else 0
 
@@ -156,7 +159,7 @@ def pairs(coded: Labels, level: str, names: dict[str, str], *, quick: bool, all:
                 **more,
             )
         )
-    return rows, len(table) - len(listed)
+    return rows, len(shared) - len(table)
 
 
 def by_source(coded: Labels, units: pd.DataFrame, level: str, quick: bool) -> dict:
