@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -197,6 +198,17 @@ def test_wrong_addresses_are_named_and_nobody_is_invited(client, emails, words):
     page = client.post("/projects/lakes/start/", {"emails": emails, "markdown": "# Other"})
     assert words in page.content.decode() and not Invitation.objects.exists()
     assert Guideline.objects.latest("version").markdown != "# Other"
+
+
+def test_many_are_invited_by_one_connection_and_named_in_short(client, settings, monkeypatch):
+    made(client, dry_run(client))
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    connections, connect = [], mail.get_connection
+    monkeypatch.setattr(mail, "get_connection", lambda *how, **more: connections.append(1) or connect(*how, **more))
+    emails = "\n".join(f"p{n}@x.example" for n in range(8))
+    page = client.post("/projects/lakes/start/", {"emails": emails, "markdown": "x"}, follow=True).content.decode()
+    assert len(mail.outbox) == 8 and len(connections) == 1
+    assert "Invitation sent to p0@x.example" in page and "p4@x.example and 3 more" in page
 
 
 def test_who_was_invited_is_not_invited_twice(client):

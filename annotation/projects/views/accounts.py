@@ -32,6 +32,7 @@ from annotation.projects.forms.accounts import (
 limit_invitations = rate_limit(action="invite")
 # Accounts made here are signed in at once; allauth's backend is the only one.
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
+SENT, MOST_NAMED = "Invitation sent to {}", 5
 
 
 @login_required
@@ -205,20 +206,28 @@ def link_of(request, made: Invitation) -> str:
 
 def announce(request, *invited: Invitation) -> None:
     """Send each its link and say so, or say that it has to be passed on by hand, and by whom."""
+    unsent = invitations.send_all(
+        invited, lambda one: absolute(request, invitations.path_of(one, way=invitations.MAIL))
+    )
     emails_of: dict[str, list[str]] = {}
     for made in invited:
-        if invitations.send(made, absolute(request, invitations.path_of(made, way=invitations.MAIL))):
-            words = "Invitation sent to {}"
+        if made not in unsent:
+            words = SENT
         elif invitations.needs_key(made) and not request.user.is_superuser:
             words = "No email could be sent to {}; ask an administrator to pass on the link"
         else:
             words = "No email could be sent to {}; pass on the link from the list"
         emails_of.setdefault(words, []).append(made.email)
     for words, emails in emails_of.items():
-        is_sent = words.startswith("Invitation sent")
         messages.add_message(
-            request, messages.SUCCESS if is_sent else messages.WARNING, words.format(", ".join(emails))
+            request, messages.SUCCESS if words == SENT else messages.WARNING, words.format(in_a_sentence(emails))
         )
+
+
+def in_a_sentence(emails: list[str]) -> str:
+    """The first of them, and how many more."""
+    more = len(emails) - MOST_NAMED
+    return ", ".join(emails[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 urlpatterns = [

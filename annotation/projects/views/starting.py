@@ -13,7 +13,7 @@ from annotation.projects import guidelines as service
 from annotation.projects import invitations, managing
 from annotation.projects.forms.starting import StartForm
 from annotation.projects.queries.guidelines import current_guideline
-from annotation.projects.views.accounts import announce, limit_invitations, link_of
+from annotation.projects.views.accounts import announce, in_a_sentence, limit_invitations, link_of
 
 MOST_NAMED = 20
 
@@ -56,7 +56,7 @@ def _invite(request, project: Project, emails: list[str]) -> None:
     new = [email for email in emails if email not in known]
     announce(request, *(invitations.invite(request.user, email, project=project, roles=[ANNOTATOR]) for email in new))
     if there := [email for email in emails if email in known]:
-        messages.info(request, f"Already invited or in the project: {', '.join(there)}")
+        messages.info(request, f"Already invited or in the project: {in_a_sentence(there)}")
 
 
 urlpatterns = [path("projects/<slug:slug>/start/", project_start, name="project_start")]
