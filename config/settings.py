@@ -182,6 +182,7 @@ ACCOUNT_USER_DISPLAY = str
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Assay] "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = None  # the sign-in form asks
+ACCOUNT_FORMS = {"login": "config.web.account_forms.SignInForm"}
 # A class or a laboratory has one address: per address only what failed counts, and it takes more than slips. allauth's
 # other limits hold too. Nobody guesses the token of a reset link, so entering a new password needs none.
 ACCOUNT_RATE_LIMITS = {

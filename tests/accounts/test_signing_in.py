@@ -26,6 +26,7 @@ def sign_in(client, user, password=factories.PASSWORD):
 
 def test_people_sign_in_with_their_address(client):
     user = factories.make_user("nora")
+    assert "Remember me" in client.get("/accounts/login/").content.decode()
     assert sign_in(client, user).url == "/"
     assert client.get("/").status_code == 200
 

@@ -1,0 +1,9 @@
+"""Forms of allauth in the words of Assay's pages."""
+
+from allauth.account.forms import LoginForm
+
+
+class SignInForm(LoginForm):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["remember"].label = "Remember me"
