@@ -180,21 +180,24 @@ def test_the_tutorial_for_operators(installed):
     place.mkdir()
     shell = {"PATH": f"{installed.bin}:{os.environ['PATH']}"}
 
-    def run(commands: str) -> str:
+    def outcome(commands: str) -> subprocess.CompletedProcess:
         words = ["bash", "-e", "-u", "-o", "pipefail", "-c", commands]
-        done = subprocess.run(words, cwd=place, env=installed.environment(**shell), capture_output=True, text=True)
+        return subprocess.run(words, cwd=place, env=installed.environment(**shell), capture_output=True, text=True)
+
+    def run(commands: str) -> None:
+        done = outcome(commands)
         assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
 
     program, command, *arguments = shlex.split(serve.replace("--data study", ""))
     assert program == "assay"
     with installed.running(command, *arguments, data=place / "study", ASSAY_ADMIN_PASSWORD=PASSWORD):
-        run(doctor)
+        # The scheduler begins some seconds after the pages.
+        wait_until(lambda: outcome(doctor).returncode == 0, START_SECONDS, "doctor finds no error")
         second = subprocess.Popen(
             shlex.split(worker), cwd=place, env=installed.environment(**shell), preexec_fn=heed_every_signal
         )
         try:
-            wait_until(lambda: "second@" in run(doctor), START_SECONDS, "the second worker is listed")
+            wait_until(lambda: "cpu: 2 workers" in outcome(doctor).stdout, START_SECONDS, "both are counted")
         finally:
             second.terminate()
             second.wait(30)
