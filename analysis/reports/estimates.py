@@ -45,7 +45,7 @@ def coded_labels(
     unit = pd.Index(units["unit"].to_numpy()).get_indexer(labels["unit"].to_numpy())
     if (unit < 0).any():
         raise ValueError(f"unit {labels['unit'].iloc[int(np.argmin(unit))]!r} is not among the units")
-    value = pd.Categorical(labels["label"], categories=list(values)).codes
+    value = pd.Index(values, tupleize_cols=False).get_indexer(labels["label"])
     if (value < 0).any():
         raise ValueError(f"unknown label {labels['label'].iloc[int(np.argmin(value))]!r}; known are {some_of(values)}")
     rater, names = pd.factorize(labels[by])
@@ -60,7 +60,6 @@ def coded_labels(
         categories=tuple(values),
         cluster=cluster,
         exchangeable=exchangeable,
-        unit_names=tuple(map(str, units["unit"].tolist())),
         rater_names=tuple(map(str, names)),
     )
 

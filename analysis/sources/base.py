@@ -246,11 +246,10 @@ class Source(Outline):
         """Items in which there is nothing to judge, such as abstained answers."""
         return int((self.item_frame()["n_units"] == 0).sum())
 
-    def arms(self) -> dict[int, str]:
-        """Annotation -> the arm in which it was given, of those that have one."""
+    def arms(self) -> pd.Series:
+        """The arm in which each annotation (the index) was given, of those that have one."""
         answers = self.answer_frame()
-        known = answers[answers["arm"].notna()]
-        return dict(zip(known["annotation"].tolist(), known["arm"].tolist(), strict=True))
+        return answers[answers["arm"].notna()].set_index("annotation")["arm"]
 
     def active_seconds(self) -> dict[int, float]:
         """Annotation -> seconds of activity in its latest revision, of annotations whose time is known."""
@@ -280,8 +279,9 @@ def in_order(labels: pd.DataFrame, units: pd.DataFrame, kind: TaskType) -> pd.Da
     labels = labels if is_about.all() else labels[is_about]
     if not len(labels):
         return labels.reset_index(drop=True)
-    asked = {dimension.slug: index for index, dimension in enumerate(kind.dimensions)}
-    keys = [place.reindex(labels["unit"]).to_numpy(), labels["dimension"].map(asked).fillna(len(asked)).to_numpy()]
+    asked = pd.Index([dimension.slug for dimension in kind.dimensions])
+    of_dimension = asked.get_indexer(labels["dimension"])
+    keys = [place.reindex(labels["unit"]).to_numpy(), np.where(of_dimension < 0, len(asked), of_dimension)]
     if "rater" in labels:
         keys.append(labels["rater"].astype("category").cat.codes.to_numpy())
     keys += [labels[name].astype("category").cat.codes.to_numpy() for name in ("field",) if name in labels]

@@ -67,8 +67,9 @@ class BlindSource(SelectedSource):
     def unit_frame(self, unit_kind: str) -> pd.DataFrame:
         return self.inner.unit_frame(unit_kind)
 
-    def arms(self) -> dict[int, str]:
-        return {annotation: arm for annotation, arm in self.inner.arms().items() if annotation not in self._marked}
+    def arms(self) -> pd.Series:
+        arms = self.inner.arms()
+        return arms[~arms.index.isin(self._marked)] if self._marked else arms
 
     def why_without_units_are_unknown(self) -> str:
         return self.inner.why_without_units_are_unknown()

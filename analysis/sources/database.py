@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce, Concat
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
+from analysis.sources.blocks import CodeReader, FlagReader, TextReader, read_columns, renamed
 from analysis.sources.content_rows import content_frame, content_parts
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
 from analysis.sources.outline import GeneratorRun
@@ -53,6 +54,11 @@ ARM = Coalesce("assignment__prefill_arm", KT("origin__arm"), output_field=CharFi
 SET_NAME = Case(When(rule="", then=F("method")), default=Concat("method", Value(":"), "rule"), output_field=CharField())
 
 
+LABEL_KINDS = dict.fromkeys(("dimension", "label", "rater"), CodeReader) | dict.fromkeys(
+    ("suggestion_shown", "is_latest"), FlagReader
+)
+
+
 class DatabaseSource(ProjectOutline, Source):
     """NotReady for a project in preparation."""
 
@@ -70,7 +76,8 @@ class DatabaseSource(ProjectOutline, Source):
         several = {path for paths in (origin.cluster, *origin.links.values()) for path in paths}
         paths = list(dict.fromkeys([*columns.values(), *sorted(several)]))
         rows = ItemUnit.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED)
-        found = pd.DataFrame.from_records(rows.values_list(*paths).iterator(chunk_size=AT_ONCE), columns=paths)
+        kinds = dict.fromkeys(set(paths) - {"unit_id", "item_id"}, TextReader)
+        found = read_columns(rows, dict(zip(paths, paths, strict=True)), kinds)
         frame = pd.DataFrame({name: found[path] for name, path in columns.items()})
         frame["cluster"] = _first(found, origin.cluster)
         for link in LINKS:
@@ -97,13 +104,14 @@ class DatabaseSource(ProjectOutline, Source):
         ).exclude(revision__annotation__item__state=Item.State.RETIRED)
         if not every_revision:
             rows = rows.filter(revision__is_latest=True)
-        found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
-        labels = pd.DataFrame.from_records(found, columns=list(paths))
+        labels = read_columns(rows, paths, LABEL_KINDS)
         if not every_revision:
             labels["is_latest"] = True
-        labels["rater_kind"] = labels["rater"].map({pk: kind for pk, (_, kind, *_) in self._raters.items()})
-        labels["rater"] = self._pseudonyms(labels["rater"])
-        return base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
+        kinds = {pk: kind for pk, (_, kind, *_) in self._raters.items()}
+        labels["rater_kind"] = labels["rater"].map(kinds).astype("str")
+        labels["rater"] = renamed(labels["rater"], {pk: pseudonym for pk, (pseudonym, *_) in self._raters.items()})
+        labels = base.in_order(labels[list(base.LABEL_COLUMNS)], units, self.type)
+        return labels.astype(dict.fromkeys(("dimension", "label", "rater"), "str"))
 
     def _pseudonyms(self, raters: pd.Series) -> pd.Series:
         """Of the database's numbers; texts also where there are none, so that frames of raters can be merged."""
@@ -156,14 +164,12 @@ class DatabaseSource(ProjectOutline, Source):
         marked = Revision.objects.filter(labels_seen=True, annotation__item__project=self.project)
         return set(marked.filter(annotation__is_surplus=False).values_list("annotation_id", flat=True))
 
-    def arms(self) -> dict[int, str]:
+    def arms(self) -> pd.Series:
         """As the answers say, without reading the rest of them: the first figures of a large project wait for it."""
         known = Q(assignment__isnull=False) | Q(origin__arm__isnull=False)
         rows = Annotation.objects.filter(known, item__project=self.project, is_surplus=False)
         rows = rows.exclude(item__state=Item.State.RETIRED)
-        found = rows.values_list("pk", ARM).iterator(chunk_size=AT_ONCE)
-        one_of_each = {arm: arm for arm in Project.Prefill.values}  # the database makes a new text for every row
-        return {pk: one_of_each.get(arm, arm) for pk, arm in found}
+        return read_columns(rows, {"annotation": "pk", "arm": ARM}, {"arm": CodeReader}).set_index("annotation")["arm"]
 
     def exposure_frame(self) -> pd.DataFrame:
         checkers = {
@@ -206,6 +212,9 @@ class DatabaseSource(ProjectOutline, Source):
         n_extra.update({item: n for item, n in rows.filter(extra_before__gt=0).values_list("pk", "extra_before")})
         frame["n_extra"] = [n_extra[item] for item in frame["item"].tolist()]
         return frame.sort_values("item_key", ignore_index=True)[list(base.ITEM_COLUMNS)]
+
+    def items_without_units(self) -> int:
+        return Item.objects.filter(project=self.project, unit_count=0).exclude(state=Item.State.RETIRED).count()
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         rows = Span.objects.filter(
@@ -342,5 +351,9 @@ def _by_key(rows: QuerySet, columns: tuple[str, ...]) -> pd.DataFrame:
 
 def _first(found: pd.DataFrame, paths: tuple[str, ...]) -> pd.Series:
     """The first of these columns that a row has."""
-    columns = found[list(paths)]
-    return columns.bfill(axis=1).iloc[:, 0] if len(found) and len(paths) > 1 else columns.iloc[:, 0]
+    first, *others = paths
+    column = found[first]
+    for path in others:
+        if (is_missing := column.isna()).any() and found[path].notna().any():
+            column = found[path].where(is_missing, column)
+    return column

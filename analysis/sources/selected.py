@@ -228,6 +228,9 @@ class SelectedSource(Source):
             kept |= items["item"].isin(without["item"][self._are_selected(without["item_key"].tolist())])
         return items[kept].reset_index(drop=True)
 
+    def items_without_units(self) -> int:
+        return super().items_without_units() if self._keeps_units else self.inner.items_without_units()
+
     def why_without_units_are_unknown(self) -> str:
         units, split = self.type.units_title.lower(), self.selection.split
         if self.selection.label or self.selection.keeps_labels:
@@ -365,7 +368,7 @@ class SelectedSource(Source):
 
 def _arms_of(source: Source) -> Collection[str]:
     """Those that a project may have; a table calls its own as it pleases."""
-    return sorted(set(source.arms().values())) if source.described()["kind"] == "table" else ARMS
+    return sorted(source.arms().unique()) if source.described()["kind"] == "table" else ARMS
 
 
 def groups_of(source: Source, split: str) -> dict[str, str]:

@@ -37,8 +37,8 @@ def against_decisions(
     place = pd.Index(units["unit"].to_numpy()).get_indexer(labels["unit"])
     coded = pd.DataFrame(
         {
-            "said": pd.Categorical(labels["label"], categories=values).codes,
-            "decided": pd.Categorical(labels[DECIDED], categories=values).codes,
+            "said": pd.Index(values).get_indexer(labels["label"]),
+            "decided": pd.Index(values).get_indexer(labels[DECIDED]),
             "unit": place,
             "cluster": _clusters(units)[place],
         },

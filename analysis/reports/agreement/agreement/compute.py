@@ -57,6 +57,9 @@ from analysis.stats import (
 from annotation.models import Project
 from annotation.task_types import Dimension, Metric, TaskType
 
+# Columns of labels that hold few different texts: as codes they are compared quickly and take little memory.
+CODED = ("dimension", "label", "rater", "rater_kind", "arm")
+
 
 def compute(
     source: Source,
@@ -78,6 +81,7 @@ def compute(
         labels = with_decided(labels, with_derived_labels(kind, source.decision_frame(reference)))
     kind, sets = _with_sets(kind, source.asked, labels)
     labels["arm"] = labels["annotation"].map(source.arms()).astype(object)
+    labels = labels.astype(dict.fromkeys(CODED, "category"))
     origins = derived_from(kind) | {
         part: one.slug for one in source.asked.dimensions if one.takes_several for part in parts_of(source.asked, one)
     }
