@@ -55,7 +55,7 @@ class FlagReader(CodeReader):
         return column if None in self.codes else column.astype(bool)
 
 
-class TextReader:
+class StringReader:
     """Texts, most of them different; missing ones are nan, or None where there is no other."""
 
     def __init__(self):
@@ -69,7 +69,7 @@ class TextReader:
         return column.astype(object).where(column.notna(), None) if column.isna().all() else column
 
 
-Kind = type[NumberReader] | type[CodeReader] | type[TextReader]
+Kind = type[NumberReader] | type[CodeReader] | type[StringReader]
 
 
 def read_columns(rows: QuerySet, paths: Mapping[str, Any], kinds: Mapping[str, Kind]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Concat
 
 from analysis.sources import base, database_rankings
 from analysis.sources.base import Run, Source
-from analysis.sources.blocks import CodeReader, FlagReader, TextReader, read_columns, renamed
+from analysis.sources.blocks import CodeReader, FlagReader, StringReader, read_columns, renamed
 from analysis.sources.content_rows import content_frame, content_parts
 from analysis.sources.links import LINKS, OF_RESPONSE, ORIGINS
 from analysis.sources.outline import GeneratorRun
@@ -76,7 +76,7 @@ class DatabaseSource(ProjectOutline, Source):
         several = {path for paths in (origin.cluster, *origin.links.values()) for path in paths}
         paths = list(dict.fromkeys([*columns.values(), *sorted(several)]))
         rows = ItemUnit.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED)
-        kinds = dict.fromkeys(set(paths) - {"unit_id", "item_id"}, TextReader)
+        kinds = dict.fromkeys(set(paths) - {"unit_id", "item_id"}, StringReader)
         found = read_columns(rows, dict(zip(paths, paths, strict=True)), kinds)
         frame = pd.DataFrame({name: found[path] for name, path in columns.items()})
         frame["cluster"] = _first(found, origin.cluster)

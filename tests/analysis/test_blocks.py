@@ -3,12 +3,12 @@
 import pytest
 
 from analysis.sources import blocks
-from analysis.sources.blocks import CodeReader, FlagReader, TextReader, read_columns, renamed
+from analysis.sources.blocks import CodeReader, FlagReader, StringReader, read_columns, renamed
 from annotation.models import Item, Revision
 from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = pytest.mark.django_db
-KINDS = {"key": TextReader, "state": CodeReader}
+KINDS = {"key": StringReader, "state": CodeReader}
 
 
 def test_blocks_are_one_column(monkeypatch):
