@@ -84,6 +84,10 @@ def make_data_folder(folder: Path) -> None:
         raise SystemExit(f"The data folder {folder} cannot be used: {error.strerror}") from None
 
 
+# Commands that read files alone with this option.
+OF_FILES = {"report": "--from-files", "release": "--check", "backup": "--verify"}
+
+
 def needs_key(arguments: Sequence[str]) -> bool:
     """Whether a command line signs anything: help and what reads files alone do not."""
     program, *given = arguments or [""]
@@ -93,5 +97,4 @@ def needs_key(arguments: Sequence[str]) -> bool:
         return True
     command = given[0] if given else "help"
     is_help = command in ("help", "version", "--version", "-h") or "-h" in given
-    is_of_files = (command == "report" and "--from-files" in given) or (command == "release" and "--check" in given)
-    return not (is_help or is_of_files)
+    return not (is_help or OF_FILES.get(command) in given)
