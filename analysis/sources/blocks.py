@@ -14,7 +14,7 @@ AT_ONCE = 2_000  # rows of a block, which a processor's cache holds
 
 
 class NumberReader:
-    """Whole numbers, of which none is missing."""
+    """Whole numbers; none is missing."""
 
     def __init__(self):
         self.blocks: list[np.ndarray] = []
@@ -83,7 +83,7 @@ def read_columns(rows: QuerySet, paths: Mapping[str, Any], kinds: Mapping[str, K
 
 
 def renamed(column: pd.Series, names: Mapping[Any, str]) -> pd.Series:
-    """The categories by other names, of which no two are the same, in their order."""
+    """The categories by other names, no two the same, in their order."""
     called = column.cat.rename_categories(names)
     return called.cat.reorder_categories(sorted(called.cat.categories))
 

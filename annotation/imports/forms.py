@@ -274,6 +274,7 @@ class ValuesForm(forms.Form):
     and values, as oddities name them."""
 
     title = "What the values mean"
+    is_guided = False
 
     def __init__(self, *args, unknown: Sequence[str], kind: TaskType, **kwargs):
         super().__init__(*args, **kwargs)

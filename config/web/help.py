@@ -119,7 +119,7 @@ def _lead(token: Token, attribute: str, page: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class HelpSection:
     """A heading with the text below it, up to the next one. `place` is its address as in `HELP`."""
 
     page: str
@@ -137,7 +137,7 @@ class Section:
 
 
 @cache
-def sections() -> list[Section]:
+def sections() -> list[HelpSection]:
     """Of all pages, in the order of their names."""
     found = []
     for name, file in sorted(FILES.items()):
@@ -151,11 +151,11 @@ def sections() -> list[Section]:
                 headings[-1][1].append(title_of(token) if token.type == "inline" else token.content)
         for title, (_, *texts) in headings:
             page = page or title
-            found.append(Section(page, title, f"{name}#{slug_of(title)}", " ".join(" ".join(texts).split())))
+            found.append(HelpSection(page, title, f"{name}#{slug_of(title)}", " ".join(" ".join(texts).split())))
     return found
 
 
-def searched(query: str) -> list[tuple[Section, str]]:
+def searched(query: str) -> list[tuple[HelpSection, str]]:
     """The sections that have all words of the query, with an excerpt; those that name them in the title come first."""
     words = query.lower().split()
     fitting = [

@@ -320,7 +320,7 @@ def test_bad_rows_are_told_without_the_labels_of_rows_that_come_after_them(tmp_p
     arguments = (path, "--format", "ratings", "--dataset", "mqm", "--project", "mqm")
     code, said = command(*arguments)
     assert code == 1 and "1 bad row" in said and not Dataset.objects.exists()
-    assert "document = seg_id" in said and "label/mqm = mqm" in said
+    assert "documents from seg_id" in said and "mqm" in said
     assert command(*arguments, "--leave-out")[0] == 0 and Judgement.objects.count() == 29
 
 

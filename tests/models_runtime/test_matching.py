@@ -122,7 +122,9 @@ def test_a_model_divides_where_one_is_installed(monkeypatch):
             pipeline.add_pipe("sentencizer", config={"punct_chars": [";"]})
             return pipeline(text)
 
-    monkeypatch.setattr(matching.importlib.util, "find_spec", lambda name: name if name.endswith("_sm") else None)
+    monkeypatch.setattr(
+        matching.importlib.util, "find_spec", lambda name: name if name == "spacy" or name.endswith("_sm") else None
+    )
     assert installed_segmenters() == ("en_core_web_sm", SENTENCIZER)
     monkeypatch.setattr(spacy, "load", lambda name, exclude: Rules())
     matching._pipeline.cache_clear()

@@ -111,6 +111,7 @@ SHARED = {
     ("/projects/ports/settings/", ""): "settings",
     ("/projects/ports/questions/", ""): "questions",
     ("/projects/ports/guidelines/", ""): "guidelines",
+    ("/projects/ports/start/", ""): "guidelines",
     ("/projects/ports/card/", ""): "card",
     ("/projects/ports/prompts/", "version"): "prompt",
     ("/projects/ports/prompts/", "held-out"): "held-out",
@@ -128,7 +129,7 @@ def edited(form: dict, number: int) -> tuple[str, dict]:
     """The first field that can be changed, and the form's data with another value in it."""
     data = data_of(form)
     for name, kind, value in form["fields"]:
-        if kind in ("text", "textarea", "number"):
+        if kind in ("text", "textarea", "number") and name != "emails":  # these are new people
             return name, data | {name: [str(60 + number) if kind == "number" else f"{value} {number}".strip()]}
     return "roles", data | {"roles": ["annotator", ("adjudicator", "researcher")[number - 1]]}
 
