@@ -103,7 +103,8 @@ def rendered(text: str, page: str) -> tuple[str, str]:
                 _lead(one, "href", page)
             elif one.type == "image":
                 _lead(one, "src", page)
-    return title, _parser.renderer.render(tokens, _parser.options, {})
+    html = _parser.renderer.render(tokens, _parser.options, {})
+    return title, html.replace("<pre>", '<pre tabindex="0">')  # which scroll sideways, by keyboard too
 
 
 def _lead(token: Token, attribute: str, page: str) -> None:

@@ -43,14 +43,17 @@ OF_PROJECT = (
     "project_alternative_annotator",
     "project_prevalence",
 )
-OF_SITE = ("home", "study_new", "project_new", "dataset_list", "dataset_new", "checker_list", "label_set_list",
-           "label_set_new",
+OF_SITE = ("home", "help_start", "study_new", "project_new", "dataset_list", "dataset_new", "checker_list",
+           "label_set_list", "label_set_new",
            "account", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
            "usersessions_list",
            "account_logout")  # fmt: skip
-OF_ADMINISTRATORS = ("site_invitations", "site_health")
+OF_ADMINISTRATORS = (
+    "site_invitations", "site_health", "site_address", "account_list", "accounts_invite", "account_history",
+)  # fmt: skip
 OF_STRANGERS = ("account_login", "account_reset_password", "account_reset_password_done")
 OF_ONE_THING = {
+    "help": lambda world: ["formats"],
     "dataset_detail": lambda world: [world.dataset.slug],
     "dataset_settings": lambda world: [world.dataset.slug],
     "import_new": lambda world: [world.dataset.slug],
@@ -108,6 +111,8 @@ ELSEWHERE = {
     "claims_csv", "claims_publish", "retrieval_web",
     # tests/operation/test_health.py
     "healthz", "readyz", "metrics",
+    # tests/accounts/
+    "account_detail", "account_action", "invitation_code",
     # tests/llm/test_calibrating.py
     "prompt_detail", "prompt_estimate",
 }  # fmt: skip
