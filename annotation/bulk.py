@@ -3,7 +3,6 @@
 Ids are reserved beforehand, so that rows of several tables that point at each other need no query in between.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -41,21 +40,6 @@ def batches(rows: Iterable, size: int) -> Iterator[list]:
     rows = iter(rows)
     while batch := list(islice(rows, size)):
         yield batch
-
-
-class Ids(models.Func):
-    """Many ids for `pk__in` as one parameter: Django prepares every member of a list by itself, several times."""
-
-    template = "(SELECT value FROM json_each(%(expressions)s))"
-
-    def __init__(self, ids: Iterable[int]):
-        super().__init__(models.Value(json.dumps([*ids])), output_field=models.BigIntegerField())
-
-    def as_postgresql(self, compiler, connection):
-        members = self.source_expressions[0].value.strip("[]")
-        array = models.Func(models.Value(f"{{{members}}}"), output_field=self.output_field)
-        template = "(SELECT unnest(CAST(%(expressions)s AS bigint[])))"
-        return array.as_sql(compiler, connection, template=template)
 
 
 def reserve_ids(model: type[models.Model], count: int) -> list[int]:

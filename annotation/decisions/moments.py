@@ -74,8 +74,6 @@ def set_title(name: str) -> str:
 
 def majority(votes: dict[str, int]) -> str | None:
     """The one most frequent label; None where there is none or several."""
-    if len(votes) == 1:
-        return next(iter(votes))
     most = max(votes.values(), default=0)
     top = [label for label, count in votes.items() if count == most]
     return top[0] if len(top) == 1 else None

@@ -15,7 +15,6 @@ from pathlib import Path
 from django.db.models import CharField, Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Cast, Concat
 
-from annotation.bulk import Ids
 from annotation.exports.content import content_objects
 from annotation.exports.queries import ExportedItem
 from annotation.formats.records import ClaimRecord, EvidenceRecord
@@ -37,7 +36,7 @@ def _druid_objects(kind: TaskType, items: list[ExportedItem]) -> Iterator[dict]:
     relevance, stance = (_dimension_of(kind, role) for role in ("relevance", "stance"))
     fields = ("text", "url", "publisher", "date", "is_gold", "rank", "metadata")
     of_claim = ("key", "text", "claimant", "date", "source", "verdict", "metadata")
-    rows = Evidence.objects.filter(units__in=Ids(item.anchor for item in items)).values_list(
+    rows = Evidence.objects.filter(units__in=[item.anchor for item in items]).values_list(
         "units", *fields, *(f"claim__{name}" for name in of_claim)
     )
     content = {unit: (values[: len(fields)], ClaimRecord(*values[len(fields) :])) for unit, *values in rows}

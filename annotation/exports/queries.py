@@ -16,12 +16,10 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Collate
 
-from annotation.bulk import Ids
 from annotation.decisions.moments import Moment, decisions_at, majority
 from annotation.formats.content.assay import decision_key, sort_key
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
 from annotation.models import (
-    TIME_FIELDS,
     Annotation,
     Decision,
     Item,
@@ -31,8 +29,9 @@ from annotation.models import (
     Rater,
     Revision,
     Span,
+    answered_at,
+    opened_at,
     set_name,
-    times_of,
 )
 from annotation.task_types import Dimension, TaskType
 
@@ -45,15 +44,18 @@ RULES = f"{Decision.Method.RULE.value}:"
 KINDS = {Rater.Kind.SLOT: "slot"}  # everybody else is a person
 
 
-# What a record of an annotation says of a revision besides its number and times.
-REVISION_FIELDS = (
-    "active_ms",
-    "guideline_version",
-    "suggestion_shown",
-    "labels_seen",
-    "comment",
-    "metadata",
-)
+# What a record of an annotation says of a revision, by the column of it.
+REVISION_FIELDS = {
+    "number": "number",
+    "shown_at": opened_at(),
+    "submitted_at": answered_at(),
+    "active_ms": "active_ms",
+    "guideline_version": "guideline_version",
+    "suggestion_shown": "suggestion_shown",
+    "labels_seen": "labels_seen",
+    "comment": "comment",
+    "metadata": "metadata",
+}
 DECISION_FIELDS = ("note", "seen", "decided_at")
 
 
@@ -74,8 +76,6 @@ class ExportedItem:
     decided_at: dict[tuple[str, str], datetime] = field(default_factory=dict)
     # Questions whose labels come from decisions alone; on others the majority counts where nobody decided.
     only_decided: frozenset[str] = frozenset()
-    # (unit key, dimension) -> `label`, once it was asked for
-    labels: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
         """The unit's one label: the decision; where nobody decided, the majority; None at a tie or without any.
@@ -83,12 +83,6 @@ class ExportedItem:
         A dimension that is asked under a condition has none where the condition's label is another one, or where only
         a majority could tell and people are divided about the condition.
         """
-        place = unit_key, dimension.slug
-        if place not in self.labels:
-            self.labels[place] = self._label(kind, unit_key, dimension)
-        return self.labels[place]
-
-    def _label(self, kind: TaskType, unit_key: str, dimension: Dimension) -> str | None:
         decided, _ = self.decisions.get((unit_key, dimension.slug), (None, ""))
         if decided == "":  # dropped, or without an answer: no majority takes its place
             return None
@@ -223,18 +217,18 @@ def _read(
     """The items in the order of `ids`, in as many queries for one as for all."""
     known = {
         pk: ExportedItem(key, anchor)
-        for pk, key, anchor in Item.objects.filter(pk__in=Ids(ids)).values_list("pk", "key", "anchor_id")
+        for pk, key, anchor in Item.objects.filter(pk__in=ids).values_list("pk", "key", "anchor_id")
     }
     found = {pk: known[pk] for pk in ids if pk in known}
     item_of_unit: dict[int, ExportedItem] = {}
-    units = ItemUnit.objects.filter(item__in=Ids(ids)).order_by("item_id", "index")
+    units = ItemUnit.objects.filter(item__in=ids).order_by("item_id", "index")
     for item, unit, key in units.values_list("item_id", "unit_id", "unit__key"):
         found[item].unit_keys[unit] = key
         item_of_unit[unit] = found[item]
 
     annotations = {
         pk: values
-        for pk, *values in Annotation.objects.filter(item__in=Ids(ids)).values_list(
+        for pk, *values in Annotation.objects.filter(item__in=ids).values_list(
             "pk", "item_id", "rater_id", "is_surplus"
         )
     }
@@ -242,8 +236,8 @@ def _read(
         annotations = {pk: values for pk, values in annotations.items() if pk in moment.part.annotations}
     # Judgements after their revisions: of a revision that is seen, all of them are.
     revisions = list(
-        Revision.objects.filter(annotation__in=Ids(annotations), pk__lte=moment.revision).values_list(
-            "pk", "annotation_id", "number", *TIME_FIELDS, *REVISION_FIELDS
+        Revision.objects.filter(annotation__in=annotations, pk__lte=moment.revision).values_list(
+            "pk", "annotation_id", *REVISION_FIELDS.values()
         )
     )
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
@@ -265,12 +259,12 @@ def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> 
     Asked for by long lists of ids: through joins, PostgreSQL reads whole tables for every batch.
     """
     rows = list(
-        Judgement.objects.filter(revision__in=Ids(revisions)).values_list(
+        Judgement.objects.filter(revision__in=revisions).values_list(
             "pk", "revision_id", "unit_id", "dimension", "label"
         )
     )
     spans: dict[int, list[SpanRecord]] = defaultdict(list)
-    with_spans = Span.objects.filter(judgement__in=Ids(row[0] for row in rows)).values_list(
+    with_spans = Span.objects.filter(judgement__in=[row[0] for row in rows]).values_list(
         "judgement_id", "field", "start", "end", "quote", "label"
     )
     for judgement, *values in with_spans:
@@ -295,7 +289,7 @@ def _add_decisions(
     """Those that stand. On the questions of a set that is named, its decisions, and where it is a rule's, what a person
     decided before it."""
     item_of_unit = {unit: item for item in items for unit in item.unit_keys}
-    found = decisions_at(moment, Decision.objects.filter(project=project, unit__in=Ids(item_of_unit)))
+    found = decisions_at(moment, Decision.objects.filter(project=project, unit__in=item_of_unit))
     wanted = {decisions} | ({Decision.Method.ADJUDICATED.value} if decisions.startswith(RULES) else set())
     for item in items:
         item.only_decided = only
@@ -313,18 +307,15 @@ def _record(
     item: str, rater: tuple[str, str, str], judgements: tuple, revision: list, task_type: str, surplus: bool
 ) -> AnnotationRecord:
     pseudonym, kind, group = rater
-    number, times, more = revision[0], revision[1 : 1 + len(TIME_FIELDS)], revision[1 + len(TIME_FIELDS) :]
-    shown_at, submitted_at = times_of(*times)
+    number, *more = revision
     return AnnotationRecord(
         item=item,
         rater=pseudonym,
         judgements=judgements,
         rater_kind=kind,
         revision=number,
-        shown_at=shown_at,
-        submitted_at=submitted_at,
         task_type=task_type,
         surplus=surplus,
         rater_group=group,
-        **dict(zip(REVISION_FIELDS, more, strict=True)),
+        **dict(zip(list(REVISION_FIELDS)[1:], more, strict=True)),
     )

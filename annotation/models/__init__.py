@@ -26,7 +26,6 @@ from .drafts import Draft, ExtractedSource, ExtractionRun
 from .generations import GeneratedText, GenerationRun
 from .jobs import Artifact, Chunk, ColumnMapping, Job, Upload, WorkerBeat
 from .judgements import (
-    TIME_FIELDS,
     Annotation,
     Case,
     Decision,
@@ -39,7 +38,6 @@ from .judgements import (
     answered_at,
     opened_at,
     set_name,
-    times_of,
 )
 from .people import GroupGrant, Invitation, SiteAddress, User
 from .projects import (
@@ -135,8 +133,6 @@ __all__ = [
     "WorkerBeat",
     "answered_at",
     "opened_at",
-    "times_of",
-    "TIME_FIELDS",
     "set_name",
     "WebAnswer",
     "ClaimCollection",

@@ -1,8 +1,7 @@
 """People's answers. An edit is a new revision; nothing is overwritten and nothing acknowledged is dropped."""
 
 import re
-from datetime import datetime, timedelta
-from uuid import UUID
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
@@ -85,21 +84,6 @@ def opened_at(of: str = "") -> models.Case:
         models.When(is_open, then=F(f"{of}received_at") - (submitted - shown)),
         output_field=models.DateTimeField(null=True),
     )
-
-
-# What `times_of` needs of a revision.
-TIME_FIELDS = ("client_id", "shown_at", "submitted_at", "received_at")
-
-
-def times_of(
-    client_id: UUID | None, shown: datetime | None, submitted: datetime | None, received: datetime
-) -> tuple[datetime | None, datetime | None]:
-    """`opened_at` and `answered_at` of a revision by its `TIME_FIELDS`. For many rows: on SQLite, Django computes with
-    instants in Python and passes them as texts."""
-    if client_id is None:
-        return shown, submitted
-    is_open = None not in (shown, submitted) and timedelta(0) <= submitted - shown < LONGEST_OPEN
-    return received - (submitted - shown) if is_open else None, received
 
 
 class Judgement(models.Model):
