@@ -44,6 +44,18 @@ from annotation.models import (
 PARENTS = ("claim", "question", "evidence", "response", "atomic_claim", "aspect")
 INTEGER_LIMIT = 2**31
 PIECE_SET = "piece_set"
+# What pages call them, in the order of pages.
+TITLES = {
+    "claim": "Claims",
+    "question": "Questions",
+    "evidence": "Evidence",
+    "response": "Responses",
+    "triplet": "Triplets",
+    "sub_sentence": "Sub-sentences",
+    "atomic_claim": "Atomic claims",
+    "aspect": "Aspects",
+    "pair": "Pairs",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,10 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.access import visible_datasets, visible_projects
-from annotation.datasets.kinds import KINDS
+from annotation.datasets.kinds import KINDS, TITLES
 from annotation.models import Dataset, Job, Project, Response, User
 
 LISTED = 20
-# Kinds in the order of the page.
-TITLES = {
-    "claim": "Claims",
-    "question": "Questions",
-    "evidence": "Evidence",
-    "response": "Responses",
-    "triplet": "Triplets",
-    "sub_sentence": "Sub-sentences",
-    "atomic_claim": "Atomic claims",
-    "aspect": "Aspects",
-    "pair": "Pairs",
-}
 
 
 @dataclass(frozen=True, slots=True)

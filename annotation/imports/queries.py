@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from annotation.datasets.kinds import TITLES
 from annotation.formats.tables.oddities import ODDITIES
 from annotation.imports.publishing import REFUSE
 from annotation.imports.rows import KEPT
 from annotation.models import Job
 from annotation.task_types.base import SEPARATOR
 
-# Columns of the counts, in the words of a dry run and of an import.
-KIND_TITLES = {
-    "claim": "Claims",
-    "question": "Questions",
-    "evidence": "Evidence",
-    "response": "Responses",
-    "triplet": "Triplets",
-    "sub_sentence": "Sub-sentences",
-    "atomic_claim": "Atomic claims",
-    "aspect": "Aspects",
-    "pair": "Pairs",
-}
-
 
 def kind_name(kind: str) -> str:
     """The kind of a row within a sentence."""
-    title = KIND_TITLES.get(kind, kind)
+    title = TITLES.get(kind, kind)
     return (title if kind == "evidence" else title.removesuffix("s")).lower()
 
 
 def _place(kind: str) -> int:
-    return list(KIND_TITLES).index(kind) if kind in KIND_TITLES else len(KIND_TITLES)
+    return list(TITLES).index(kind) if kind in TITLES else len(TITLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +92,7 @@ def import_result(job: Job, found: dict | None = None) -> ImportResult:
     found = job.result if found is None else found
     content = [
         {
-            "title": KIND_TITLES.get(kind, kind),
+            "title": TITLES.get(kind, kind),
             **{name: counts.get(name, 0) for name in ("created", "changed", "unchanged")},
         }
         # A database may store the keys of JSON in an order of its own.
@@ -126,7 +114,7 @@ def import_result(job: Job, found: dict | None = None) -> ImportResult:
         is_dry_run=bool(job.parameters.get("is_dry_run")),
         is_done=job.state == Job.State.DONE,
         content=content,
-        sets=[(KIND_TITLES[kind], sorted(sets.items())) for kind, sets in sorted(found.get("sets", {}).items())],
+        sets=[(TITLES[kind], sorted(sets.items())) for kind, sets in sorted(found.get("sets", {}).items())],
         is_unchanged=found.get("is_unchanged", False),
         published=found.get("published", {}),
         stored=found.get("labels_stored", {}),

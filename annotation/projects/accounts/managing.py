@@ -136,7 +136,7 @@ def hand_over(by: User, account: User, to: User, leaves: bool = False) -> str:
             raise AccountError(f"{account} is a researcher of no project and owns no data set")
         named = [one.slug for one in (*projects, *datasets)]
         record(by, account, "handed over", "", [f"to {to}", *named])
-        record(by, to, "taken over", "", [f"from {account}", *named])
+        record(by, to, "received", "", [f"from {account}", *named])
     counts = [
         f"{len(projects)} project{'s' * (len(projects) != 1)}",
         f"{len(datasets)} data set{'s' * (len(datasets) != 1)}",
