@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from annotation.imports.queries import KIND_TITLES, kind_name
+from annotation.datasets.kinds import TITLES
+from annotation.imports.queries import kind_name
 from annotation.models import PIECE_LINKS, Job
 from annotation.projects.draft_kinds import drafted_for
 from annotation.projects.item_making import COLLECTED_FOR
@@ -12,7 +13,7 @@ from annotation.task_types import LabelSetError, TaskType, current_task_types, l
 from annotation.task_types.label_sets import identifier_of
 from annotation.work.queries.pages import panel_context
 
-PLACES = list(KIND_TITLES)  # what is made from something comes after it
+PLACES = list(TITLES)  # what is made from something comes after it
 
 
 def fits(kind: TaskType, content: Collection[str]) -> bool:
