@@ -5,6 +5,7 @@ An answer is stored in one transaction; the next item is taken in another, after
 
 import logging
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
 from uuid import UUID
 
@@ -142,6 +143,10 @@ def _after(body: dict) -> UUID | None:
     return _checked("after", body.get("after") or None, incoming.uuid_of)
 
 
+def _instant(body: dict, name: str) -> datetime | None:
+    return _checked(name, body.get(name) or None, incoming.instant)
+
+
 def _held(body: dict, assignment: Assignment) -> int | None:
     """The version of the guidelines that the page holds; what the person last acknowledged where it does not say."""
     if "guideline_version" not in body:
@@ -149,13 +154,15 @@ def _held(body: dict, assignment: Assignment) -> int | None:
     return _checked("guideline_version", body["guideline_version"], incoming.whole, 0, incoming.MAX_INTEGER)
 
 
-def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID | None) -> dict:
+def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID | None, shown_at) -> dict:
     """How far the work is, the next item where it was asked for, and a newer version of the guidelines. The answer
     before it is stored: no failure in looking for more may look like its own."""
     project, rater, ahead = assignment.project, None, None
     if body.get("want_next"):
         try:
-            assigned = assigning.take(project, request.user, ahead=True, after=after or assignment.uuid)
+            assigned = assigning.take(
+                project, request.user, ahead=True, after=after or assignment.uuid, shown_at=shown_at
+            )
             rater = assigned.rater if assigned else rater_of(project, request.user)
             ahead = offer(project, rater, assigned, assignment.guideline_acknowledged, after or assignment.uuid)
         except (DatabaseError, ValueError):
@@ -195,7 +202,7 @@ def answered(request, slug):
 @json_view
 def submit(request, uuid):
     body = _body(request)
-    after = _after(body)
+    after, shown_at = _after(body), _instant(body, "after_shown_at")
     try:
         assignment = access.assignment_for(request.user, uuid)
     except access.Removed as removed:
@@ -212,7 +219,7 @@ def submit(request, uuid):
             "surplus": stored.is_surplus,
             "suggestions": stored.suggestions,
             "prefill": assignment.prefill_arm,
-            **_progress_and_next(request, assignment, body, after),
+            **_progress_and_next(request, assignment, body, after, shown_at),
         }
     )
 
@@ -223,7 +230,7 @@ def acknowledge(request, slug):
     """The person was shown a version of the guidelines and said so. Repeating it changes nothing."""
     body = _body(request)
     version = _checked("version", body.get("version"), incoming.whole, 1, incoming.MAX_INTEGER)
-    at = _checked("at", body.get("at") or None, incoming.instant)
+    at = _instant(body, "at")
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     if version is None:
         raise annotating.InvalidSubmission([annotating.FieldError("version is missing", field="version")])
@@ -238,7 +245,8 @@ def acknowledge(request, slug):
 @json_view
 def skip(request, uuid):
     body = _body(request)
-    after, reason = _after(body), _checked("reason", body.get("reason") or "", incoming.text, MAX_REASON)
+    after, following_shown_at, shown_at = _after(body), _instant(body, "after_shown_at"), _instant(body, "shown_at")
+    reason = _checked("reason", body.get("reason") or "", incoming.text, MAX_REASON)
     try:
         assignment = access.assignment_for(request.user, uuid)
     except access.Removed as removed:
@@ -247,12 +255,12 @@ def skip(request, uuid):
         return JsonResponse({"status": "saved"})
     _held(body, assignment)  # looked at before anything is stored
     try:
-        is_skipped = assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True)
+        is_skipped = assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True, shown_at=shown_at)
     except assigning.NoReason as missing:
         raise annotating.InvalidSubmission([annotating.FieldError(str(missing), field="reason")]) from None
     if not is_skipped:
         raise annotating.Conflict("You have answered this item already; change the answer instead.")
-    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after)})
+    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after, following_shown_at)})
 
 
 @only("POST")
@@ -267,7 +275,7 @@ def take_back(request, uuid):
 @json_view
 def shown(request, uuid):
     body = _body(request)
-    at = _checked("at", body.get("at") or None, incoming.instant)
+    at = _instant(body, "at")
     assignment = access.assignment_for(request.user, uuid)
     kept = assigning.shown(assignment, request.user, at, suggestions=body.get("suggestions") is True)
     return JsonResponse({"status": "saved" if kept else "lost"})

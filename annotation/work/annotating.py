@@ -375,8 +375,12 @@ def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bo
 def _check_time(project: Project, row: Assignment | None, submission: Submission, now: datetime) -> None:
     if not project.minimum_seconds:
         return
-    shown_at = (row.shown_at if row is not None else None) or submission.shown_at
-    spent = now - shown_at if shown_at is not None else timedelta(milliseconds=submission.active_ms or 0)
+    if row is not None and row.shown_at is not None:
+        spent = now - row.shown_at
+    elif submission.shown_at is not None:  # by one clock, which may be wrong
+        spent = (submission.submitted_at or now) - submission.shown_at
+    else:
+        spent = timedelta(milliseconds=submission.active_ms or 0)
     if spent + MINIMUM_TIME_TOLERANCE < timedelta(seconds=project.minimum_seconds):
         raise InvalidSubmission(
             [FieldError(f"Please take at least {project.minimum_seconds} seconds for an item", field="active_ms")]

@@ -41,17 +41,19 @@ class NoReason(Exception):
     """A flag without a reason."""
 
 
-def take(project: Project, user, *, ahead: bool = False, after=None) -> Assignment | None:
+def take(project: Project, user, *, ahead: bool = False, after=None, shown_at=None) -> Assignment | None:
     """The next assignment for this person, leased to them, or None where there is nothing for them now.
 
     What they hold already comes first, an item they have seen before one they have not. `ahead` is for fetching while
-    another item is on the screen: `after` is that item's assignment, which is not given again; the lease is short
-    until the item is shown.
+    another item is on the screen: `after` is that item's assignment, which is not given again and was shown at
+    `shown_at`; the lease is short until the item is shown.
     """
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
                 rater = _locked_rater(project, user)
+                if after is not None and shown_at is not None:
+                    _note_shown(project, "uuid = %s AND rater_id = %s", [_uuid_value(after), rater.pk], shown_at)
                 assignment = _take(rater, project, ahead=ahead, after=after, check_leases=attempt == 0)
             break
         except IntegrityError:
@@ -113,11 +115,15 @@ ORDER BY a.position, a.id LIMIT 1 {lock}
 """
 
 
+def _uuid_value(uuid):
+    return Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection)
+
+
 def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | None:
     conditions, values = "", [rater.pk, connection.ops.adapt_datetimefield_value(now)]
     if after is not None:
         conditions = "AND a.uuid <> %s"
-        values.append(Assignment._meta.get_field("uuid").get_db_prep_value(after, connection))
+        values.append(_uuid_value(after))
         if ahead:
             conditions += " AND a.shown_at IS NULL"  # what is shown may be on the screen of another tab
     return next(iter(Assignment.objects.raw(_HELD.format(conditions=conditions), values)), None)
@@ -188,9 +194,9 @@ _SHOWN = """
 UPDATE annotation_assignment SET
 shown_at = CASE WHEN state = 'leased' THEN COALESCE(shown_at, %s) ELSE shown_at END,
 lease_expires_at = CASE WHEN state = 'leased' THEN %s ELSE lease_expires_at END {more}
-WHERE id = %s AND state IN ({states})
-AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)
+WHERE state IN ({states}) AND {which}
 """
+_HELD_BY = "id = %s AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)"
 
 
 def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: bool = False) -> bool:
@@ -199,17 +205,21 @@ def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: boo
     `suggestions`: their browser painted a suggestion. That is kept after the answer, too: it may have come with the
     reply to it, or the note was on its way for long.
     """
+    whose = [assignment.pk, assignment.project_id, user.pk]
+    return _note_shown(assignment.project, _HELD_BY, whose, at, suggestions=suggestions and bool(assignment.exposure))
+
+
+def _note_shown(project: Project, which: str, values: list, at: datetime | None, *, suggestions: bool = False) -> bool:
     now = timezone.now()
     at = min(at or now, now)
-    moments = [at, now + timedelta(minutes=assignment.project.lease_minutes)]
+    moments = [at, now + timedelta(minutes=project.lease_minutes)]
     more, states = "", "'leased'"
-    if suggestions and assignment.exposure:
+    if suggestions:
         more, states = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)", "'leased', 'done', 'skipped'"
         moments.append(at)
-    values = [connection.ops.adapt_datetimefield_value(moment) for moment in moments]
+    moments = [connection.ops.adapt_datetimefield_value(moment) for moment in moments]
     with connection.cursor() as cursor:
-        statement = _SHOWN.format(more=more, states=states)
-        cursor.execute(statement, [*values, assignment.pk, assignment.project_id, user.pk])
+        cursor.execute(_SHOWN.format(more=more, states=states, which=which), [*moments, *values])
         return bool(cursor.rowcount)
 
 
@@ -254,7 +264,7 @@ def _is_expiry_check_due(project: Project) -> bool:
     return last is None or time.monotonic() - last > EXPIRY_CHECK_SECONDS
 
 
-def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False) -> bool:
+def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False, shown_at=None) -> bool:
     """Close the row, which bars the person from the item, and open another one. Repeating it changes nothing.
 
     False if the person has answered the item already. A lease that was lost does not matter: the refusal is kept.
@@ -265,7 +275,7 @@ def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False) 
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _skip(assignment, user, reason, flag)
+                return _skip(assignment, user, reason, flag, shown_at)
         except IntegrityError:
             continue
     raise AssigningError("The item was reassigned repeatedly; try again")
@@ -277,7 +287,7 @@ def is_skipped(assignment: Assignment, user) -> bool:
     return own.filter(state=Assignment.State.SKIPPED).exists()
 
 
-def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
+def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datetime | None) -> bool:
     rater = _locked_rater(assignment.project, user)
     item_id = assignment.item_id
     cases.lock(assignment.project_id, item_id)  # after the rater and before assignments, as answers do
@@ -296,7 +306,10 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool) -> bool:
         replaces = False
     else:
         replaces = True
-    row.state, row.rater, row.done_at = Assignment.State.SKIPPED, rater, timezone.now()
+    now = timezone.now()
+    row.state, row.rater, row.done_at = Assignment.State.SKIPPED, rater, now
+    if row.shown_at is None and shown_at is not None:
+        row.shown_at = min(shown_at, now)
     row.lease_expires_at, row.returned = None, False
     row.skip_reason, row.is_flagged = reason, flag
     row.save()

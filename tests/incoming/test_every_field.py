@@ -39,8 +39,8 @@ def ask(driver: Driver, verb: str, address: str, data: dict):
 
 
 def is_marked(page: str, name: str) -> bool:
-    """Whether the form says of this field that it is wrong. Whatever is sent ticks a box, buttons are no fields, and what
-    is searched for stands in the address: it is no field of what was posted."""
+    """Whether the form says of this field that it is wrong. Whatever is sent ticks a box, buttons are no fields, and
+    what is searched for is none of what was posted."""
     page = re.sub(r'<form method="get".*?</form>', "", page, flags=re.DOTALL)
     tags = [tag for tag in re.findall(r"<(?:input|select|textarea)\b[^>]*>", page) if f'name="{name}"' in tag]
     return not tags or any('aria-invalid="true"' in tag or 'type="checkbox"' in tag for tag in tags)

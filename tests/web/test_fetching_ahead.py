@@ -1,13 +1,17 @@
 """Somebody who answers faster than the server: the answers on their way bring the next items, nothing else asks."""
 
+from datetime import datetime, timedelta
+
 import pytest
 from playwright.sync_api import expect
 
-from annotation.models import Revision
+from annotation.models import Assignment, Revision
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.web.pages import LabellingPage, eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+A_SECOND = timedelta(seconds=1)
+moment = datetime.fromisoformat
 NEXT, SUBMIT = "**/work/next?*", "**/submit"
 
 # An empty page asks by itself after two seconds; here only the answers may bring something.
@@ -75,3 +79,31 @@ def test_an_answer_that_brought_nothing_is_followed_by_asking(page):
     assert page.assignment != first
     page.is_saved()
     assert Revision.objects.count() == 1
+
+
+def test_an_answer_is_one_request_which_says_that_the_next_item_is_shown(page):
+    page.open()
+    page.has_ahead()
+    asked, sent = [], []
+    page.page.on("request", lambda request: "/api/v1/" in request.url and asked.append(request))
+    for _ in range(3):
+        sent.append((page.assignment, page.answer("2") and page.assignment))
+        page.is_saved()
+        page.has_ahead()
+    assert [request.url.split("/")[-2:] for request in asked] == [[answered, "submit"] for answered, _ in sent]
+    rows = {str(row.uuid): row for row in Assignment.objects.all()}
+    for request, (_, following) in zip(asked, sent, strict=True):
+        body = request.post_data_json
+        assert body["after"] == following and abs(moment(body["after_shown_at"]) - rows[following].shown_at) < A_SECOND
+
+
+def test_an_item_that_no_answer_says_is_shown_is_reported_after_three_seconds_or_when_it_is_left(open_context, page):
+    page.open()
+    first = Assignment.objects.get(uuid=page.assignment)
+    assert first.shown_at is None
+    eventually(page.page, lambda: Assignment.objects.get(pk=first.pk).shown_at is not None, True)
+    page.page.route(SUBMIT, lambda route: route.abort())
+    second = page.answer("2") and page.assignment
+    assert second != str(first.uuid)
+    page.page.goto("about:blank")
+    eventually(page.page, lambda: Assignment.objects.get(uuid=second).shown_at is not None, True)

@@ -75,6 +75,35 @@ def test_what_is_fetched_ahead_has_a_short_lease_until_it_is_shown():
     assert ahead.shown_at == now
 
 
+def test_who_asks_for_the_item_after_next_says_that_the_next_one_is_shown():
+    project, [ann, bob] = make_world(lease_minutes=120)
+    first = assigning.take(project, ann)
+    ahead = assigning.take(project, ann, ahead=True, after=first.uuid)
+    finish(first, ann)
+    now = timezone.now()
+    assigning.take(project, bob, ahead=True, after=ahead.uuid, shown_at=now)  # not theirs
+    ahead.refresh_from_db()
+    assert ahead.shown_at is None
+    third = assigning.take(project, ann, ahead=True, after=ahead.uuid, shown_at=now)
+    ahead.refresh_from_db()
+    assert third not in (None, ahead) and ahead.shown_at == now
+    assert ahead.lease_expires_at > now + timedelta(minutes=110)
+    Project.objects.filter(pk=project.pk).update(state=Project.State.PAUSED)
+    assert assigning.take(project, ann, ahead=True, after=third.uuid, shown_at=now) is None
+    third.refresh_from_db()
+    assert third.shown_at == now  # whether there is more work or not
+
+
+def test_a_skip_says_that_its_item_was_shown_and_no_clock_is_ahead_of_the_servers():
+    project, [ann, _] = make_world()
+    for said in (timedelta(seconds=-2), timedelta(hours=1)):
+        taken, now = assigning.take(project, ann), timezone.now()
+        assigning.skip(taken, ann, shown_at=now + said)
+        taken.refresh_from_db()
+        assert taken.state == "skipped" and taken.shown_at <= timezone.now()
+        assert (taken.shown_at == now + said) == (said < timedelta(0))
+
+
 def test_only_what_was_never_shown_can_be_given_back_and_only_by_its_holder():
     project, [ann, bob] = make_world()
     taken = assigning.take(project, ann)

@@ -74,8 +74,11 @@ export function createAhead(server, build, page) {
   return {
     receive, fetch, lookAgain,
     isKnown: () => held !== null,
-    /** The newest assignment that the page has. */
-    newest: () => (held?.item ?? page.open())?.payload.assignment ?? null,
+    /** The newest assignment that the page has, and since when it is on the screen, where it is. */
+    following() {
+      const newest = held?.item ?? page.open();
+      return { after: newest?.payload.assignment ?? null, after_shown_at: (newest?.stage === "open" && newest.shownAt) || null };
+    },
     /** {item}, {empty, retry} or null; it is no longer kept here. */
     take() {
       const next = held;

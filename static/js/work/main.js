@@ -71,7 +71,12 @@ const ahead = (page.ahead = createAhead(server, maker.build, {
   changed: () => page.item && screen.showWays(),
   unreachable: screen.showUnreachable,
 }));
-const outbox = (page.outbox = createOutbox(space, server.headers, { ...replies, newest: ahead.newest, isServing: server.isServing }));
+const outbox = (page.outbox = createOutbox(space, server.headers, {
+  ...replies, following: ahead.following, isServing: server.isServing,
+  reported(assignment) {
+    if (page.open?.payload.assignment === assignment) page.open.isReported = true;
+  },
+}));
 /** Whether suggestions may be shown on an item now: `after`, once the server has the person's answer. */
 const maySee = ({ payload: { assignment }, revision, stage: state }) => page.prefill === "shown"
   || (page.prefill === "" && revision === 0)
@@ -131,6 +136,7 @@ one("[data-single-keys]").checked = settings.get("single-keys") !== false;
 one("[data-single-keys]").addEventListener("change", (event) => settings.set("single-keys", event.target.checked));
 
 window.addEventListener("pagehide", () => {
+  screen.report(page.open);
   changes.sendOrKeep();
   ahead.giveBack();
 });

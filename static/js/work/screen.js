@@ -4,6 +4,7 @@ import { isUnsent, wasAnswered } from "./changes.js";
 import { announce, introduce, notice, one } from "./shell.js";
 
 const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that an answer under way brings
+const REPORT_MS = 3000; // the answer before it usually leaves at once and says that the item is shown
 
 /** `page` has `item`, which is on the screen, and `open`, which is not answered yet (main.js). */
 export function createScreen(page) {
@@ -66,10 +67,7 @@ export function createScreen(page) {
     window.scrollTo(0, 0);
     next.current().box.focus({ preventScroll: true });
     performance.mark("assay:shown");
-    if (next.stage === "open" && !next.isReported) {
-      next.isReported = true;
-      setTimeout(() => page.server.shown(next.payload.assignment, { at: next.shownAt }), 0); // after the paint
-    }
+    if (next.stage === "open") setTimeout(() => report(next), REPORT_MS);
     announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
     typeAhead.press(true);
     return undefined;
@@ -80,6 +78,13 @@ export function createScreen(page) {
     page.highlighter.leave();
     page.item?.timer.stop();
     clearTimeout(pollTimer);
+  }
+
+  /** That the open item was shown, in a request of its own: no answer that asked for the next item has said so. */
+  function report(item) {
+    if (item?.stage !== "open" || !item.shownAt || item.isReported) return;
+    item.isReported = true;
+    page.server.shown(item.payload.assignment, { at: item.shownAt });
   }
 
   function showNoWays() {
@@ -161,5 +166,5 @@ export function createScreen(page) {
     setTimeout(() => page.ahead.isKnown() || page.outbox.isBusy() || page.ahead.fetch(), 0);
   }
 
-  return { showStatus, refresh, showWays, showNoWays, show, goOn, receiveGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
+  return { report, showStatus, refresh, showWays, showNoWays, show, goOn, receiveGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };
 }

@@ -88,7 +88,7 @@ export function createSubmitting(page) {
     page.screen.advance();
     notice("skipped", "info", isFlagged ? "Flagged and skipped." : "Skipped.", [["Take it back under Your answers", work.dataset.ownAnswersUrl], ["Dismiss", () => {}]]);
     page.outbox.add("skip", assignment, server.skipUrl(assignment), {
-      client_id: uuid(), reason, flag: isFlagged, want_next: true, guideline_version: guidelines.known(),
+      client_id: uuid(), shown_at: skipped.shownAt, reason, flag: isFlagged, want_next: true, guideline_version: guidelines.known(),
     });
   }
 

@@ -10,9 +10,10 @@ const TRIES = 3; // how often the server may fail on one answer before it is set
 
 /**
  * `on` has answered(entry, reply), refused(entry, message, reply), wasSetAside(entry) and state({waiting, isFailing,
- * refused, aside, isSignedOut, signedIn, isSafe}), where `aside` is a list of answers about one item each; it knows the `newest()`
- * assignment that the page has, so that the server offers another one, and whether the server `isServing()` other
- * requests.
+ * refused, aside, isSignedOut, signedIn, isSafe}), where `aside` is a list of answers about one item each; it knows what is
+ * `following()` the answer (the newest assignment that the page has, so that the server offers another one, and since
+ * when it is shown) and whether the server `isServing()` other requests; the server knows by then that one is shown
+ * (`reported(assignment)`).
  * `headers()` say who sends.
  */
 export function createOutbox(space, headers, on) {
@@ -26,17 +27,19 @@ export function createOutbox(space, headers, on) {
   let timer = 0;
 
   const report = () => on.state({ ...queue.summary(), isSignedOut, signedIn });
-  const bodyOf = ({ body }) => JSON.stringify(body.want_next ? { ...body, after: on.newest() } : body);
+  const bodyOf = ({ body }) => (body.want_next ? { ...body, ...on.following() } : body);
 
   /** Sends one entry; true when the next may follow. */
   async function send(id) {
     const entry = queue.get(id);
     if (!entry || entry.refusal) return true; // another tab was faster
-    const { status, reply, wait } = await post(entry.url, bodyOf(entry), headers());
+    const body = bodyOf(entry);
+    const { status, reply, wait } = await post(entry.url, JSON.stringify(body), headers());
     isSignedOut = status === 401 || (status === 403 && reply?.status !== "forbidden");
     signedIn = reply?.signed_in ?? "";
     if (status >= 200 && status < 300 && reply) {
       queue.remove(id);
+      if (body.after_shown_at) on.reported(body.after);
       if (!isNote(entry)) on.answered(entry, reply);
       return true;
     }
@@ -125,7 +128,7 @@ export function createOutbox(space, headers, on) {
       const isFirst = !queue.entries().some((entry) => !entry.refusal);
       answered.add(assignment);
       const entry = queue.get(keep(kind, assignment, url, body, revision));
-      if (isLeaving && isFirst) post(entry.url, bodyOf(entry), headers()); // it stays in the store: sent twice, it is stored once
+      if (isLeaving && isFirst) post(entry.url, JSON.stringify(bodyOf(entry)), headers()); // it stays in the store: sent twice, it is stored once
     },
     /** The answers that are not stored yet, oldest first. */
     waiting: () => queue.entries().filter((entry) => entry.kind === "submit" && !entry.refusal),

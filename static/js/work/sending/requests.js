@@ -94,7 +94,7 @@ export function createServer(addresses) {
     shown(assignment, body) {
       const all = { "Content-Type": "application/json", ...headers() };
       const sent = fetch(of(addresses.shownUrl, assignment), { method: "POST", keepalive: true, body: JSON.stringify(body), headers: all });
-      sent.catch(() => {}); // the submit carries the time as well
+      sent.catch(() => {}); // the answer carries the time as well
     },
     release(assignment) {
       const form = new FormData();
