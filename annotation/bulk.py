@@ -5,6 +5,7 @@ Ids are reserved beforehand, so that rows of several tables that point at each o
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from django.db import connection, models, transaction
@@ -89,6 +90,33 @@ def bulk_insert(model: type[models.Model], rows: Iterable[Sequence], fields: Seq
             places = ", ".join(["%s"] * len(plan.columns))
             cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", values())
     return len(rows)
+
+
+def insert_rows(model: type[models.Model], rows: Sequence[Sequence], fields: tuple[str, ...]) -> list[int]:
+    """Insert a few `rows` in one statement, which is not built anew each time, and return their ids in the same order.
+    As in `bulk_insert`, but a field that keeps the time of its writing has to be named."""
+    table, plan = _insertion(model, fields, connection.vendor)
+    values = []
+    for row in rows:
+        values += [
+            value if convert is None else convert(value) for value, convert in zip(row, plan.converters, strict=True)
+        ]
+        values += [*plan.constants, *[make() for make in plan.makers]]
+    places = f"({', '.join(['%s'] * len(plan.columns))})"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{table} VALUES {', '.join([places] * len(rows))} RETURNING id", values)
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+@lru_cache
+def _insertion(model: type[models.Model], fields: tuple[str, ...], vendor: str) -> "tuple[str, RowPlan]":
+    plan = _plan(model, fields)
+    timed = [field.column for field in model._meta.concrete_fields if getattr(field, "auto_now_add", False)]
+    if left_out := set(timed) - set(plan.columns[: len(fields)]):
+        raise ValueError(f"{model.__name__}: {', '.join(left_out)} must be among the fields")
+    quote = connection.ops.quote_name
+    names = ", ".join(quote(column) for column in plan.columns)
+    return f"INSERT INTO {quote(model._meta.db_table)} ({names})", plan
 
 
 @dataclass(frozen=True)

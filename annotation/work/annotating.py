@@ -19,6 +19,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from annotation import incoming
+from annotation.bulk import batches, insert_rows
 from annotation.models import (
     Annotation,
     Assignment,
@@ -45,6 +46,7 @@ from annotation.work.answer_rules import (
 from annotation.work.queries import pages
 
 ATTEMPTS = 4
+MOST_ROWS = 100  # in one statement, which SQLite gives so many parameters
 # Two clocks are involved, and a request's way.
 MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
 QUESTIONS_CHANGED = (
@@ -258,6 +260,37 @@ def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool, bool
     raise Rater.DoesNotExist
 
 
+# The statements of a first answer, written by hand like those of taking.
+_DONE = """
+UPDATE annotation_assignment SET state = 'done', done_at = %s, lease_expires_at = NULL
+WHERE id = %s AND rater_id = %s AND state = 'leased'
+"""
+_ANNOTATION = ("item_id", "rater_id", "assignment_id", "is_surplus", "created_at")
+_REVISION = (
+    "annotation_id",
+    "number",
+    "client_id",
+    "body_hash",
+    "shown_at",
+    "submitted_at",
+    "received_at",
+    "active_ms",
+    "guideline_version",
+    "text_hash",
+    "suggestion_shown",
+    "labels_seen",
+    "comment",
+    "metadata",
+)
+_JUDGEMENT = ("revision_id", "unit_id", "dimension", "label")
+_SPAN = ("judgement_id", "field", "start", "end", "quote", "label")
+
+
+def _stored_annotation(item_id: int, rater_id: int, assignment_id: int | None, now: datetime) -> int:
+    row = (item_id, rater_id, assignment_id, assignment_id is None, now)
+    return insert_rows(Annotation, [row], _ANNOTATION)[0]
+
+
 def _store_first(
     assignment: Assignment, rater_id: int, answer: CheckedSubmission, now: datetime
 ) -> SubmitResult | None:
@@ -269,11 +302,14 @@ def _store_first(
     changes: dict = {}
     was_shown = _was_shown(assignment, True, assignment.project, answer.submission, now, changes)
     suggestions = _revealed(assignment, answer, changes)
-    held = Assignment.objects.filter(pk=assignment.pk, rater=rater_id, state=Assignment.State.LEASED)
-    if not held.update(state=Assignment.State.DONE, done_at=now, lease_expires_at=None, **changes):
-        return None
-    annotation = Annotation.objects.create(item_id=assignment.item_id, rater_id=rater_id, assignment=assignment)
-    _store_revision(annotation, 1, answer, was_shown)
+    with connection.cursor() as cursor:
+        cursor.execute(_DONE, [connection.ops.adapt_datetimefield_value(now), assignment.pk, rater_id])
+        if not cursor.rowcount:
+            return None
+    if changes:
+        Assignment.objects.filter(pk=assignment.pk).update(**changes)
+    annotation = _stored_annotation(assignment.item_id, rater_id, assignment.pk, now)
+    _store_revision(annotation, 1, answer, was_shown, now)
     if answer.has_open_place or answer.page.item.state == Item.State.STUCK:
         reach.check([assignment.item_id])
     if answer.submission.comment:
@@ -311,9 +347,9 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         latest.update(is_latest=False)
     else:
         _check_time(project, row if is_own else None, submission, now)
-        annotation = Annotation.objects.create(
-            item_id=assignment.item_id, rater_id=rater_id, assignment=row, is_surplus=row is None
-        )
+        place = row.pk if row is not None else None
+        pk = _stored_annotation(assignment.item_id, rater_id, place, now)
+        annotation = Annotation(pk=pk, assignment=row, is_surplus=row is None)
 
     changes, suggestions = {}, []
     was_shown = _was_shown(row, is_own, project, submission, now, changes)
@@ -330,7 +366,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
             changes |= {"lease_expires_at": None, "returned": False}
         if changes:
             Assignment.objects.filter(pk=row.pk).update(**changes)
-    _store_revision(annotation, number, answer, was_shown)
+    _store_revision(annotation.pk, number, answer, was_shown, now)
     reach.check([assignment.item_id])
     cases.count(project, project.type, [assignment.item_id])
     return SubmitResult(number, annotation.is_surplus, suggestions)
@@ -442,33 +478,33 @@ def _metadata(answer: CheckedSubmission) -> dict:
 
 
 def _store_revision(
-    annotation: Annotation, number: int, answer: CheckedSubmission, suggestion_shown: bool | None
+    annotation_id: int, number: int, answer: CheckedSubmission, suggestion_shown: bool | None, now: datetime
 ) -> None:
     submission = answer.submission
-    revision = Revision.objects.create(
-        annotation=annotation,
-        number=number,
-        client_id=submission.client_id,
-        body_hash=submission.body_hash,
-        shown_at=submission.shown_at,
-        submitted_at=submission.submitted_at,
-        active_ms=submission.active_ms,
-        guideline_version=answer.guideline_version,
-        text_hash=answer.page.text_hash,
-        suggestion_shown=suggestion_shown,
-        labels_seen=answer.labels_seen,
-        comment=submission.comment,
-        metadata=_metadata(answer),
+    row = (
+        annotation_id,
+        number,
+        submission.client_id,
+        submission.body_hash,
+        submission.shown_at,
+        submission.submitted_at,
+        now,
+        submission.active_ms,
+        answer.guideline_version,
+        answer.page.text_hash,
+        suggestion_shown,
+        answer.labels_seen,
+        submission.comment,
+        _metadata(answer),
     )
+    (revision,) = insert_rows(Revision, [row], _REVISION)
     units = {answer.page.unit_ids[unit.key]: unit.pk for unit in answer.page.units}
-    stored = Judgement.objects.bulk_create(
-        Judgement(revision=revision, unit_id=units[one.unit], dimension=one.dimension, label=one.label)
-        for one in answer.judgements
-    )
+    rows = [(revision, units[one.unit], one.dimension, one.label) for one in answer.judgements]
+    stored = [pk for some in batches(rows, MOST_ROWS) for pk in insert_rows(Judgement, some, _JUDGEMENT)]
     spans = [
-        Span(judgement=judgement, field=span.field, start=span.start, end=span.end, quote=span.quote, label=span.label)
+        (judgement, span.field, span.start, span.end, span.quote, span.label)
         for judgement, one in zip(stored, answer.judgements, strict=True)
         for span in one.spans
     ]
-    if spans:
-        Span.objects.bulk_create(spans)
+    for some in batches(spans, MOST_ROWS):
+        insert_rows(Span, some, _SPAN)
