@@ -16,6 +16,8 @@ from annotation.machines import views as machines
 from annotation.machines.kinds import run_kinds
 from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
+from annotation.participation.views import joining
+from annotation.participation.views import links as study_links
 from annotation.projects.views import projects, starting
 from annotation.webhooks import views as webhooks
 from annotation.work.views import label_sets, labelling, options, own_answers
@@ -24,6 +26,8 @@ urlpatterns = [
     path("style/", style, name="style"),
     *projects.urlpatterns,
     *starting.urlpatterns,
+    *study_links.urlpatterns,
+    *joining.urlpatterns,
     *options.urlpatterns,
     *label_sets.urlpatterns,
     *items.urlpatterns,

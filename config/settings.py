@@ -188,6 +188,7 @@ ACCOUNT_FORMS = {"login": "config.web.account_forms.SignInForm"}
 ACCOUNT_RATE_LIMITS = {
     "invite": "60/h/user",
     "accept_invitation": "50/5m/ip",
+    "return_failed": "50/5m/ip",  # nobody guesses 80 bits; a class that mistypes is not locked out
     "login": None,
     # The key is an account at one address (config.web.accounts): who guesses locks out their own address alone.
     "login_failed": "50/5m/ip,5/5m/key",

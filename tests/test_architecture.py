@@ -16,7 +16,19 @@ MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py
 PAGES = sorted([*(ROOT / "templates").rglob("*.html"), *(ROOT / "static/js").rglob("*.js")])
 
 # The rooms of `annotation`, by what a person looks for. Each imports itself and those before it.
-ROOMS = ("webhooks", "jobs", "datasets", "projects", "work", "decisions", "imports", "machines", "exports", "demo")
+ROOMS = (
+    "webhooks",
+    "jobs",
+    "datasets",
+    "projects",
+    "participation",
+    "work",
+    "decisions",
+    "imports",
+    "machines",
+    "exports",
+    "demo",
+)
 ROOMS_UP_TO = {room: [f"annotation.{one}" for one in ROOMS[: index + 1]] for index, room in enumerate(ROOMS)}
 BELOW_ROOMS = (
     "annotation.access",

@@ -8,6 +8,7 @@ from django.utils.timezone import now
 from analysis.rules.running import run_rule
 from annotation.datasets.managing import update_dataset
 from annotation.models import Job, Membership
+from annotation.participation import joining, links
 from annotation.projects import guidelines, invitations, label_sets, managing, tokens
 from annotation.projects.accounts import managing as accounts
 
@@ -35,6 +36,9 @@ PAGES = (
     "/projects/ports/items/?filter=undecided",
     "/projects/ports/items/{item}/",
     "/projects/ports/members/",
+    "/projects/ports/study-links/",
+    "/projects/ports/study-links/{link}/",
+    "/api/v1/projects/ports/study-links/",
     "/projects/ports/start/",
     "/studies/new/",
     "/projects/ports/guidelines/",
@@ -108,6 +112,8 @@ def grow(world) -> None:
         invitations.invite(admin, f"guest{number}@example.org", project=project, roles=["annotator"])
         factories.make_suggestions(project, checker=f"fake-{number}")
         ranked(project)
+        links.make_link(project, admin, title=f"Wave {number}", places=10)
+        joining.join_as_new(world.study_link)
         factories.make_project(world.dataset, slug=f"further-{number}")
         run_rule(project, admin, "plain", "majority", {})
         run_rule(project, admin, f"plain-{number}", "majority", {})
@@ -128,10 +134,12 @@ def test_queries_do_not_grow_with_rows(settings):
     managing.update_project(world.project, world.people["admin"], lease_minutes=59)
     accounts.set_rights(world.people["admin"], world.people["annotator"], "creator")
     update_dataset(world.dataset, world.people["admin"], title="The harbour")
+    joining.join_as_new(world.study_link)
     places = {
         "account": world.people["annotator"].uuid,
         "retrieval": world.retrieval.uuid,
         "item": world.item.uuid,
+        "link": world.study_link.uuid,
         "source": world.draft.response_id,
         "generation": world.generation.uuid,
         "extraction": world.extraction.uuid,

@@ -39,6 +39,7 @@ from .judgements import (
     opened_at,
     set_name,
 )
+from .participation import Participation, StudyLink
 from .people import GroupGrant, Invitation, SiteAddress, User
 from .projects import (
     Guideline,
@@ -100,6 +101,7 @@ __all__ = [
     "Membership",
     "PIECE_LINKS",
     "Pair",
+    "Participation",
     "Project",
     "ProjectOptions",
     "PromptVersion",
@@ -120,6 +122,7 @@ __all__ = [
     "Span",
     "StagedChange",
     "StoredAnswer",
+    "StudyLink",
     "SubSentence",
     "Suggestion",
     "TrainedModel",

@@ -24,6 +24,7 @@ from annotation.models import (
     Judgement,
     LabelAccess,
     Membership,
+    Participation,
     Project,
     ProjectOptions,
     PromptVersion,
@@ -38,6 +39,7 @@ from annotation.models import (
     SettingsChange,
     Shown,
     Span,
+    StudyLink,
     Suggestion,
 )
 
@@ -71,6 +73,8 @@ TABLES = (
     (Item, "project"),
     (GuidelineAcknowledgement, "rater__project"),
     (Rater, "project"),
+    (Participation, "project"),
+    (StudyLink, "project"),
     (LabelAccess, "project"),
     (Guideline, "project"),
     (ProjectOptions, "project"),

@@ -55,6 +55,7 @@ SECTIONS = {
     ),
     "People": (
         ProjectPage("project_members", "Members", RESEARCHERS),
+        ProjectPage("study_links", "Study links", RESEARCHERS),
         ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
     ),
     "Machines": (

@@ -58,6 +58,9 @@ HELP = {
     "site_address": "share",
     "site_health": "tutorials/operator#look-at-its-health",
     "site_invitations": "share",
+    "join_study": "running-a-study",
+    "return_to_study": "running-a-study",
+    "study_link": "running-a-study",
     "study": "tutorials/csv-to-paper#from-the-file-to-people",
 }
 # By the address below /help/: pages without their ending, pictures with it.

@@ -79,6 +79,15 @@ ACCOUNTS = {
         (302, 405, 405, 405, 405, 405, 405),
         (302, 403, 403, 403, 403, 403, 200),
     ),
+    # Who joins without an account gets the page with their code, who has one goes on to the project.
+    "join/<str:token>/": (
+        (200, 200, 200, 200, 200, 200, 200),
+        (200, 302, 302, 302, 302, 302, 302),
+    ),
+    "return/": (
+        (200, 200, 200, 200, 200, 200, 200),
+        (200, 200, 200, 200, 200, 200, 200),
+    ),
     # Without the key of the mail.
     "invitations/<str:token>/": (
         (403, 403, 403, 403, 403, 403, 403),

@@ -1,6 +1,14 @@
 """The API. Pattern -> status of GET and of POST for the roles in the order of `ROLES`."""
 
 API = {
+    "api/v1/projects/<slug:slug>/study-links/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 422, 404, 422),
+    ),
+    "api/v1/projects/<slug:slug>/study-links/<uuid:uuid>/": (
+        (401, 404, 403, 403, 200, 404, 200),
+        (401, 404, 403, 403, 200, 404, 200),
+    ),
     "api/v1/projects/<slug:slug>/work/next": (
         (401, 404, 200, 403, 403, 404, 403),
         (405, 405, 405, 405, 405, 405, 405),

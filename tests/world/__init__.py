@@ -27,6 +27,7 @@ from annotation.models import (
     TrainedModel,
     User,
 )
+from annotation.participation import links
 from annotation.projects import invitations, label_sets, tokens
 from annotation.task_types import task_type
 from annotation.webhooks import delivering, events
@@ -181,6 +182,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         trained_model=trained_model,
         retrieval=ranked(project),
         invitation=invitation,
+        study_link=links.make_link(project, people["researcher"], title="Ports, first wave", places=50),
         webhook=webhook,
         delivery=events.send(webhook, events.PING, {}),
         drafting=drafting,

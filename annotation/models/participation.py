@@ -1,0 +1,64 @@
+"""Study links, and the people who came by one."""
+
+import uuid
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from .people import new_token
+from .projects import Project
+
+
+class StudyLink(models.Model):
+    """A link by which people join a project as annotators, without an account or with theirs, until its places are
+    taken."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="study_links")
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    token = models.CharField(max_length=64, unique=True, default=new_token)
+    title = models.CharField(max_length=200)
+    places = models.PositiveIntegerField()
+    # Counted by the statement that takes a place, so that no more get in than there are, however many ask at once.
+    taken = models.PositiveIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+    group = models.CharField(max_length=200, blank=True)  # of the raters who come by it
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(taken__lte=F("places")), name="no_more_people_than_places")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def last_day(self) -> date | None:
+        """The day after which nobody can join."""
+        return self.expires_at and timezone.localdate(self.expires_at - timedelta(seconds=1))
+
+
+class Participation(models.Model):
+    """That a person came into a project by a study link, once per project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="participations")
+    link = models.ForeignKey(StudyLink, on_delete=models.CASCADE, related_name="participations")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="participations")
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    # Of the code that signs in who has no password; the code itself is shown once. Empty: the account has other ways.
+    return_digest = models.CharField(max_length=64, blank=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="participation_once_per_project"),
+            models.UniqueConstraint(
+                fields=["return_digest"], condition=~Q(return_digest=""), name="return_code_of_one_person"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} by {self.link}"

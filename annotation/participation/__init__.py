@@ -1,0 +1,1 @@
+"""The way of a person into a project, through it and out of it, where they come by a study link."""

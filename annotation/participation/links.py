@@ -1,0 +1,93 @@
+"""Study links: what researchers make, extend and end."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from annotation import editing
+from annotation.models import Project, SettingsChange, StudyLink, User
+
+MOST_PLACES = 100_000
+_EDITED = ("title", "places", "expires_at", "group")
+
+
+class LinkError(Exception):
+    """The link cannot be changed so; the message is for the researcher."""
+
+
+def end_of(day: date) -> datetime:
+    """The first moment after the day."""
+    return datetime.combine(day + timedelta(days=1), time(), tzinfo=timezone.get_default_timezone())
+
+
+def make_link(project: Project, by: User, **values) -> StudyLink:
+    """A new link of the project, open at once. `values` are fields of the link that researchers choose."""
+    link = StudyLink.objects.create(project=project, created_by=by, **values)
+    _record(link, by, {}, _values_of(link))
+    return link
+
+
+def update_link(link: StudyLink, by: User, **values) -> StudyLink:
+    """Change what researchers choose. LinkError where fewer places are wanted than are taken."""
+    with editing.locked(link):
+        if values.get("places", link.places) < link.taken:
+            raise LinkError(f"{link.taken} places are taken already")
+        before = _values_of(link)
+        for name, value in values.items():
+            setattr(link, name, value)
+        link.save(update_fields=list(values))
+        _record(link, by, before, _values_of(link))
+    return link
+
+
+def close_link(link: StudyLink, by: User) -> None:
+    """Nobody else joins by it; who has joined goes on."""
+    if StudyLink.objects.filter(pk=link.pk, closed_at=None).update(closed_at=timezone.now()):
+        _record(link, by, {"state": "open"}, {"state": "closed"})
+
+
+def reopen_link(link: StudyLink, by: User) -> None:
+    if StudyLink.objects.filter(pk=link.pk).exclude(closed_at=None).update(closed_at=None):
+        _record(link, by, {"state": "closed"}, {"state": "open"})
+
+
+def obstacle(link: StudyLink) -> str:
+    """Why nobody can join by the link now, in a sentence for a person who wants to; empty where they can."""
+    project = link.project
+    if link.closed_at is not None or project.state == Project.State.CLOSED:
+        return "This study is closed, and takes no more participants."
+    if link.expires_at is not None and link.expires_at <= timezone.now():
+        return f"The link to this study has expired: {link.last_day:%d %B %Y} was its last day."
+    if project.state == Project.State.PREPARING:
+        return "This study has not begun yet. Please come back later."
+    if project.state == Project.State.PAUSED:
+        return "This study is paused. Please come back later."
+    if link.taken >= link.places:
+        return "This study is full: all places are taken."
+    return ""
+
+
+def state_of(link: StudyLink) -> str:
+    """One word for lists: why nobody can join, or `open`."""
+    if link.closed_at is not None:
+        return "closed"
+    if link.expires_at is not None and link.expires_at <= timezone.now():
+        return "expired"
+    return "full" if link.taken >= link.places else "open"
+
+
+def take_place(link: StudyLink) -> bool:
+    """Take one of the places, in a transaction of the caller's. False where none is left, or the link was closed."""
+    free = StudyLink.objects.filter(pk=link.pk, closed_at=None, taken__lt=F("places"))
+    return bool(free.update(taken=F("taken") + 1))
+
+
+def _values_of(link: StudyLink) -> dict:
+    return {name: str(value) if isinstance(value := getattr(link, name), datetime) else value for name in _EDITED}
+
+
+def _record(link: StudyLink, by: User, before: dict, after: dict) -> None:
+    editing.record(by, link.project, SettingsChange.What.STUDY_LINK, before, after, link.title)
