@@ -54,7 +54,7 @@ def splits_of(project: Project) -> list[str]:
 
 def annotators_of(project: Project) -> QuerySet[Rater]:
     """Raters who labelled something: others only decide, or never came to their first answer."""
-    return with_any(project.raters.all(), Annotation.objects.filter(rater=OuterRef("pk")))
+    return with_any(project.raters.filter(is_excluded=False), Annotation.objects.filter(rater=OuterRef("pk")))
 
 
 def has_groups(project: Project) -> bool:

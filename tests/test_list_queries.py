@@ -8,7 +8,7 @@ from django.utils.timezone import now
 from analysis.rules.running import run_rule
 from annotation.datasets.managing import update_dataset
 from annotation.models import Job, Membership
-from annotation.participation import joining, links
+from annotation.participation import consent, joining, links
 from annotation.projects import guidelines, invitations, label_sets, managing, tokens
 from annotation.projects.accounts import managing as accounts
 
@@ -36,6 +36,7 @@ PAGES = (
     "/projects/ports/items/?filter=undecided",
     "/projects/ports/items/{item}/",
     "/projects/ports/members/",
+    "/projects/ports/consent/",
     "/projects/ports/study-links/",
     "/projects/ports/study-links/{link}/",
     "/api/v1/projects/ports/study-links/",
@@ -114,6 +115,7 @@ def grow(world) -> None:
         ranked(project)
         links.make_link(project, admin, title=f"Wave {number}", places=10)
         joining.join_as_new(world.study_link)
+        consent.publish(project, admin, f"Version {number}", consent.KEEP)
         factories.make_project(world.dataset, slug=f"further-{number}")
         run_rule(project, admin, "plain", "majority", {})
         run_rule(project, admin, f"plain-{number}", "majority", {})
@@ -135,6 +137,7 @@ def test_queries_do_not_grow_with_rows(settings):
     accounts.set_rights(world.people["admin"], world.people["annotator"], "creator")
     update_dataset(world.dataset, world.people["admin"], title="The harbour")
     joining.join_as_new(world.study_link)
+    consent.publish(world.project, world.people["admin"], "Version 0", consent.KEEP)
     places = {
         "account": world.people["annotator"].uuid,
         "retrieval": world.retrieval.uuid,

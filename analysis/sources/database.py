@@ -246,7 +246,8 @@ class DatabaseSource(ProjectOutline, Source):
         return self._rater_rows(self._raters[pk] for pk in self._labelling().values_list("pk", flat=True))
 
     def everybody(self) -> pd.DataFrame:
-        return self._rater_rows(self._raters.values())
+        excluded = Rater.objects.filter(project=self.project, is_excluded=True).values_list("pk", flat=True)
+        return self._rater_rows(self._raters[pk] for pk in self._raters.keys() - set(excluded))
 
     @staticmethod
     def _rater_rows(rows: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
@@ -267,7 +268,7 @@ class DatabaseSource(ProjectOutline, Source):
         return _by_key(rows.values_list("unit__key", "unit_id", "dimension"), ("unit", "dimension"))
 
     def acknowledgement_frame(self) -> pd.DataFrame:
-        rows = GuidelineAcknowledgement.objects.filter(rater__project=self.project)
+        rows = GuidelineAcknowledgement.objects.filter(rater__project=self.project, rater__is_excluded=False)
         found = sorted(rows.values_list("rater__pseudonym", "version", "acknowledged_at"))
         return pd.DataFrame.from_records(found, columns=list(base.ACKNOWLEDGEMENT_COLUMNS))
 

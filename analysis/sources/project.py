@@ -62,7 +62,7 @@ class ProjectOutline(Outline):
 
     def _labelling(self) -> QuerySet[Rater]:
         rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
-        return with_any(Rater.objects.filter(project=self.project), rows)
+        return with_any(Rater.objects.filter(project=self.project, is_excluded=False), rows)
 
     def decision_methods(self) -> list[str]:
         return self._decision_methods

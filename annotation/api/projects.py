@@ -184,7 +184,7 @@ class AnnotationsRoute(LabelRows):
         latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
         latest = latest.annotate(opened_at=opened_at(), answered_at=answered_at())
         return (
-            Annotation.objects.filter(item__project=self.project)
+            Annotation.objects.filter(item__project=self.project, rater__is_excluded=False)
             .select_related("item", "rater")
             .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
         )

@@ -27,7 +27,7 @@ from annotation.projects.queries.outlook import REMOVED
 from annotation.projects.raters import rater_of
 from annotation.work import annotating, assigning
 from annotation.work.queries import pages, work
-from annotation.work.views.labelling import guidelines_told, item_parts, nothing, offer, suggested
+from annotation.work.views.labelling import guidelines_told, item_parts, nothing, offer, suggested, take
 
 log = logging.getLogger(__name__)
 
@@ -160,9 +160,7 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
     project, rater, ahead = assignment.project, None, None
     if body.get("want_next"):
         try:
-            assigned = assigning.take(
-                project, request.user, ahead=True, after=after or assignment.uuid, shown_at=shown_at
-            )
+            assigned = take(project, request.user, ahead=True, after=after or assignment.uuid, shown_at=shown_at)
             rater = assigned.rater if assigned else rater_of(project, request.user)
             ahead = offer(project, rater, assigned, assignment.guideline_acknowledged, after or assignment.uuid)
         except (DatabaseError, ValueError):
@@ -178,7 +176,7 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     after = _after(request.GET)
-    assigned = assigning.take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after)
+    assigned = take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after)
     rater = assigned.rater if assigned else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
     details = guidelines_told(project, standing, standing.acknowledged)

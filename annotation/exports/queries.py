@@ -157,7 +157,7 @@ def exported_items(
     ids = item_ids(project, moment) if ids is None else ids
     raters = {
         pk: (pseudonym, KINDS.get(kind, "person"), group)
-        for pk, pseudonym, kind, group in Rater.objects.filter(project=project).values_list(
+        for pk, pseudonym, kind, group in Rater.objects.filter(project=project, is_excluded=False).values_list(
             "pk", "pseudonym", "kind", "group"
         )
     }
@@ -243,7 +243,7 @@ def _read(
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
     for pk, annotation, *values in revisions:
         item, rater, surplus = annotations[annotation]
-        if rater in raters:  # else a person who was not there at the start
+        if rater in raters:  # else a person who was not there at the start, or is excluded
             entry = found[item]
             record = _record(entry.key, raters[rater], judgements.get(pk, ()), values, project.task_type, surplus)
             entry.annotations.append(record)

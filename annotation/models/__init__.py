@@ -39,7 +39,7 @@ from .judgements import (
     opened_at,
     set_name,
 )
-from .participation import Participation, StudyLink
+from .participation import Consent, ConsentForm, ConsentWithdrawal, Participation, StudyLink
 from .people import GroupGrant, Invitation, SiteAddress, User
 from .projects import (
     Guideline,
@@ -73,6 +73,8 @@ __all__ = [
     "Chunk",
     "Claim",
     "ColumnMapping",
+    "Consent",
+    "ConsentForm",
     "ContentBatch",
     "Dataset",
     "DatasetGrant",
@@ -133,6 +135,7 @@ __all__ = [
     "User",
     "Webhook",
     "WebhookDelivery",
+    "ConsentWithdrawal",
     "WorkerBeat",
     "answered_at",
     "opened_at",

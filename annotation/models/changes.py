@@ -16,6 +16,7 @@ class SettingsChange(models.Model):
         ROLES = "roles"
         CARD = "card", "Data set card"
         PROMPT = "prompt"
+        CONSENT = "consent"
         STUDY_LINK = "study-link", "Study link"
         HELD_OUT = "held-out", "Held-out part"
         DATASET = "dataset", "Data set"

@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from .people import new_token
-from .projects import Project
+from .projects import Project, Rater
 
 
 class StudyLink(models.Model):
@@ -22,7 +22,7 @@ class StudyLink(models.Model):
     title = models.CharField(max_length=200)
     places = models.PositiveIntegerField()
     # Counted by the statement that takes a place, so that no more get in than there are, however many ask at once.
-    taken = models.PositiveIntegerField(default=0)
+    places_used = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
     group = models.CharField(max_length=200, blank=True)  # of the raters who come by it
@@ -30,7 +30,9 @@ class StudyLink(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(taken__lte=F("places")), name="no_more_people_than_places")]
+        constraints = [
+            models.CheckConstraint(condition=Q(places_used__lte=F("places")), name="no_more_people_than_places")
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -42,7 +44,13 @@ class StudyLink(models.Model):
 
 
 class Participation(models.Model):
-    """That a person came into a project by a study link, once per project."""
+    """That a person came into a project by a study link, once per project, and how it ended."""
+
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        COMPLETE = "complete"
+        RETURNED = "returned"
+        WITHDRAWN = "withdrawn", "Withdrew consent"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="participations")
     link = models.ForeignKey(StudyLink, on_delete=models.CASCADE, related_name="participations")
@@ -51,6 +59,8 @@ class Participation(models.Model):
     # Of the code that signs in who has no password; the code itself is shown once. Empty: the account has other ways.
     return_digest = models.CharField(max_length=64, blank=True)
     joined_at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
+    ended_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -62,3 +72,50 @@ class Participation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} by {self.link}"
+
+
+class ConsentForm(models.Model):
+    """A version of what people consent to. The newest one is asked for; an empty one asks for nothing."""
+
+    class OnWithdrawal(models.TextChoices):
+        KEEP = "keep", "Answers are kept under a pseudonym"
+        REMOVE = "remove", "Answers are left out of all figures, exports and releases made afterwards"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="consent_forms")
+    version = models.PositiveIntegerField()
+    markdown = models.TextField(blank=True)
+    on_withdrawal = models.CharField(max_length=10, choices=OnWithdrawal.choices)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "version"], name="consent_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.project}, consent form {self.version}"
+
+
+class Consent(models.Model):
+    """That a person consented to a version."""
+
+    form = models.ForeignKey(ConsentForm, on_delete=models.CASCADE, related_name="consents")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="consents")
+    given_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["form", "rater"], name="consent_once_per_version")]
+
+    def __str__(self) -> str:
+        return f"{self.rater} to {self.form}"
+
+
+class ConsentWithdrawal(models.Model):
+    """That a person withdrew their consent, or a researcher did so for them. It stays."""
+
+    rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="withdrawal")
+    on_withdrawal = models.CharField(max_length=10, choices=ConsentForm.OnWithdrawal.choices)  # as was promised
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.rater}, {self.on_withdrawal}"

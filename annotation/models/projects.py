@@ -53,6 +53,9 @@ class Project(models.Model):
     shows_decisions = models.BooleanField(default=False, db_default=False)
     lease_minutes = models.PositiveIntegerField(default=60)
     minimum_seconds = models.PositiveIntegerField(default=0)
+    # What a person goes through here in addition to work, as named in annotation.participation.steps: a project without
+    # it asks no questions about it.
+    study_steps = models.JSONField(default=list, blank=True, db_default=[])
     # Raised when an assignment behind annotators' cursors may have become takeable: new items, changed priorities.
     queue_epoch = models.PositiveIntegerField(default=0)
     # Raised with every write that can change a figure: reports are cached by it.
@@ -213,6 +216,8 @@ class Rater(models.Model):
     pseudonym = models.CharField(max_length=200, default=new_pseudonym)  # what exports show
     # Of raters of files: experts, crowd. Exports show it.
     group = models.CharField(max_length=200, blank=True, default="", db_default="")
+    # Their answers are surplus, in no figure and no file: they withdrew consent, or play a participant.
+    is_excluded = models.BooleanField(default=False, db_default=False)
     # Where this annotator's search for work goes on, so that finding work does not slow down with work done.
     cursor = models.BigIntegerField(default=-1)
     cursor_epoch = models.PositiveIntegerField(default=0)

@@ -5,7 +5,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 
 from annotation import incoming
 from annotation.editing import SharedForm
-from annotation.models import StudyLink
+from annotation.models import ConsentForm, StudyLink
 from annotation.participation import links
 
 
@@ -35,6 +35,23 @@ class StudyLinkForm(SharedForm, forms.Form):
         values = dict(self.cleaned_data)
         day = values.pop("last_day")
         return values | {"expires_at": links.end_of(day) if day else None}
+
+
+class ConsentTextForm(SharedForm, forms.Form):
+    markdown = forms.CharField(
+        label="Consent form in Markdown",
+        required=False,
+        max_length=200_000,
+        help_text="What the study is about, what is stored, who sees it, the pay, whom to ask. Empty: nobody is asked.",
+        widget=forms.Textarea(attrs={"rows": 16}),
+    )
+    on_withdrawal = forms.ChoiceField(
+        label="When a person withdraws",
+        choices=ConsentForm.OnWithdrawal.choices,
+        initial=ConsentForm.OnWithdrawal.KEEP,
+        help_text="Shown below the text. It holds for those who consent to this version.",
+        widget=forms.RadioSelect,
+    )
 
 
 class ReturnForm(forms.Form):

@@ -33,8 +33,8 @@ def make_link(project: Project, by: User, **values) -> StudyLink:
 def update_link(link: StudyLink, by: User, **values) -> StudyLink:
     """Change what researchers choose. LinkError where fewer places are wanted than are taken."""
     with editing.locked(link):
-        if values.get("places", link.places) < link.taken:
-            raise LinkError(f"{link.taken} places are taken already")
+        if values.get("places", link.places) < link.places_used:
+            raise LinkError(f"{link.places_used} places are taken already")
         before = _values_of(link)
         for name, value in values.items():
             setattr(link, name, value)
@@ -65,7 +65,7 @@ def obstacle(link: StudyLink) -> str:
         return "This study has not begun yet. Please come back later."
     if project.state == Project.State.PAUSED:
         return "This study is paused. Please come back later."
-    if link.taken >= link.places:
+    if link.places_used >= link.places:
         return "This study is full: all places are taken."
     return ""
 
@@ -76,13 +76,13 @@ def state_of(link: StudyLink) -> str:
         return "closed"
     if link.expires_at is not None and link.expires_at <= timezone.now():
         return "expired"
-    return "full" if link.taken >= link.places else "open"
+    return "full" if link.places_used >= link.places else "open"
 
 
 def take_place(link: StudyLink) -> bool:
     """Take one of the places, in a transaction of the caller's. False where none is left, or the link was closed."""
-    free = StudyLink.objects.filter(pk=link.pk, closed_at=None, taken__lt=F("places"))
-    return bool(free.update(taken=F("taken") + 1))
+    free = StudyLink.objects.filter(pk=link.pk, closed_at=None, places_used__lt=F("places"))
+    return bool(free.update(places_used=F("places_used") + 1))
 
 
 def _values_of(link: StudyLink) -> dict:

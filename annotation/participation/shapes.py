@@ -18,7 +18,7 @@ class Instant(s.DateTimeField):
 
 
 class StudyLinkShape(Shape):
-    """`link` is for everybody who is to join. `taken` of the `places` are; `state` is `open`, `full`, `expired` or
+    """`link` is for everybody who is to join. `places_used` of the `places` are taken; `state` is `open`, `full`, `expired` or
     `closed`."""
 
     uuid = s.UUIDField()
@@ -26,7 +26,7 @@ class StudyLinkShape(Shape):
     link = s.CharField()
     state = s.SerializerMethodField()
     places = s.IntegerField()
-    taken = s.IntegerField()
+    places_used = s.IntegerField()
     expires_at = s.DateTimeField(allow_null=True)
     group = s.CharField()
     created_at = s.DateTimeField()

@@ -368,7 +368,8 @@ def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) ->
     differences: dict[int, dict[Place, PlaceState]] = defaultdict(dict)
     for (item, *place), one in _differences(project_id, kind, _differing(kind, votes)).items():
         differences[item][tuple(place)] = one
-    newest = Revision.objects.filter(annotation__item__in=live, is_latest=True).exclude(comment="")
+    newest = Revision.objects.filter(annotation__item__in=live, annotation__rater__is_excluded=False, is_latest=True)
+    newest = newest.exclude(comment="")
     comments: dict[int, int] = {}
     for item, revision in newest.values_list("annotation__item", "pk"):
         comments[item] = max(revision, comments.get(item, 0))

@@ -32,7 +32,7 @@ AND NOT EXISTS (
     SELECT 1 FROM annotation_membership member JOIN annotation_user person ON person.id = member.user_id
     LEFT JOIN annotation_rater rater ON rater.project_id = member.project_id AND rater.user_id = member.user_id
     WHERE member.project_id = annotation_item.project_id AND member.role = 'annotator'
-    AND member.is_active AND person.is_active
+    AND member.is_active AND person.is_active AND NOT COALESCE(rater.is_excluded, FALSE)
     AND NOT EXISTS (SELECT 1 FROM annotation_assignment own
         WHERE own.item_id = annotation_item.id AND own.rater_id = rater.id)
     AND NOT EXISTS (SELECT 1 FROM annotation_annotation said

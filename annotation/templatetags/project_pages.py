@@ -21,6 +21,7 @@ from annotation.machines.generations.generating import questions_in
 from annotation.machines.prompts import versions
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import Project, User
+from annotation.participation import steps
 from annotation.projects.draft_kinds import drafted_for
 
 register = template.Library()
@@ -56,6 +57,7 @@ SECTIONS = {
     "People": (
         ProjectPage("project_members", "Members", RESEARCHERS),
         ProjectPage("study_links", "Study links", RESEARCHERS),
+        ProjectPage("study_consent", "Consent", RESEARCHERS),
         ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
     ),
     "Machines": (
@@ -108,6 +110,13 @@ def as_list(value: object) -> list:
 def draft_overview(context, project) -> Overview | None:
     """What the project's overview says of drafts, for those who may review them."""
     return overview_of(context["user"], project)
+
+
+@register.simple_tag(takes_context=True)
+def study_step(context, project) -> dict | None:
+    """What an annotator is to go through next, in addition to work, as the project's overview shows it."""
+    step = steps.next_step(project, context["user"])
+    return step and {"step": step, "url": step.url(project)}
 
 
 @register.inclusion_tag("annotation/projects/tabs.html", takes_context=True)

@@ -33,6 +33,7 @@ from annotation.models import (
     Span,
 )
 from annotation.projects import cases, options, reach
+from annotation.projects.item_making import reopen
 from annotation.projects.raters import rater_of
 from annotation.work import assigning
 from annotation.work.answer_rules import (
@@ -90,6 +91,7 @@ class CheckedSubmission:
     options_version: int
     labels_seen: bool | None = None
     has_open_place: bool = False  # whether the item has one besides the person's own
+    is_excluded: bool = False  # whether the person's answers fill no place
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,10 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                rater_id, labels_seen, is_open = _locked_rater(project, user, assignment.item_id)
-                answer = replace(answer, labels_seen=labels_seen, has_open_place=is_open)
-                first = _store_first(assignment, rater_id, answer, timezone.now()) if attempt == 0 else None
+                rater_id, labels_seen, is_open, is_excluded = _locked_rater(project, user, assignment.item_id)
+                answer = replace(answer, labels_seen=labels_seen, has_open_place=is_open, is_excluded=is_excluded)
+                is_common = attempt == 0 and not is_excluded
+                first = _store_first(assignment, rater_id, answer, timezone.now()) if is_common else None
                 return first or _store_any(assignment, rater_id, answer, timezone.now())
         except IntegrityError:
             continue  # the id came before, or another request of the same person was faster: look at what is stored
@@ -232,19 +235,19 @@ def _body_hash(assignment: Assignment, comment: str, judgements, free_text: str)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool, bool]:
+def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool, bool, bool]:
     """Raise the rater's label version, which locks the row until the answer is stored: one person's tabs go one after
     the other, and always rater before assignment, as in taking. Then the item is locked for its case, before others'
     answers are read. The rater's number, and whether this person has been served others' labels of the project, or
     shown what was decided of this item: what was served before the answer came is committed by now. And whether the
-    item has an open place: who opened one looked itself at who is left."""
+    item has an open place: who opened one looked itself at who is left. And whether the person's answers fill none."""
     statement = (
         "UPDATE annotation_rater SET label_version = label_version + 1 WHERE project_id = %s AND user_id = %s "
         "RETURNING id, EXISTS (SELECT 1 FROM annotation_labelaccess seen "
         "WHERE seen.project_id = annotation_rater.project_id AND seen.user_id = annotation_rater.user_id) OR EXISTS "
         "(SELECT 1 FROM annotation_shown shown WHERE shown.user_id = annotation_rater.user_id AND shown.item_id = %s "
         "AND shown.what = %s), EXISTS (SELECT 1 FROM annotation_assignment place "
-        "WHERE place.item_id = %s AND place.state = 'open')"
+        "WHERE place.item_id = %s AND place.state = 'open'), is_excluded"
     )
     parameters = [project.pk, user.pk, item_id, Shown.DECISION, item_id]
     if connection.vendor == "postgresql":  # SQLite has one writer
@@ -255,7 +258,7 @@ def _locked_rater(project: Project, user, item_id: int) -> tuple[int, bool, bool
             cursor.execute(statement, parameters)
             found = cursor.fetchone()
             if found is not None:
-                return found[0], bool(found[1]), bool(found[2])
+                return found[0], *map(bool, found[1:4])
             rater_of(project, user)
     raise Rater.DoesNotExist
 
@@ -333,7 +336,10 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         return _answer_again(before, rater_id, answer, project)
 
     annotation = Annotation.objects.filter(item=assignment.item_id, rater=rater_id).select_related("assignment").first()
-    if annotation is not None and annotation.assignment is not None:
+    if answer.is_excluded:  # what they hold goes back to the others
+        row, is_own = None, False
+        reopen(Assignment.objects.filter(item=assignment.item_id, rater=rater_id, state=Assignment.State.LEASED))
+    elif annotation is not None and annotation.assignment is not None:
         row, is_own = annotation.assignment, True
     else:
         row, is_own = _place(assignment, rater_id)

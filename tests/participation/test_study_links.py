@@ -49,12 +49,12 @@ def test_who_has_no_account_joins_and_labels():
     assert Rater.objects.get(user=person).group == "crowd"
     assert browser.get(f"/projects/{link.project.slug}/work/").context["state"] == "item"
     link.refresh_from_db()
-    assert link.taken == 1
+    assert link.places_used == 1
     # Opened again, it leads on and takes no second place.
     assert browser.get(path_of(link)).url == f"/projects/{link.project.slug}/"
     assert browser.post(path_of(link)).url == f"/projects/{link.project.slug}/"
     link.refresh_from_db()
-    assert link.taken == 1
+    assert link.places_used == 1
 
 
 @pytest.mark.django_db
@@ -102,7 +102,7 @@ def test_who_has_an_account_joins_with_it():
     assert Participation.objects.get(user=person).return_digest == ""
     assert browser.post(f"/projects/{link.project.slug}/return-code/").status_code == 404
     link.refresh_from_db()
-    assert link.taken == 1
+    assert link.places_used == 1
 
 
 @pytest.mark.django_db
@@ -120,7 +120,7 @@ def test_each_way_of_being_shut_has_its_sentence():
     for change, project_state in (
         ({"closed_at": timezone.now()}, None),
         ({"expires_at": timezone.now() - timedelta(days=1)}, None),
-        ({"taken": 50}, None),
+        ({"places_used": 50}, None),
         ({}, Project.State.PAUSED),
         ({}, Project.State.PREPARING),
     ):
@@ -151,7 +151,7 @@ def test_a_link_is_made_extended_and_closed():
     assert "2 places are taken already" in browser.post(address, values | {"places": 1}).content.decode()
     assert browser.post(address, values | {"places": 3, "last_day": ""}).status_code == 302
     link.refresh_from_db()
-    assert (link.places, link.taken, link.expires_at) == (3, 2, None)
+    assert (link.places, link.places_used, link.expires_at) == (3, 2, None)
     browser.post(f"{address}state/", {"do": "close"})
     assert Client().post(path_of(link)).status_code == 410
     browser.post(f"{address}state/", {"do": "reopen"})
@@ -166,7 +166,7 @@ def test_a_link_by_the_api():
     project = make_link().project
     browser, address = client_of(project.created_by), f"/api/v1/projects/{project.slug}/study-links/"
     made = browser.post(address, {"title": "Wave", "places": 1}, content_type="application/json").json()
-    assert (made["state"], made["taken"], made["expires_at"]) == ("open", 0, None)
+    assert (made["state"], made["places_used"], made["expires_at"]) == ("open", 0, None)
     joined(StudyLink.objects.get(title="Wave"))
     own = f"{address}{made['uuid']}/"
     assert browser.get(own).json()["state"] == "full"
@@ -201,7 +201,7 @@ def test_two_hundred_people_at_once_get_fifty_places(settings):
         one.join()
     assert (len(got), full) == (50, ["This study is full: all places are taken."] * 150)
     link.refresh_from_db()
-    assert link.taken == Participation.objects.filter(link=link).count() == 50
+    assert link.places_used == Participation.objects.filter(link=link).count() == 50
     assert Membership.objects.filter(project=link.project, role="annotator", is_active=True).count() == 50
 
 
@@ -224,4 +224,4 @@ def test_several_clicks_of_one_person_take_one_place():
     for one in running:
         one.join()
     link.refresh_from_db()
-    assert len(got) == 4 and len(set(got)) == 1 and link.taken == 1
+    assert len(got) == 4 and len(set(got)) == 1 and link.places_used == 1

@@ -35,12 +35,12 @@ def study(request, token):
             return render(request, "429.html", status=429)
         raise Http404("No such study")
     user = request.user
-    if user.is_authenticated and joining.participation_of(user, link.project) is not None:
-        return redirect("project_detail", link.project.slug)
+    found = joining.participation_of(user, link.project) if user.is_authenticated else None
+    if found is not None:
+        return _lead_on(found)
     try:
         if request.method == "POST" and user.is_authenticated:
-            joining.join(link, user)
-            return redirect("project_detail", link.project.slug)
+            return _lead_on(joining.join(link, user))
         if request.method == "POST":
             made, code = joining.join_as_new(link)
             sign_in(request, made.user)
@@ -50,6 +50,11 @@ def study(request, token):
     problem = links.obstacle(link)
     context = {"link": link, "problem": problem}
     return render(request, "annotation/participation/study.html", context, status=410 if problem else 200)
+
+
+def _lead_on(participation: Participation):
+    is_active = participation.state == Participation.State.ACTIVE
+    return redirect("project_detail" if is_active else "taking_part", participation.project.slug)
 
 
 def _code_page(request, participation: Participation, code: str):
@@ -87,7 +92,7 @@ def study_return(request):
         if found is not None:
             usage.rollback()
             sign_in(request, found.user)
-            return redirect("project_detail", found.project.slug)
+            return _lead_on(found)
         form.add_error("code", "No participant has this code")
     return render(request, "annotation/participation/return.html", {"form": form})
 

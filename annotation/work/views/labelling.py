@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from django.contrib.auth.decorators import login_required
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils import timezone
@@ -11,7 +11,8 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from annotation import access
-from annotation.models import Assignment, Project, Rater, Shown
+from annotation.models import Assignment, Project, Rater, Shown, User
+from annotation.participation import steps
 from annotation.projects.guidelines import render as render_markdown
 from annotation.projects.queries import guidelines, outlook
 from annotation.projects.queries.projects import questions_changed_for
@@ -30,8 +31,19 @@ def offer(
     """What the browser is given next: an item with its payload, or the reason why there is none. `besides` is the
     assignment that is on the screen."""
     if assignment is None:
-        return nothing(outlook.outlook(rater.user, project, besides), work.progress(project, rater), project)
+        step = steps.last_step(project, rater.user)
+        found = outlook_of(step) if step else outlook.outlook(rater.user, project, besides)
+        return nothing(found, work.progress(project, rater), project, step)
     return {"state": "item", **item_parts(assignment, rater, guideline_version)}
+
+
+def take(project: Project, user: User, **options) -> Assignment | None:
+    """The next assignment of a person whom nothing is asked before it."""
+    return None if steps.next_step(project, user) else assigning.take(project, user, **options)
+
+
+def outlook_of(step: steps.Step) -> outlook.Outlook:
+    return outlook.Outlook("step", step.title, step.text, ends=True)
 
 
 def suggested(page: pages.LabellingPage, assignment: Assignment, answers: list[dict]) -> list[dict]:
@@ -75,13 +87,18 @@ def decided(page: pages.LabellingPage, project: Project, rater: Rater) -> list[d
     return found
 
 
-def nothing(outlook_now: outlook.Outlook, progress: dict | None = None, project: Project | None = None) -> dict:
+def nothing(
+    outlook_now: outlook.Outlook,
+    progress: dict | None = None,
+    project: Project | None = None,
+    step: steps.Step | None = None,
+) -> dict:
     """`state`, the words for the page, when it may look again, and whether this ends what it still has before it."""
     if outlook_now.name == "work":
         outlook_now = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
-    html = render_to_string(
-        "annotation/work/empty.html", {"outlook": outlook_now, "progress": progress, "project": project}
-    )
+    context = {"outlook": outlook_now, "progress": progress, "project": project, "step": step}
+    context["step_url"] = step.url(project) if step else ""
+    html = render_to_string("annotation/work/empty.html", context)
     return {
         "state": "empty",
         "outlook": outlook_now.name,
@@ -142,6 +159,9 @@ def _acknowledged(project: Project, version: int | None) -> dict | None:
 @require_safe
 def work_page(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
+    step = steps.next_step(project, request.user)
+    if step is not None and not step.is_after_work:
+        return redirect(step.url(project))
     assignment = assigning.take(project, request.user)
     rater = assignment.rater if assignment else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
