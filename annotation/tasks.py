@@ -7,6 +7,7 @@ from celery import shared_task
 
 from annotation.jobs import counts, leftovers, lifecycle, versions
 from annotation.models import Job
+from annotation.participation import leaving
 from annotation.projects import reach
 from annotation.webhooks import delivering
 from annotation.work import assigning
@@ -46,6 +47,7 @@ def sweep() -> None:
     sees, such as an account that was deactivated by a query."""
     lifecycle.sweep()
     assigning.return_expired_leases()
+    leaving.end_timed_out()
     reach.check_accounts()
     delivering.sweep()
     leftovers.sweep_now_and_then()

@@ -36,7 +36,7 @@ class StudyLinkRoute(Editing, Route):
     shape, request_shape = shapes.StudyLinkShape, shapes.ChangedStudyLink
 
     def version_of(self, link):
-        return [link.title, link.places, link.expires_at and link.expires_at.isoformat(), link.group, link.closed_at]
+        return links.values_of(link) | {"closed": link.closed_at, "key": link.signing_key}
 
     def get(self, request, slug, uuid):
         link = self._link(request, slug, uuid)

@@ -26,6 +26,15 @@ class StudyLink(models.Model):
     expires_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
     group = models.CharField(max_length=200, blank=True)  # of the raters who come by it
+    most_items = models.PositiveIntegerField(null=True)  # that one person gets; null: as many as there are
+    minutes = models.PositiveIntegerField(null=True)  # that one person has; null: no limit
+    panel = models.CharField(max_length=20, blank=True)  # a name in annotation.participation.panels; empty: none
+    # Where the panel leaves them to the link: the names of its URL parameters, by what they hold.
+    parameters = models.JSONField(default=dict, blank=True)
+    # With which the panel signs its URLs, so it is kept as it is; shown to nobody.
+    signing_key = models.CharField(max_length=200, blank=True)
+    # What participants take back to the panel: a code or a URL, by how their participation ended.
+    endings = models.JSONField(default=dict, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -49,7 +58,10 @@ class Participation(models.Model):
     class State(models.TextChoices):
         ACTIVE = "active"
         COMPLETE = "complete"
+        SCREENED_OUT = "screened-out"
+        FAILED = "failed", "Failed checks"
         RETURNED = "returned"
+        TIMED_OUT = "timed-out"
         WITHDRAWN = "withdrawn", "Withdrew consent"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="participations")
@@ -59,14 +71,25 @@ class Participation(models.Model):
     # Of the code that signs in who has no password; the code itself is shown once. Empty: the account has other ways.
     return_digest = models.CharField(max_length=64, blank=True)
     joined_at = models.DateTimeField(auto_now_add=True)
+    due_at = models.DateTimeField(null=True)  # when the time is up that the link gave them; null: no limit
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
     ended_at = models.DateTimeField(null=True)
+    # What a panel calls the person, its study and the visit. They stay here: no export and no release has them.
+    panel_participant = models.CharField(max_length=200, blank=True)
+    panel_study = models.CharField(max_length=200, blank=True)
+    panel_session = models.CharField(max_length=200, blank=True)
+    is_test = models.BooleanField(default=False)  # a researcher who plays a participant
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="participation_once_per_project"),
             models.UniqueConstraint(
                 fields=["return_digest"], condition=~Q(return_digest=""), name="return_code_of_one_person"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "panel_participant"],
+                condition=~Q(panel_participant=""),
+                name="panel_participant_once_per_project",
             ),
         ]
 

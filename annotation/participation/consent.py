@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db import transaction
 from django.db.models import F
 
 from annotation import editing
@@ -65,7 +64,7 @@ def promise_to(rater: Rater) -> str:
 def withdraw(project: Project, user: User, by: User) -> ConsentWithdrawal:
     """The person takes no more part: their place and what they hold go back to others at once, and their answers are
     kept or left out, as was promised. Repeating it changes nothing."""
-    with transaction.atomic():
+    with editing.locked(project):  # before places, as where roles are changed
         rater = Rater.objects.select_for_update(no_key=True).get(pk=rater_of(project, user).pk)
         made, is_new = ConsentWithdrawal.objects.get_or_create(
             rater=rater, defaults={"on_withdrawal": promise_to(rater), "by": by}

@@ -6,7 +6,10 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from annotation import incoming
 from annotation.editing import SharedForm
 from annotation.models import ConsentForm, StudyLink
-from annotation.participation import links
+from annotation.participation import links, panels
+from annotation.participation.panels import check_ending
+
+PARAMETERS = {"participant": "Parameter of the participant", "study": "Of the study", "session": "Of the session"}
 
 
 class StudyLinkForm(SharedForm, forms.Form):
@@ -24,17 +27,77 @@ class StudyLinkForm(SharedForm, forms.Form):
         required=False, max_length=200, help_text="Of the raters who come by this link, such as crowd. Exports show it."
     )
 
+    most_items = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=links.MOST_PLACES,
+        label="Items per person",
+        help_text="Empty: as many as there are.",
+    )
+    minutes = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=links.MOST_MINUTES,
+        label="Minutes per person",
+        help_text="Afterwards the place goes to another person. Empty: no limit.",
+    )
+    panel = forms.ChoiceField(
+        required=False, choices=[("", "None"), *((one.slug, one.title) for one in panels.PANELS.values())]
+    )
+    signing_key = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text="If the panel signs its URLs: a URL without a right signature is refused. Never shown again.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
+    )
+
     def __init__(self, *args, link: StudyLink | None = None, **kwargs):
+        self.link = link
         if link is not None:
-            kwargs["initial"] = {name: getattr(link, name) for name in self.base_fields}
+            kwargs["initial"] = {name: getattr(link, name, "") for name in self.base_fields if name != "signing_key"}
+            kwargs["initial"] |= {f"parameter_{kind}": name for kind, name in link.parameters.items()}
+            kwargs["initial"] |= {f"ending_{state}": entered for state, entered in link.endings.items()}
         super().__init__(*args, **kwargs)
+        for kind, title in PARAMETERS.items():
+            self.fields[f"parameter_{kind}"] = forms.RegexField(
+                r"^[\w.-]{1,60}$", required=False, label=title, help_text="For another panel only."
+            )
+        for state, title in panels.OUTCOMES.items():
+            self.fields[f"ending_{state}"] = forms.CharField(
+                required=False, max_length=500, label=f"{title}: code or URL", validators=[check_ending]
+            )
+        if link is not None and link.signing_key:
+            self.fields["drop_key"] = forms.BooleanField(required=False, label="Remove the signing key")
+
+    @property
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        of_panel = ["panel", *(f"parameter_{kind}" for kind in PARAMETERS), "signing_key", "drop_key"]
+        endings = [f"ending_{state}" for state in panels.OUTCOMES]
+        first = [name for name in self.fields if name not in (*of_panel, *endings)]
+        titled = (("Link", first), ("Panel", of_panel), ("What participants take back to the panel", endings))
+        return [(title, [self[name] for name in names if name in self.fields]) for title, names in titled]
+
+    def clean(self):
+        cleaned = super().clean()
+        if cleaned.get("panel") == panels.URL and not cleaned.get("parameter_participant"):
+            self.add_error("parameter_participant", "Name the parameter that holds the participant")
+        return cleaned
 
     @property
     def values(self) -> dict:
         """What the link's fields become."""
-        values = dict(self.cleaned_data)
-        day = values.pop("last_day")
-        return values | {"expires_at": links.end_of(day) if day else None}
+        cleaned = self.cleaned_data
+        values = {name: cleaned[name] for name in ("title", "places", "group", "most_items", "minutes", "panel")}
+        values["expires_at"] = links.end_of(cleaned["last_day"]) if cleaned["last_day"] else None
+        values["parameters"] = {kind: name for kind in PARAMETERS if (name := cleaned[f"parameter_{kind}"])}
+        values["endings"] = {state: entered for state in panels.OUTCOMES if (entered := cleaned[f"ending_{state}"])}
+        if cleaned["signing_key"] or cleaned.get("drop_key"):
+            values["signing_key"] = cleaned["signing_key"]
+        return values
+
+
+class OutcomeForm(forms.Form):
+    outcome = forms.ChoiceField(choices=list(panels.OUTCOMES.items()))
 
 
 class ConsentTextForm(SharedForm, forms.Form):

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import datetime, timedelta
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from annotation.access import ANNOTATOR, Removed
 from annotation.models import Item, Membership, Participation, Project, Rater, StudyLink, User
-from annotation.participation import links
+from annotation.participation import leaving, links
+from annotation.participation.panels import PanelIds
 from annotation.projects import reach
 from annotation.projects.raters import rater_of
 
@@ -43,33 +46,75 @@ def join(link: StudyLink, user: User) -> Participation:
     try:
         with transaction.atomic():
             _take_place(link)
-            made = Participation.objects.create(project=link.project, link=link, user=user)
+            made = Participation.objects.create(project=link.project, link=link, user=user, due_at=_due_at(link))
             _make_annotator(link, user)
     except IntegrityError:  # a second click at the same moment
         return Participation.objects.select_related("link").get(project=link.project, user=user)
     return made
 
 
-def join_as_new(link: StudyLink) -> tuple[Participation, str]:
-    """The participation of a new pseudonymous account, and the code by which its owner comes back. CannotJoin where no
-    place is left."""
-    code = new_code()
+def join_as_new(link: StudyLink, ids: PanelIds | None = None) -> tuple[Participation, str]:
+    """The participation of a new pseudonymous account, and the code by which its owner comes back. A panel's
+    participant has one participation in a project, whatever link they come by: the code is empty where they had it.
+    CannotJoin where no place is left."""
+    if ids is not None and (found := participation_by(link.project, ids)):
+        return found, ""
+    try:
+        with transaction.atomic():
+            _take_place(link)
+            return _make_account(link, ids)
+    except IntegrityError:  # the same participant in another tab
+        if ids is not None and (found := participation_by(link.project, ids)):
+            return found, ""
+        raise
+
+
+def join_to_play(link: StudyLink) -> Participation:
+    """The participation of a researcher who walks through the study: it takes no place, also where none is left, and
+    its answers are in no figure."""
+    ids = PanelIds(f"test-{secrets.token_hex(8)}", "test", "test") if link.panel else None
     with transaction.atomic():
-        _take_place(link)
-        name = secrets.token_hex(4)
-        user = User.objects.create(
-            username=f"participant-{name}{secrets.token_hex(4)}",
-            name=f"Participant {name}",
-            password=make_password(None),
-        )
-        made = Participation.objects.create(project=link.project, link=link, user=user, return_digest=digest_of(code))
-        _make_annotator(link, user)
+        made, _ = _make_account(link, ids, is_test=True)
+        Rater.objects.filter(project=link.project, user=made.user).update(is_excluded=True)
+    return made
+
+
+def participation_by(project: Project, ids: PanelIds) -> Participation | None:
+    """That of a panel's participant, with the visit that this is."""
+    rows = Participation.objects.filter(project=project, panel_participant=ids.participant)
+    found = rows.select_related("user", "project", "link").first()
+    if found is not None and found.panel_session != ids.session:
+        found.panel_session = ids.session
+        found.save(update_fields=["panel_session"])
+    return found
+
+
+def _make_account(link: StudyLink, ids: PanelIds | None, *, is_test: bool = False) -> tuple[Participation, str]:
+    code, name = new_code(), secrets.token_hex(4)
+    user = User.objects.create(
+        username=f"participant-{name}{secrets.token_hex(4)}",
+        name=f"{'Test participant' if is_test else 'Participant'} {name}",
+        password=make_password(None),
+    )
+    ids = ids or PanelIds("")
+    made = Participation.objects.create(
+        project=link.project,
+        link=link,
+        user=user,
+        return_digest=digest_of(code),
+        panel_participant=ids.participant,
+        panel_study=ids.study,
+        panel_session=ids.session,
+        is_test=is_test,
+        due_at=_due_at(link),
+    )
+    _make_annotator(link, user)
     return made, code
 
 
 def renew_code(participation: Participation) -> str:
     """Another code, in place of the one that was lost; empty for an account that has other ways to sign in."""
-    if not participation.return_digest:
+    if participation.user.email:
         return ""
     code = new_code()
     participation.return_digest = digest_of(code)
@@ -94,10 +139,15 @@ def digest_of(code: str) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
+def _due_at(link: StudyLink) -> datetime | None:
+    return timezone.now() + timedelta(minutes=link.minutes) if link.minutes else None
+
+
 def _take_place(link: StudyLink) -> None:
-    if reason := links.obstacle(link):
+    reason = links.obstacle(link)
+    if reason and not (links.state_of(link) == "full" and leaving.timed_out().filter(link=link).exists()):
         raise CannotJoin(reason)
-    if not links.take_place(link):
+    if not links.take_place(link) and not (leaving.end_timed_out(link) and links.take_place(link)):
         link.refresh_from_db()
         raise CannotJoin(links.obstacle(link) or "This study is full: all places are taken.")
 

@@ -9,9 +9,11 @@ from django.utils import timezone
 
 from annotation import editing
 from annotation.models import Project, SettingsChange, StudyLink, User
+from annotation.participation import steps
 
 MOST_PLACES = 100_000
-_EDITED = ("title", "places", "expires_at", "group")
+MOST_MINUTES = 366 * 24 * 60
+_EDITED = ("title", "places", "expires_at", "group", "most_items", "minutes", "panel", "parameters", "endings")
 
 
 class LinkError(Exception):
@@ -26,7 +28,8 @@ def end_of(day: date) -> datetime:
 def make_link(project: Project, by: User, **values) -> StudyLink:
     """A new link of the project, open at once. `values` are fields of the link that researchers choose."""
     link = StudyLink.objects.create(project=project, created_by=by, **values)
-    _record(link, by, {}, _values_of(link))
+    steps.set_step(project, steps.FINISH, True)
+    _record(link, by, {}, values_of(link))
     return link
 
 
@@ -35,11 +38,11 @@ def update_link(link: StudyLink, by: User, **values) -> StudyLink:
     with editing.locked(link):
         if values.get("places", link.places) < link.places_used:
             raise LinkError(f"{link.places_used} places are taken already")
-        before = _values_of(link)
+        before = values_of(link)
         for name, value in values.items():
             setattr(link, name, value)
         link.save(update_fields=list(values))
-        _record(link, by, before, _values_of(link))
+        _record(link, by, before, values_of(link))
     return link
 
 
@@ -85,8 +88,17 @@ def take_place(link: StudyLink) -> bool:
     return bool(free.update(places_used=F("places_used") + 1))
 
 
-def _values_of(link: StudyLink) -> dict:
-    return {name: str(value) if isinstance(value := getattr(link, name), datetime) else value for name in _EDITED}
+def values_of(link: StudyLink) -> dict:
+    """What the history shows of the link."""
+    values = {name: getattr(link, name) for name in _EDITED} | {"signed": bool(link.signing_key)}
+    return {
+        name: str(value) if isinstance(value, datetime) else _in_words(value) if isinstance(value, dict) else value
+        for name, value in values.items()
+    }
+
+
+def _in_words(value: dict) -> list[str]:
+    return [f"{name}: {one}" for name, one in sorted(value.items())]
 
 
 def _record(link: StudyLink, by: User, before: dict, after: dict) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Subquery
 
-from annotation.models import Consent, ConsentForm, Project, Rater, User
+from annotation.models import Annotation, Assignment, Consent, ConsentForm, Participation, Project, Rater, User
 
 
 def newest_consent_form(project: Project) -> ConsentForm | None:
@@ -17,14 +17,41 @@ def newest_consent_form(project: Project) -> ConsentForm | None:
 
 @dataclass(frozen=True)
 class StudyStanding:
-    """What is known of one person in one project, read by one statement."""
+    """What is known of one person in one project. `state` is of their participation; empty: they came by no link.
+    `answered` and `held` are items, counted where the person may have only so many (`most_items`)."""
 
     has_consented: bool = False
+    state: str = ""
+    most_items: int | None = None
+    answered: int = 0
+    held: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state not in ("", Participation.State.ACTIVE)
+
+    @property
+    def has_all_items(self) -> bool:
+        """Whether the person gets no further item, those apart that they hold."""
+        return self.most_items is not None and self.answered + self.held >= self.most_items
 
 
 def standing(project: Project, user: User) -> StudyStanding:
+    """One statement, and one more for a person who may have only so many items."""
     newest = ConsentForm.objects.filter(project=project).order_by("-version").values("pk")[:1]
     consents = Consent.objects.filter(rater=OuterRef("pk"), form=Subquery(newest))
-    rows = Rater.objects.filter(project=project, user=user).annotate(has_consented=Exists(consents))
-    found = rows.values("has_consented").first()
-    return StudyStanding(**found) if found else StudyStanding()
+    participation = Participation.objects.filter(project=project, user=user)
+    rows = Rater.objects.filter(project=project, user=user).annotate(
+        has_consented=Exists(consents),
+        state=Subquery(participation.values("state")[:1]),
+        most_items=Subquery(participation.values("link__most_items")[:1]),
+    )
+    found = rows.values_list("pk", "has_consented", "state", "most_items").first()
+    if found is None:
+        return StudyStanding()
+    rater, has_consented, state, most_items = found
+    answered = held = 0
+    if most_items is not None:
+        answered = Annotation.objects.filter(rater=rater).count()
+        held = Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED).count()
+    return StudyStanding(has_consented, state or "", most_items, answered, held)

@@ -1,21 +1,23 @@
 """What a person goes through in a project, in order: one literal table.
 
 A project names in `study_steps` which of these it has in addition to work; one that names none asks nothing here. The
-labelling page asks `next_step` before it gives an item, and `last_step` when it has none.
+labelling page asks `way` before it gives an item, and `outlook_of` when it has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 from django.urls import reverse
 
 from annotation.models import Project, User
 from annotation.participation.queries import StudyStanding, standing
+from annotation.projects.queries.outlook import Outlook, outlook
 
-CONSENT = "consent"
+CONSENT, FINISH = "consent", "finish"
 
 
 @dataclass(frozen=True)
@@ -44,25 +46,54 @@ STEPS = (
         "give_consent",
         lambda standing: not standing.has_consented,
     ),
+    Step(
+        FINISH,
+        "Your part is done",
+        "There are no more items for you. Finish the study to let its researchers know.",
+        "Finish the study",
+        "finish_study",
+        lambda standing: bool(standing.state),
+        is_after_work=True,
+    ),
 )
 
 
 def next_step(project: Project, user: User) -> Step | None:
-    """What the person is to do before they get an item; None where they can work."""
-    return _first(project, user, is_after_work=False)
+    """What the person is to do instead of getting an item; None where they can work."""
+    return way(project, user)[0]
 
 
-def last_step(project: Project, user: User) -> Step | None:
-    """What is left for a person who has no more items before them; None where nothing is."""
-    return next_step(project, user) or _first(project, user, is_after_work=True)
-
-
-def _first(project: Project, user: User, *, is_after_work: bool) -> Step | None:
-    named = [one for one in STEPS if one.name in project.study_steps and one.is_after_work == is_after_work]
-    if not named:
-        return None
+def way(project: Project, user: User) -> tuple[Step | None, bool]:
+    """`next_step`, and whether the person gets items that they do not hold yet."""
+    if not project.study_steps:
+        return None, True
     stands = standing(project, user)
-    return next((one for one in named if one.is_due(stands)), None)
+    is_over = stands.has_ended or (stands.has_all_items and not stands.held)
+    return _due(project, stands, is_over=is_over), not stands.has_all_items
+
+
+# A person may finish where no item is left that only they lack: others may come back to them, and need not.
+WAITING, HAS_WORK = "waiting", ("work", "preparing", "paused")
+
+
+def outlook_of(project: Project, user: User, besides: UUID | None = None) -> tuple[Outlook | None, Step | None]:
+    """What a person without an item has before them, and the step that they can take. `besides`: how it will be once
+    this assignment is answered."""
+    if not project.study_steps:
+        return outlook(user, project, besides), None
+    step, takes_new = way(project, user)
+    found = outlook(user, project, besides) if step is None and takes_new else None
+    if step is None and (found is None or found.name not in HAS_WORK):
+        step = _due(project, standing(project, user), is_over=True)
+    if step is None or (found is not None and found.name == WAITING):
+        return found or outlook(user, project, besides), step
+    return Outlook("step", step.title, step.text, ends=True), step
+
+
+def _due(project: Project, stands: StudyStanding, *, is_over: bool) -> Step | None:
+    named = (one for one in STEPS if one.name in project.study_steps and (is_over or not one.is_after_work))
+    # Who has left is asked nothing more.
+    return next((one for one in named if one.is_due(stands) and (one.name == FINISH or not stands.has_ended)), None)
 
 
 def set_step(project: Project, name: str, has: bool) -> None:

@@ -15,7 +15,17 @@ from collections.abc import Iterable
 from django.db import connection, transaction
 from django.db.models import Count
 
-from annotation.models import Annotation, Assignment, Decision, Item, ItemUnit, Membership, Project, Rater
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Decision,
+    Item,
+    ItemUnit,
+    Membership,
+    Participation,
+    Project,
+    Rater,
+)
 from annotation.projects import cases
 
 ITEMS_AT_ONCE = 500
@@ -33,6 +43,8 @@ AND NOT EXISTS (
     LEFT JOIN annotation_rater rater ON rater.project_id = member.project_id AND rater.user_id = member.user_id
     WHERE member.project_id = annotation_item.project_id AND member.role = 'annotator'
     AND member.is_active AND person.is_active AND NOT COALESCE(rater.is_excluded, FALSE)
+    AND NOT EXISTS (SELECT 1 FROM annotation_participation way
+        WHERE way.project_id = member.project_id AND way.user_id = member.user_id AND way.state <> 'active')
     AND NOT EXISTS (SELECT 1 FROM annotation_assignment own
         WHERE own.item_id = annotation_item.id AND own.rater_id = rater.id)
     AND NOT EXISTS (SELECT 1 FROM annotation_annotation said
@@ -85,7 +97,10 @@ def check_project(project_id: int) -> None:
     cases.lock(project_id)
     _check("project_id = %s AND state = 'stuck'", [project_id])
     active = {"role": Membership.Role.ANNOTATOR, "is_active": True, "user__is_active": True}
-    people = list(Membership.objects.filter(project=project_id, **active).values_list("user", flat=True))
+    left = Participation.objects.filter(project=project_id).exclude(state=Participation.State.ACTIVE).values("user")
+    members = Membership.objects.filter(project=project_id, **active).exclude(user__in=left)
+    members = members.exclude(user__in=Rater.objects.filter(project=project_id, is_excluded=True).values("user"))
+    people = list(members.values_list("user", flat=True))
     if not people:
         return _check("project_id = %s AND state = 'active'", [project_id])
     raters = Rater.objects.filter(project=project_id, user__in=people)

@@ -115,7 +115,7 @@ def draft_overview(context, project) -> Overview | None:
 @register.simple_tag(takes_context=True)
 def study_step(context, project) -> dict | None:
     """What an annotator is to go through next, in addition to work, as the project's overview shows it."""
-    step = steps.next_step(project, context["user"])
+    _, step = steps.outlook_of(project, context["user"])
     return step and {"step": step, "url": step.url(project)}
 
 

@@ -41,12 +41,14 @@ class NoReason(Exception):
     """A flag without a reason."""
 
 
-def take(project: Project, user, *, ahead: bool = False, after=None, shown_at=None) -> Assignment | None:
+def take(
+    project: Project, user, *, ahead: bool = False, after=None, shown_at=None, takes_new: bool = True
+) -> Assignment | None:
     """The next assignment for this person, leased to them, or None where there is nothing for them now.
 
     What they hold already comes first, an item they have seen before one they have not. `ahead` is for fetching while
     another item is on the screen: `after` is that item's assignment, which is not given again and was shown at
-    `shown_at`; the lease is short until the item is shown.
+    `shown_at`; the lease is short until the item is shown. Without `takes_new`, only what they hold is given.
     """
     for attempt in range(ATTEMPTS):
         try:
@@ -54,15 +56,19 @@ def take(project: Project, user, *, ahead: bool = False, after=None, shown_at=No
                 rater = _locked_rater(project, user)
                 if after is not None and shown_at is not None:
                     _note_shown(project, "uuid = %s AND rater_id = %s", [_uuid_value(after), rater.pk], shown_at)
-                assignment = _take(rater, project, ahead=ahead, after=after, check_leases=attempt == 0)
+                assignment = _take(
+                    rater, project, ahead=ahead, after=after, takes_new=takes_new, check_leases=attempt == 0
+                )
             break
         except IntegrityError:
             continue  # the same person took a row of the same item in another tab
     else:
         return None
-    if assignment is None and return_expired_leases(project):
+    if assignment is None and takes_new and return_expired_leases(project):
         with transaction.atomic():
-            return _take(_locked_rater(project, user), project, ahead=ahead, after=after, check_leases=False)
+            return _take(
+                _locked_rater(project, user), project, ahead=ahead, after=after, takes_new=True, check_leases=False
+            )
     return assignment
 
 
@@ -80,13 +86,17 @@ def _locked_rater(project: Project, user) -> Rater:
     raise Rater.DoesNotExist
 
 
-def _take(rater: Rater, project: Project, *, ahead: bool, after, check_leases: bool) -> Assignment | None:
+def _take(
+    rater: Rater, project: Project, *, ahead: bool, after, takes_new: bool, check_leases: bool
+) -> Assignment | None:
     if project.state != Project.State.OPEN:
         return None
     if check_leases and _is_expiry_check_due(project):
         return_expired_leases(project)
     now = timezone.now()
-    assignment = _held(rater, now, ahead=ahead, after=after) or _free(rater, project)
+    assignment = _held(rater, now, ahead=ahead, after=after)
+    if assignment is None and takes_new:
+        assignment = _free(rater, project)
     if assignment is not None:
         assignment.rater, assignment.project = rater, project
         _lease(assignment, project, now, ahead=ahead)

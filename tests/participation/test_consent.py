@@ -63,7 +63,7 @@ def test_a_new_version_is_asked_for_and_an_old_page_is_not_taken_for_it():
     assert browser.get(f"/projects/{slug}/work/").status_code == 200
     consent.publish(project, project.created_by, "", consent.KEEP)
     project.refresh_from_db()
-    assert project.study_steps == []
+    assert project.study_steps == ["finish"]
 
 
 def test_who_declines_frees_the_place():
@@ -72,8 +72,8 @@ def test_who_declines_frees_the_place():
     browser.post(f"/projects/{slug}/taking-part/consent/", {"consent": "no"})
     link.refresh_from_db()
     assert link.places_used == 0 and Participation.objects.get().state == "returned"
-    assert "no longer take part" in browser.get(f"/projects/{slug}/taking-part/").content.decode()
-    assert browser.get(f"/join/{link.token}/").url == f"/projects/{slug}/taking-part/"
+    end = browser.get(f"/join/{link.token}/").url
+    assert end == f"/projects/{slug}/taking-part/finish/" and browser.get(end).status_code == 200
 
 
 def labelled(promise: str):
@@ -131,15 +131,17 @@ def test_withdrawn_answers_leave_figures_and_files_where_that_was_promised():
 
 
 def test_a_project_without_steps_is_asked_nothing():
-    link = make_link()
-    browser, _ = joined(link)
-    address = f"/api/v1/projects/{link.project.slug}/work/next"
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 3)
+    person = factories.make_user("ada")
+    project = factories.make_project(dataset, annotators=[person])
+    browser, address = client_of(person), f"/api/v1/projects/{project.slug}/work/next"
     browser.get(address)
     with CaptureQueriesContext(connection) as captured:
         browser.get(address)
-    assert not [one for one in captured if "consent" in one["sql"]]
-    consent.publish(link.project, link.created_by, "Text.", consent.KEEP)
-    consent.give(link.project, Participation.objects.get().user, 1)
+    assert not [one for one in captured if "consent" in one["sql"] or "participation" in one["sql"]]
+    consent.publish(project, project.created_by, "Text.", consent.KEEP)
+    consent.give(project, person, 1)
     with CaptureQueriesContext(connection) as more:
         browser.get(address)
     assert len(more) == len(captured) + 1

@@ -44,6 +44,7 @@ PLACES = (
     ("api/v1/claim-collections/", "uuid:uuid", lambda world: world.collection.uuid),
     ("projects/<slug:slug>/study-links/", "uuid:uuid", lambda world: world.study_link.uuid),
     ("api/v1/projects/<slug:slug>/study-links/", "uuid:uuid", lambda world: world.study_link.uuid),
+    ("projects/<slug:slug>/study-links/", "uuid:person", lambda world: world.study_link.uuid),
     ("join/", "str:token", lambda world: world.study_link.token),
     ("", "uuid:uuid", lambda world: world.job.uuid),
     ("studies/", "slug:slug", lambda world: world.dataset.slug),

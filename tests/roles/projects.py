@@ -65,6 +65,23 @@ PROJECTS = {
         (302, 405, 405, 405, 405, 405, 405),
         (302, 404, 404, 403, 403, 404, 403),
     ),
+    "projects/<slug:slug>/study-links/<uuid:uuid>/play/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/study-links/<uuid:uuid>/participants.csv": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/study-links/<uuid:uuid>/people/<uuid:person>/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 404, 404, 404),
+    ),
+    # The world's annotator came by no link.
+    "projects/<slug:slug>/taking-part/finish/": (
+        (302, 404, 404, 404, 404, 404, 404),
+        (302, 404, 404, 404, 404, 404, 404),
+    ),
     "projects/<slug:slug>/consent/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),

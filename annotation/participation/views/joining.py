@@ -3,19 +3,21 @@
 from allauth.core.internal.ratelimit import consume
 from allauth.usersessions.models import UserSession
 from django.conf import settings
-from django.contrib.auth import login
+from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import ANNOTATOR, project_for
+from annotation.access import ANNOTATOR, RESEARCHER, project_for
 from annotation.addresses import absolute
 from annotation.models import Participation, StudyLink, User
-from annotation.participation import joining, links
+from annotation.participation import joining, leaving, links, panels
 from annotation.participation.forms import ReturnForm
+from annotation.participation.views.links import link_for
 
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
 
@@ -35,6 +37,8 @@ def study(request, token):
             return render(request, "429.html", status=429)
         raise Http404("No such study")
     user = request.user
+    if link.panel:
+        return _from_panel(request, link)
     found = joining.participation_of(user, link.project) if user.is_authenticated else None
     if found is not None:
         return _lead_on(found)
@@ -46,15 +50,42 @@ def study(request, token):
             sign_in(request, made.user)
             return _code_page(request, made, code)
     except joining.CannotJoin as error:
-        return render(request, "annotation/participation/study.html", {"link": link, "problem": error}, status=410)
+        return _study_page(request, link, str(error), 410)
     problem = links.obstacle(link)
-    context = {"link": link, "problem": problem}
-    return render(request, "annotation/participation/study.html", context, status=410 if problem else 200)
+    return _study_page(request, link, problem, 410 if problem else 200)
+
+
+def _from_panel(request, link: StudyLink):
+    """The panel says who it is, whatever account is signed in with this browser."""
+    try:
+        ids = panels.ids_in(link, request.GET)
+    except panels.PanelError as error:
+        return _study_page(request, link, str(error), 403)
+    found = joining.participation_by(link.project, ids)
+    if found is not None and request.user == found.user:
+        return _lead_on(found)
+    if request.method == "POST":
+        try:
+            found, _ = joining.join_as_new(link, ids)
+        except joining.CannotJoin as error:
+            return _study_page(request, link, str(error), 410)
+        sign_in(request, found.user)
+        return _lead_on(found)
+    problem = "" if found is not None else links.obstacle(link)
+    return _study_page(request, link, problem, 410 if problem else 200, found)
+
+
+def _study_page(request, link: StudyLink, problem: str, status: int, found: Participation | None = None):
+    context = {"link": link, "problem": problem, "found": found}
+    return render(request, "annotation/participation/study.html", context, status=status)
 
 
 def _lead_on(participation: Participation):
-    is_active = participation.state == Participation.State.ACTIVE
-    return redirect("project_detail" if is_active else "taking_part", participation.project.slug)
+    """To their next step, or to how it ended."""
+    has_withdrawn = participation.state == Participation.State.WITHDRAWN
+    has_ended = participation.state != Participation.State.ACTIVE
+    page = "taking_part" if has_withdrawn else "finish_study" if has_ended else "project_detail"
+    return redirect(page, participation.project.slug)
 
 
 def _code_page(request, participation: Participation, code: str):
@@ -79,6 +110,38 @@ def new_return_code(request, slug):
     return _code_page(request, found, code)
 
 
+PLAYER = "player"  # in the session of a test participant: who plays, with what ends their sessions
+
+
+@login_required
+@require_POST
+def play(request, slug, uuid):
+    """Walk through the study as a test participant, signed in with this browser until the researcher ends it."""
+    link = link_for(project_for(request.user, slug, RESEARCHER), uuid)
+    player = [request.user.pk, request.user.get_session_auth_hash()]
+    made = joining.join_to_play(link)
+    sign_in(request, made.user)
+    request.session[PLAYER] = player
+    return redirect("project_detail", slug)
+
+
+@login_required
+@require_POST
+def end_play(request):
+    """Back to the account of the researcher, where it is still theirs to use."""
+    pk, digest = request.session.get(PLAYER) or (None, "")
+    found = Participation.objects.filter(user=request.user, is_test=True).select_related("project", "link").first()
+    if pk is None or found is None:
+        raise Http404("You play no participant")
+    leaving.end(found, Participation.State.RETURNED)
+    player = User.objects.filter(pk=pk, is_active=True).first()
+    if player is None or not constant_time_compare(player.get_session_auth_hash(), digest):
+        logout(request)
+        return redirect("account_login")
+    sign_in(request, player)
+    return redirect("study_link", found.project.slug, found.link.uuid)
+
+
 @sensitive_post_parameters("code")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_return(request):
@@ -100,5 +163,7 @@ def study_return(request):
 urlpatterns = [
     path("return/", study_return, name="return_to_study"),
     path("join/<str:token>/", study, name="join_study"),
+    path("projects/<slug:slug>/study-links/<uuid:uuid>/play/", play, name="play_participant"),
+    path("play/end/", end_play, name="end_play"),
     path("projects/<slug:slug>/return-code/", new_return_code, name="new_return_code"),
 ]

@@ -1,19 +1,24 @@
 """Pages on which researchers make and follow study links."""
 
+import csv
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, project_for
 from annotation.addresses import absolute
 from annotation.editing import last_change, locked
-from annotation.models import Project, SettingsChange, StudyLink
-from annotation.participation import links
-from annotation.participation.forms import StudyLinkForm
+from annotation.formats.files.spreadsheets import needs_escape
+from annotation.models import Annotation, Participation, Project, SettingsChange, StudyLink
+from annotation.participation import leaving, links, panels
+from annotation.participation.forms import OutcomeForm, StudyLinkForm
 
 PER_PAGE = 40
 ACTIONS = {"close": links.close_link, "reopen": links.reopen_link}
@@ -44,6 +49,13 @@ def link_for(project: Project, uuid) -> StudyLink:
     return link
 
 
+def people_of(link: StudyLink) -> QuerySet[Participation]:
+    """Those who came by the link, with the number of items that they answered."""
+    own = Annotation.objects.filter(rater__user=OuterRef("user"), rater__project=link.project)
+    answered = Subquery(own.order_by().values("rater").annotate(n=Count("pk")).values("n"))
+    return link.participations.select_related("user").annotate(answered=Coalesce(answered, 0))
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_link(request, slug, uuid):
@@ -64,12 +76,15 @@ def study_link(request, slug, uuid):
     if form.has_conflict:
         form.last_change = last_change(project, SettingsChange.What.STUDY_LINK, link.title)
         link.refresh_from_db()
-    people = link.participations.select_related("user").order_by("-pk")
+    leaving.end_timed_out(link)
+    people = people_of(link).order_by("-pk")
     context = {
         "project": project,
         "link": link,
         "form": form,
-        "address": address_of(request, link),
+        "address": address_of(request, link) + (f"?{panels.query_of(link)}" if link.panel else ""),
+        "panel": panels.PANELS.get(link.panel),
+        "outcomes": panels.OUTCOMES.items(),
         "state": links.state_of(link),
         "obstacle": links.obstacle(link),
         "page": Paginator(people, PER_PAGE).get_page(request.GET.get("page")),
@@ -88,8 +103,51 @@ def study_link_state(request, slug, uuid):
     return redirect("study_link", slug, uuid)
 
 
+@login_required
+@require_POST
+def participant_outcome(request, slug, uuid, person):
+    """How a participation ended, where the panel knows and Assay does not."""
+    link = link_for(project_for(request.user, slug, RESEARCHER), uuid)
+    found = get_object_or_404(link.participations.select_related("user"), uuid=person)
+    form = OutcomeForm(request.POST)
+    if not form.is_valid():
+        return HttpResponse("There is no such outcome", status=400, content_type="text/plain")
+    if leaving.end(found, form.cleaned_data["outcome"]):
+        messages.success(request, f"{found.user}: {found.get_state_display().lower()}")
+    else:
+        messages.info(request, f"{found.user} had ended already: {found.get_state_display().lower()}")
+    return redirect("study_link", slug, uuid)
+
+
+def as_cell(text: str) -> str:
+    """No spreadsheet runs it."""
+    return f"'{text}" if needs_escape(text) else text
+
+
+@login_required
+@require_safe
+def participants_csv(request, slug, uuid):
+    """Who came by the link and how it ended, by the ids of the panel, which pays by them."""
+    link = link_for(project_for(request.user, slug, RESEARCHER), uuid)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-participants.csv"'
+    writer = csv.writer(response)
+    writer.writerow(["participant", "study", "session", "outcome", "joined_at", "ended_at", "items"])
+    for one in people_of(link).filter(is_test=False).order_by("pk"):
+        ids = (one.panel_participant, one.panel_study, one.panel_session)
+        ended = one.ended_at.isoformat() if one.ended_at else ""
+        writer.writerow([*map(as_cell, ids), one.state, one.joined_at.isoformat(), ended, one.answered])
+    return response
+
+
 urlpatterns = [
     path("projects/<slug:slug>/study-links/", study_links, name="study_links"),
     path("projects/<slug:slug>/study-links/<uuid:uuid>/", study_link, name="study_link"),
+    path("projects/<slug:slug>/study-links/<uuid:uuid>/participants.csv", participants_csv, name="participants_csv"),
+    path(
+        "projects/<slug:slug>/study-links/<uuid:uuid>/people/<uuid:person>/",
+        participant_outcome,
+        name="participant_outcome",
+    ),
     path("projects/<slug:slug>/study-links/<uuid:uuid>/state/", study_link_state, name="study_link_state"),
 ]

@@ -13,7 +13,7 @@ from annotation import incoming
 from annotation.access import ANNOTATOR
 from annotation.markdown import render as render_markdown
 from annotation.models import ConsentForm, ConsentWithdrawal, Membership, Participation, Project
-from annotation.participation import consent, joining, leaving
+from annotation.participation import consent, joining, leaving, panels, steps
 from annotation.participation.queries import newest_consent_form
 from annotation.projects import managing
 from annotation.projects.raters import rater_of
@@ -35,13 +35,13 @@ def taking_part(request, slug):
     """What the person consented to, how it ended, and the ways back and out."""
     project = own_project(request, slug)
     rater = rater_of(project, request.user)
-    given = rater.consents.select_related("form").order_by("-form__version").first()
+    newest = rater.consents.select_related("form").order_by("-form__version").first()
     promise = consent.promise_to(rater)
     context = {
         "project": project,
         "participation": joining.participation_of(request.user, project),
-        "consent": given,
-        "html": mark_safe(render_markdown(given.form.markdown)) if given else "",  # sanitised there
+        "consent": newest,
+        "html": mark_safe(render_markdown(newest.form.markdown)) if newest else "",  # sanitised there
         "withdrawal": ConsentWithdrawal.objects.filter(rater=rater).select_related("by").first(),
         "promise": ConsentForm.OnWithdrawal(promise).label,
     }
@@ -83,6 +83,29 @@ def _decline(project: Project, user) -> None:
 
 
 @login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def finish_study(request, slug):
+    """Finishes, or stops before the end, and shows what the person takes back to their panel."""
+    project = own_project(request, slug)
+    participation = joining.participation_of(request.user, project)
+    if participation is None:
+        raise Http404("You came to this project by no study link")
+    is_active = participation.state == Participation.State.ACTIVE
+    step = steps.outlook_of(project, request.user)[1] if is_active else None
+    if request.method == "POST" and request.POST.get("do") == "return":
+        leaving.end(participation, Participation.State.RETURNED)
+        return redirect("finish_study", slug)
+    if request.method == "POST" and step is not None:
+        if step.name != steps.FINISH:
+            return redirect(step.url(project))
+        leaving.end(participation, Participation.State.COMPLETE)
+        return redirect("finish_study", slug)
+    code, url = panels.ending_of(participation)
+    context = {"project": project, "participation": participation, "is_active": is_active, "step": step}
+    return render(request, "annotation/participation/finish.html", context | {"code": code, "url": url})
+
+
+@login_required
 @require_POST
 def withdraw_consent(request, slug):
     project = own_project(request, slug)
@@ -94,5 +117,6 @@ def withdraw_consent(request, slug):
 urlpatterns = [
     path("projects/<slug:slug>/taking-part/", taking_part, name="taking_part"),
     path("projects/<slug:slug>/taking-part/consent/", give_consent, name="give_consent"),
+    path("projects/<slug:slug>/taking-part/finish/", finish_study, name="finish_study"),
     path("projects/<slug:slug>/taking-part/withdraw/", withdraw_consent, name="withdraw_consent"),
 ]

@@ -31,19 +31,15 @@ def offer(
     """What the browser is given next: an item with its payload, or the reason why there is none. `besides` is the
     assignment that is on the screen."""
     if assignment is None:
-        step = steps.last_step(project, rater.user)
-        found = outlook_of(step) if step else outlook.outlook(rater.user, project, besides)
+        found, step = steps.outlook_of(project, rater.user, besides)
         return nothing(found, work.progress(project, rater), project, step)
     return {"state": "item", **item_parts(assignment, rater, guideline_version)}
 
 
 def take(project: Project, user: User, **options) -> Assignment | None:
     """The next assignment of a person whom nothing is asked before it."""
-    return None if steps.next_step(project, user) else assigning.take(project, user, **options)
-
-
-def outlook_of(step: steps.Step) -> outlook.Outlook:
-    return outlook.Outlook("step", step.title, step.text, ends=True)
+    step, takes_new = steps.way(project, user)
+    return None if step else assigning.take(project, user, takes_new=takes_new, **options)
 
 
 def suggested(page: pages.LabellingPage, assignment: Assignment, answers: list[dict]) -> list[dict]:
@@ -159,10 +155,10 @@ def _acknowledged(project: Project, version: int | None) -> dict | None:
 @require_safe
 def work_page(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
-    step = steps.next_step(project, request.user)
+    step, takes_new = steps.way(project, request.user)
     if step is not None and not step.is_after_work:
         return redirect(step.url(project))
-    assignment = assigning.take(project, request.user)
+    assignment = None if step else assigning.take(project, request.user, takes_new=takes_new)
     rater = assignment.rater if assignment else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
     first = offer(project, rater, assignment, standing.acknowledged)
