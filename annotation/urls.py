@@ -16,7 +16,7 @@ from annotation.machines import views as machines
 from annotation.machines.kinds import run_kinds
 from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
-from annotation.participation.views import consent, joining, taking_part
+from annotation.participation.views import consent, joining, questionnaires, taking_part
 from annotation.participation.views import links as study_links
 from annotation.projects.views import projects, starting
 from annotation.webhooks import views as webhooks
@@ -30,6 +30,7 @@ urlpatterns = [
     *joining.urlpatterns,
     *consent.urlpatterns,
     *taking_part.urlpatterns,
+    *questionnaires.urlpatterns,
     *options.urlpatterns,
     *label_sets.urlpatterns,
     *items.urlpatterns,

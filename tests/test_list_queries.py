@@ -37,6 +37,7 @@ PAGES = (
     "/projects/ports/items/{item}/",
     "/projects/ports/members/",
     "/projects/ports/consent/",
+    "/projects/ports/questionnaires/",
     "/projects/ports/study-links/",
     "/projects/ports/study-links/{link}/",
     "/api/v1/projects/ports/study-links/",

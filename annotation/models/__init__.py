@@ -39,7 +39,15 @@ from .judgements import (
     opened_at,
     set_name,
 )
-from .participation import Consent, ConsentForm, ConsentWithdrawal, Participation, StudyLink
+from .participation import (
+    Consent,
+    ConsentForm,
+    ConsentWithdrawal,
+    Participation,
+    Questionnaire,
+    QuestionnaireAnswer,
+    StudyLink,
+)
 from .people import GroupGrant, Invitation, SiteAddress, User
 from .projects import (
     Guideline,
@@ -109,6 +117,8 @@ __all__ = [
     "PromptVersion",
     "QueryRanking",
     "Question",
+    "Questionnaire",
+    "QuestionnaireAnswer",
     "RankedPassage",
     "Rater",
     "Response",

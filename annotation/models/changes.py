@@ -17,6 +17,7 @@ class SettingsChange(models.Model):
         CARD = "card", "Data set card"
         PROMPT = "prompt"
         CONSENT = "consent"
+        PERSON = "person", "Questionnaire"
         STUDY_LINK = "study-link", "Study link"
         HELD_OUT = "held-out", "Held-out part"
         DATASET = "dataset", "Data set"

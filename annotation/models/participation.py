@@ -142,3 +142,44 @@ class ConsentWithdrawal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rater}, {self.on_withdrawal}"
+
+
+class Questionnaire(models.Model):
+    """A version of the questions that people answer about themselves. The newest one of each moment is asked."""
+
+    class Moment(models.TextChoices):
+        SCREENING = "screening", "Before the first item"
+        CLOSING = "closing", "After the last item"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="questionnaires")
+    moment = models.CharField(max_length=10, choices=Moment.choices)
+    version = models.PositiveIntegerField()  # 1, 2, ... of the moment
+    label_set = models.CharField(max_length=80, blank=True)  # TaskType.identifier; empty: nobody is asked any more
+    screens_out = models.JSONField(default=dict, blank=True)  # {question: labels of which one ends the participation}
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "moment", "version"], name="questionnaire_version_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project}, {self.moment} {self.version}"
+
+
+class QuestionnaireAnswer(models.Model):
+    """What a person answered, once per moment."""
+
+    questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT, related_name="answers")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="questionnaire_answers")
+    moment = models.CharField(max_length=10, choices=Questionnaire.Moment.choices)  # the questionnaire's
+    answers = models.JSONField(default=dict)  # {question: answer, written as `Dimension.answer_of` does}
+    is_screened_out = models.BooleanField(default=False)
+    answered_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rater", "moment"], name="questionnaire_answered_once")]
+
+    def __str__(self) -> str:
+        return f"{self.rater}, {self.moment}"

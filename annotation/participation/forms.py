@@ -1,13 +1,19 @@
 """Forms of study links."""
 
+import math
+
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
 
 from annotation import incoming
 from annotation.editing import SharedForm
-from annotation.models import ConsentForm, StudyLink
+from annotation.models import ConsentForm, Questionnaire, StudyLink, User
 from annotation.participation import links, panels
 from annotation.participation.panels import check_ending
+from annotation.participation.questionnaires import WORDS, screening_questions
+from annotation.projects.label_sets import newest_for
+from annotation.task_types import Dimension, TaskType, task_type
+from annotation.task_types.base import TEXT_CHARS, number_text
 
 PARAMETERS = {"participant": "Parameter of the participant", "study": "Of the study", "session": "Of the session"}
 
@@ -124,3 +130,117 @@ class ReturnForm(forms.Form):
         help_text="Four groups of four letters and digits, which you were shown when you joined.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
+
+
+class QuestionnaireForm(forms.Form):
+    label_set = forms.ChoiceField(
+        required=False, help_text="Its questions are asked about the person, without highlights."
+    )
+    screens_out = forms.MultipleChoiceField(
+        required=False,
+        label="Answers that screen out",
+        help_text="One of them ends the study for the person, and frees the place.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, *args, user: User, moment: str, current: Questionnaire | None, **kwargs):
+        self.current = current
+        if current is not None:
+            chosen = [f"{slug} {value}" for slug, values in current.screens_out.items() for value in values]
+            kwargs["initial"] = {"label_set": current.label_set, "screens_out": chosen}
+        super().__init__(*args, **kwargs)
+        own = {row.identifier: str(row) for row in newest_for(user).order_by("title", "pk")}
+        if current is not None:
+            own.setdefault(current.label_set, task_type(current.label_set).title)
+        self.fields["label_set"].choices = [("", "Nothing is asked"), *own.items()]
+        if current is None or moment != Questionnaire.Moment.SCREENING:
+            del self.fields["screens_out"]
+            return
+        self.fields["screens_out"].choices = [
+            (f"{one.slug} {label.value}", f"{one.title}: {label.title}")
+            for one in screening_questions(task_type(current.label_set))
+            for label in one.shown_labels
+        ]
+
+    @property
+    def rule(self) -> dict[str, list[str]]:
+        """The labels that screen out by question; none for another label set than the form was made for."""
+        found: dict[str, list[str]] = {}
+        if self.current is not None and self.cleaned_data["label_set"] == self.current.label_set:
+            for one in self.cleaned_data.get("screens_out", ()):
+                question, _, value = one.partition(" ")
+                found.setdefault(question, []).append(value)
+        return found
+
+
+class AnswersForm(forms.Form):
+    """The questions of a label set, about the person. `answers` are as they are stored."""
+
+    def __init__(self, *args, kind: TaskType, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+        for one in kind.asked_dimensions:
+            self.fields[f"q-{one.slug}"] = self._field(one)
+        if kind.free_text is not None:
+            self.fields[WORDS] = forms.CharField(
+                required=kind.free_text.required,
+                max_length=TEXT_CHARS,
+                label=kind.free_text.title,
+                help_text=kind.free_text.hint,
+                widget=forms.Textarea(attrs={"rows": 3}),
+            )
+
+    def _field(self, one: Dimension) -> forms.Field:
+        is_required = one.asked_when is None and not one.is_optional
+        about = {"label": one.title, "required": is_required, "help_text": self._help(one)}
+        if one.takes_text:
+            return forms.CharField(max_length=TEXT_CHARS, widget=forms.Textarea(attrs={"rows": 3}), **about)
+        if one.takes_number:
+            return forms.CharField(max_length=40, widget=forms.TextInput(attrs={"inputmode": "decimal"}), **about)
+        choices = [
+            (label.value, f"{label.title} ({label.hint})" if label.hint else label.title) for label in one.shown_labels
+        ]
+        if one.takes_several:
+            about["required"] = False
+            return forms.MultipleChoiceField(choices=choices, widget=forms.CheckboxSelectMultiple, **about)
+        return forms.ChoiceField(choices=choices, widget=forms.RadioSelect, **about)
+
+    def _help(self, one: Dimension) -> str:
+        parts = [one.question]
+        if one.asked_when is not None:
+            before = self.kind.dimension(one.asked_when.dimension)
+            labels = " or ".join(before.label(value).title for value in one.asked_when.labels)
+            parts.append(f"Only if {before.title} is {labels}.")
+        if one.takes_number:
+            parts.append(f"{str(one.number).capitalize()}{f' ({one.number.unit})' if one.number.unit else ''}.")
+        return " ".join(filter(None, parts))
+
+    def clean(self):
+        cleaned = super().clean()
+        self.answers: dict[str, str] = {}
+        for one in self.kind.asked_dimensions:
+            name = f"q-{one.slug}"
+            if name not in cleaned or not self.kind.is_asked(one, self.answers):
+                continue
+            answer = self._answer(one, cleaned[name])
+            if answer and not one.takes(answer):
+                self.add_error(name, f"Enter {one.known_answers}")
+            elif answer:
+                self.answers[one.slug] = answer
+            elif not one.is_optional:
+                self.add_error(name, "Answer this question, too")
+        if cleaned.get(WORDS):
+            self.answers[WORDS] = cleaned[WORDS]
+        return cleaned
+
+    @staticmethod
+    def _answer(one: Dimension, entered: str | list[str]) -> str:
+        if one.takes_several:
+            return one.answer_of(entered)
+        if one.takes_number:
+            try:
+                number = float(entered) if entered.strip() else None
+            except ValueError:
+                return entered
+            return "" if number is None else number_text(number) if math.isfinite(number) else entered
+        return entered.replace("\r\n", "\n").strip() if one.takes_text else entered

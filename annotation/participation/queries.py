@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Subquery
 
-from annotation.models import Annotation, Assignment, Consent, ConsentForm, Participation, Project, Rater, User
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Consent,
+    ConsentForm,
+    Participation,
+    Project,
+    Questionnaire,
+    QuestionnaireAnswer,
+    Rater,
+    User,
+)
 
 
 def newest_consent_form(project: Project) -> ConsentForm | None:
@@ -21,6 +32,8 @@ class StudyStanding:
     `answered` and `held` are items, counted where the person may have only so many (`most_items`)."""
 
     has_consented: bool = False
+    has_screened: bool = False
+    has_closed: bool = False
     state: str = ""
     most_items: int | None = None
     answered: int = 0
@@ -40,18 +53,21 @@ def standing(project: Project, user: User) -> StudyStanding:
     """One statement, and one more for a person who may have only so many items."""
     newest = ConsentForm.objects.filter(project=project).order_by("-version").values("pk")[:1]
     consents = Consent.objects.filter(rater=OuterRef("pk"), form=Subquery(newest))
+    answers = QuestionnaireAnswer.objects.filter(rater=OuterRef("pk"))
     participation = Participation.objects.filter(project=project, user=user)
     rows = Rater.objects.filter(project=project, user=user).annotate(
         has_consented=Exists(consents),
+        has_screened=Exists(answers.filter(moment=Questionnaire.Moment.SCREENING)),
+        has_closed=Exists(answers.filter(moment=Questionnaire.Moment.CLOSING)),
         state=Subquery(participation.values("state")[:1]),
         most_items=Subquery(participation.values("link__most_items")[:1]),
     )
-    found = rows.values_list("pk", "has_consented", "state", "most_items").first()
+    found = rows.values_list("pk", "has_consented", "has_screened", "has_closed", "state", "most_items").first()
     if found is None:
         return StudyStanding()
-    rater, has_consented, state, most_items = found
+    rater, *steps, state, most_items = found
     answered = held = 0
     if most_items is not None:
         answered = Annotation.objects.filter(rater=rater).count()
         held = Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED).count()
-    return StudyStanding(has_consented, state or "", most_items, answered, held)
+    return StudyStanding(*steps, state or "", most_items, answered, held)

@@ -17,7 +17,7 @@ from annotation.models import Project, User
 from annotation.participation.queries import StudyStanding, standing
 from annotation.projects.queries.outlook import Outlook, outlook
 
-CONSENT, FINISH = "consent", "finish"
+CONSENT, SCREENING, CLOSING, FINISH = "consent", "screening", "closing", "finish"
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class Step:
     page: str
     is_due: Callable[[StudyStanding], bool]
     is_after_work: bool = False
+    more: tuple[str, ...] = ()  # of the URL
 
     def url(self, project: Project) -> str:
-        return reverse(self.page, args=[project.slug])
+        return reverse(self.page, args=[project.slug, *self.more])
 
 
 STEPS = (
@@ -45,6 +46,25 @@ STEPS = (
         "Read and decide",
         "give_consent",
         lambda standing: not standing.has_consented,
+    ),
+    Step(
+        SCREENING,
+        "First, some questions about you",
+        "They show whether the study is for you.",
+        "Answer the questions",
+        "answer_questionnaire",
+        lambda standing: not standing.has_screened,
+        more=(SCREENING,),
+    ),
+    Step(
+        CLOSING,
+        "Last, some questions about you",
+        "There are no more items for you.",
+        "Answer the questions",
+        "answer_questionnaire",
+        lambda standing: not standing.has_closed,
+        is_after_work=True,
+        more=(CLOSING,),
     ),
     Step(
         FINISH,

@@ -58,6 +58,7 @@ SECTIONS = {
         ProjectPage("project_members", "Members", RESEARCHERS),
         ProjectPage("study_links", "Study links", RESEARCHERS),
         ProjectPage("study_consent", "Consent", RESEARCHERS),
+        ProjectPage("study_questionnaires", "Questionnaires", RESEARCHERS),
         ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
     ),
     "Machines": (

@@ -45,6 +45,7 @@ PLACES = (
     ("projects/<slug:slug>/study-links/", "uuid:uuid", lambda world: world.study_link.uuid),
     ("api/v1/projects/<slug:slug>/study-links/", "uuid:uuid", lambda world: world.study_link.uuid),
     ("projects/<slug:slug>/study-links/", "uuid:person", lambda world: world.study_link.uuid),
+    ("", "slug:moment", lambda world: "screening"),
     ("join/", "str:token", lambda world: world.study_link.token),
     ("", "uuid:uuid", lambda world: world.job.uuid),
     ("studies/", "slug:slug", lambda world: world.dataset.slug),

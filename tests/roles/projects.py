@@ -82,6 +82,23 @@ PROJECTS = {
         (302, 404, 404, 404, 404, 404, 404),
         (302, 404, 404, 404, 404, 404, 404),
     ),
+    "projects/<slug:slug>/questionnaires/": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    "projects/<slug:slug>/questionnaires/<slug:moment>/": (
+        (302, 405, 405, 405, 405, 405, 405),
+        (302, 404, 403, 403, 302, 404, 302),
+    ),
+    "projects/<slug:slug>/questionnaires/<slug:moment>/answers.csv": (
+        (302, 404, 403, 403, 200, 404, 200),
+        (302, 405, 405, 405, 405, 405, 405),
+    ),
+    # The world's project asks nothing about people.
+    "projects/<slug:slug>/taking-part/<slug:moment>/": (
+        (302, 404, 302, 404, 404, 404, 404),
+        (302, 404, 302, 404, 404, 404, 404),
+    ),
     "projects/<slug:slug>/consent/": (
         (302, 404, 403, 403, 200, 404, 200),
         (302, 404, 403, 403, 200, 404, 200),
