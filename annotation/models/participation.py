@@ -155,7 +155,7 @@ class Questionnaire(models.Model):
     moment = models.CharField(max_length=10, choices=Moment.choices)
     version = models.PositiveIntegerField()  # 1, 2, ... of the moment
     label_set = models.CharField(max_length=80, blank=True)  # TaskType.identifier; empty: nobody is asked any more
-    screens_out = models.JSONField(default=dict, blank=True)  # {question: labels of which one ends the participation}
+    screens_out = models.JSONField(default=dict, blank=True)  # {question: labels; one of them ends the participation}
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
