@@ -18,9 +18,11 @@ FORMATS = ("text", "json")
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 # Invitations, and allauth's links to a new password; as a path, and as the `next` of another address. What a sign-in
-# provider sends along.
+# provider sends along. Study links with a panel's ids, and return codes.
 SECRETS = re.compile(
-    r"(invitations(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}|(login/callback/\?)[^\s\"']+", re.IGNORECASE
+    r"((?:invitations|join)(?:/|%2F)|reset(?:/|%2F)key(?:/|%2F)[0-9a-z]+-)[\w-]{8,}(?:(?:/|%2F)(?:\?|%3F)[^\s\"']+)?"
+    r"|((?:login/callback|/return)/\?)[^\s\"']+",
+    re.IGNORECASE,
 )
 
 

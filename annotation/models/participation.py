@@ -58,10 +58,10 @@ class Participation(models.Model):
     class State(models.TextChoices):
         ACTIVE = "active"
         COMPLETE = "complete"
-        SCREENED_OUT = "screened-out"
+        SCREENED_OUT = "screened-out", "Screened out"
         FAILED = "failed", "Failed checks"
         RETURNED = "returned"
-        TIMED_OUT = "timed-out"
+        TIMED_OUT = "timed-out", "Timed out"
         WITHDRAWN = "withdrawn", "Withdrew consent"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="participations")

@@ -15,7 +15,7 @@ from annotation.projects.label_sets import newest_for
 from annotation.task_types import Dimension, TaskType, task_type
 from annotation.task_types.base import TEXT_CHARS, number_text
 
-PARAMETERS = {"participant": "Parameter of the participant", "study": "Of the study", "session": "Of the session"}
+PARAMETERS = {"participant": "Participant", "study": "Study", "session": "Session"}
 
 
 class StudyLinkForm(SharedForm, forms.Form):
@@ -66,7 +66,7 @@ class StudyLinkForm(SharedForm, forms.Form):
         super().__init__(*args, **kwargs)
         for kind, title in PARAMETERS.items():
             self.fields[f"parameter_{kind}"] = forms.RegexField(
-                r"^[\w.-]{1,60}$", required=False, label=title, help_text="For another panel only."
+                r"^[\w.-]{1,60}$", required=False, label=f"Name of the parameter: {title.lower()}"
             )
         for state, title in panels.OUTCOMES.items():
             self.fields[f"ending_{state}"] = forms.CharField(
@@ -76,12 +76,20 @@ class StudyLinkForm(SharedForm, forms.Form):
             self.fields["drop_key"] = forms.BooleanField(required=False, label="Remove the signing key")
 
     @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        of_panel = ["panel", *(f"parameter_{kind}" for kind in PARAMETERS), "signing_key", "drop_key"]
-        endings = [f"ending_{state}" for state in panels.OUTCOMES]
-        first = [name for name in self.fields if name not in (*of_panel, *endings)]
-        titled = (("Link", first), ("Panel", of_panel), ("What participants take back to the panel", endings))
-        return [(title, [self[name] for name in names if name in self.fields]) for title, names in titled]
+    def of_link(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("title", "places", "last_day", "group", "most_items", "minutes")]
+
+    @property
+    def of_panel(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("panel", "signing_key", "drop_key") if name in self.fields]
+
+    @property
+    def parameters(self) -> list[forms.BoundField]:
+        return [self[f"parameter_{kind}"] for kind in PARAMETERS]
+
+    @property
+    def endings(self) -> list[forms.BoundField]:
+        return [self[f"ending_{state}"] for state in panels.OUTCOMES]
 
     def clean(self):
         cleaned = super().clean()
@@ -190,9 +198,21 @@ class AnswersForm(forms.Form):
                 widget=forms.Textarea(attrs={"rows": 3}),
             )
 
+    def full_clean(self) -> None:
+        """A question with a condition is shown as one that needs an answer; whether it does is known in `clean`."""
+        conditional = [self.fields[f"q-{one.slug}"] for one in self.kind.asked_dimensions if self._is_conditional(one)]
+        for field in conditional:
+            field.required = False
+        super().full_clean()
+        for field in conditional:
+            field.required = True
+
+    @staticmethod
+    def _is_conditional(one: Dimension) -> bool:
+        return one.asked_when is not None and not one.is_optional and not one.takes_several
+
     def _field(self, one: Dimension) -> forms.Field:
-        is_required = one.asked_when is None and not one.is_optional
-        about = {"label": one.title, "required": is_required, "help_text": self._help(one)}
+        about = {"label": one.title, "required": not one.is_optional, "help_text": self._help(one)}
         if one.takes_text:
             return forms.CharField(max_length=TEXT_CHARS, widget=forms.Textarea(attrs={"rows": 3}), **about)
         if one.takes_number:

@@ -58,9 +58,16 @@ HELP = {
     "site_address": "share",
     "site_health": "tutorials/operator#look-at-its-health",
     "site_invitations": "share",
-    "join_study": "running-a-study",
-    "return_to_study": "running-a-study",
+    "answer_questionnaire": "tutorials/annotator#in-a-study",
+    "finish_study": "tutorials/annotator#in-a-study",
+    "give_consent": "tutorials/annotator#in-a-study",
+    "join_study": "tutorials/annotator#in-a-study",
+    "return_to_study": "tutorials/annotator#in-a-study",
+    "study_consent": "running-a-study#consent",
     "study_link": "running-a-study",
+    "study_questionnaire": "running-a-study#questions-about-people",
+    "taking_part": "tutorials/annotator#in-a-study",
+    "withdraw_member": "running-a-study#consent",
     "study": "tutorials/csv-to-paper#from-the-file-to-people",
 }
 # By the address below /help/: pages without their ending, pictures with it.

@@ -76,6 +76,9 @@ def test_what_is_hidden():
     for text in (
         f"GET /invitations/{token}/ HTTP/1.1",
         f"/accounts/login/?next=%2Finvitations%2F{token}%2F",
+        f"GET /join/{token}/ HTTP/1.1",
+        f"GET /join/{token}/?PROLIFIC_PID={token} HTTP/1.1",
+        f"GET /return/?code={token} HTTP/1.1",
         f"https://assay.example.org/accounts/password/reset/key/2f-{key}/",
         f"next=%2Faccounts%2Fpassword%2Freset%2Fkey%2F2f-{key}%2F",
     ):

@@ -3,18 +3,23 @@
 import base64
 import hashlib
 import hmac
+import io
 import json
 import threading
 import time
+import zipfile
 
 import pytest
 from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
+from analysis.releases.kept import start_freezing
 from annotation.decisions.moments import Moment
+from annotation.exports import releasing
 from annotation.exports.queries import exported_items
-from annotation.models import Annotation, Assignment, Membership, Participation, Rater, User
+from annotation.jobs import lifecycle
+from annotation.models import Annotation, Artifact, Assignment, Membership, Participation, Rater, User
 from annotation.participation import joining, leaving, links, panels
 from annotation.participation.panels import PanelIds
 from tests.participation.test_consent import answer
@@ -72,6 +77,8 @@ def test_nobody_gets_more_items_than_their_number_while_others_are_fetched_ahead
     second = given["payload"]
     last = person.submit(second, answers_to(second), want_next=True).json()["ahead"]
     assert (last["state"], last["outlook"]) == ("empty", "step")
+    page = person.client.get(f"/projects/{link.project.slug}/work/")
+    assert (page.context["progress"]["mine"], page.context["progress"]["mine_total_open"]) == (2, 0)
 
 
 def test_the_same_id_leads_to_the_same_place():
@@ -199,15 +206,28 @@ def test_panels_are_chosen_on_the_page_and_their_key_is_not_shown():
     assert panels.ending_of(participation) == ("", "https://panel.example/?p=a%20b")
 
 
-def test_no_id_of_a_panel_is_in_an_export():
+def test_no_id_of_a_panel_is_in_an_export_or_a_release():
     link = make_link(group="crowd", **PROLIFIC)
     arrived(link, "secretpid", "secretsession")
-    answer(Participation.objects.get().user, link.project, 2)
-    batches = exported_items(link.project, Moment.now(link.project))
-    text = repr([item for batch in batches for item in batch])
-    assert "crowd" in text and "secret" not in text and "study9" not in text
-    rater = Rater.objects.get(user__participations__link=link)
-    assert "secret" not in f"{rater.name} {rater.pseudonym}"
+    participation = Participation.objects.get()
+    answer(participation.user, link.project, 2)
+    leaving.end(participation, "complete")
+    jobs = [
+        releasing.start_export(link.project, link.created_by, ["jsonl"]),
+        start_freezing(link.project, link.created_by, "").job,
+    ]
+    read = 0
+    for job in jobs:
+        assert lifecycle.run_here(job).state == "done"
+        for artifact in Artifact.objects.filter(job=job):
+            data = releasing.artifact_path(artifact).read_bytes()
+            if zipfile.is_zipfile(io.BytesIO(data)):
+                archive = zipfile.ZipFile(io.BytesIO(data))
+                data = b"".join(archive.read(name) for name in archive.namelist())
+            read += b"crowd" in data
+            for secret in (b"secretpid", b"secretsession", b"study9", participation.user.username.encode()):
+                assert secret not in data, artifact.file_name
+    assert read >= 2
 
 
 def test_a_researcher_plays_a_participant_and_comes_back():

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Case, Exists, OuterRef, Value, When
 
 from annotation.access import Removed
-from annotation.models import Annotation, Assignment, Item, Membership, Project, Rater, User
+from annotation.models import Annotation, Assignment, Item, Membership, Participation, Project, Rater, User
 
 LOOK_AGAIN = 60
 REVIEW = "Review your answers"
@@ -79,6 +79,12 @@ OUTLOOKS = {
             ends=True,
         ),
         Outlook(
+            "ended",
+            "The study has ended for you",
+            "No more items are assigned to you. Every answer is kept.",
+            ends=True,
+        ),
+        Outlook(
             "removed",
             Removed.title,
             f"{Removed.text}.",
@@ -91,7 +97,8 @@ REMOVED = OUTLOOKS["removed"]
 
 
 def outlooks(user: User, projects: Iterable[Project], besides: UUID | None = None) -> dict[int, Outlook]:
-    """By project, for those in which the person is or was an annotator; three queries however many there are.
+    """By project, for those in which the person is or was an annotator; three queries however many there are, and one
+    more where one of them is a study with people.
 
     `besides`: how it will be once this assignment is answered.
     """
@@ -103,6 +110,10 @@ def outlooks(user: User, projects: Iterable[Project], besides: UUID | None = Non
     )
     opened = [one for one in projects if annotates.get(one.pk) and one.state == Project.State.OPEN]
     names = _of_open(user, opened, besides) if opened else {}
+    studies = [one.pk for one in opened if one.study_steps]
+    if studies:
+        left = Participation.objects.filter(project__in=studies, user=user).exclude(state=Participation.State.ACTIVE)
+        names |= dict.fromkeys(left.values_list("project_id", flat=True), "ended")
     return {
         one.pk: OUTLOOKS[names.get(one.pk) or one.state] if annotates[one.pk] else REMOVED
         for one in projects

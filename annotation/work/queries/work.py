@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.jobs import counts
-from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
+from annotation.models import Annotation, Assignment, Case, Item, Participation, Project, Rater
 from annotation.projects import cases
 from annotation.work.queries import unit_words
 
@@ -45,12 +45,22 @@ def progress(project: Project, rater: Rater) -> dict:
     mine = done_by(rater)
     counted = _team(project)
     left, mine_then = (0, 0) if project.state == Project.State.CLOSED else _left(project, rater, counted)
+    left = max(0, left - max(0, mine - mine_then))
+    most = most_items_of(project, rater)
     return {
         "mine": mine,
-        "mine_total_open": max(0, left - max(0, mine - mine_then)),
+        "mine_total_open": left if most is None else min(left, max(0, most - mine)),
         "team_done": max(counted["done"], mine),
         "team_total": max(counted["total"], mine),
     }
+
+
+def most_items_of(project: Project, rater: Rater) -> int | None:
+    """How many items the rater may have, if their study link says so; asked with every answer, so it is kept."""
+    if not project.study_steps:
+        return None
+    own = Participation.objects.filter(project=project, user=rater.user_id)
+    return _kept(f"most-items:{rater.pk}", lambda: [own.values_list("link__most_items", flat=True).first()])[0]
 
 
 def done_by(rater: Rater) -> int:
