@@ -105,6 +105,7 @@ def test_everybody_gets_what_the_table_says(role, world):
 OF_A_PROJECT = [pattern for pattern in TABLE if "projects/<slug:slug>/" in pattern and pattern.count("<") > 1]
 # What no project has: names of reports, of kinds of rules and of entries of the registry, and pictures.
 OF_EVERY_PROJECT = ("slug:checker", "slug:extractor", "slug:generator", "slug:retriever", "slug:kind", "slug:picture")
+OF_EVERY_PROJECT += ("slug:moment",)
 OF_EVERY_PROJECT += ("reports/<slug:name>", "tables/<slug:name>", "behind/<slug:name>")
 
 

@@ -116,13 +116,16 @@ SHARED = {
     ("/projects/ports/prompts/", "version"): "prompt",
     ("/projects/ports/prompts/", "held-out"): "held-out",
     ("/projects/ports/members/UUID/", ""): "roles",
+    ("/projects/ports/study-links/LINK/", ""): "study-link",
+    ("/projects/ports/consent/", ""): "consent",
     ("/datasets/harbour/settings/", ""): "dataset",
 }
 
 
 def place_of(form: dict, address: str) -> tuple[str, str]:
     action = form["action"].partition("#")[0] or address
-    return re.sub(r"members/[^/]+/", "members/UUID/", action), (data_of(form).get("do") or [""])[0]
+    action = re.sub(r"members/[^/]+/", "members/UUID/", action)
+    return re.sub(r"study-links/[^/]+/", "study-links/LINK/", action), (data_of(form).get("do") or [""])[0]
 
 
 def edited(form: dict, number: int) -> tuple[str, dict]:
@@ -158,6 +161,7 @@ def test_every_form_that_edits_what_is_stored_asks_before_it_undoes_a_change(wor
 
     for place, what in SHARED.items():
         action = place[0].replace("members/UUID/", annotator.removeprefix("/"))
+        action = action.replace("LINK", str(world.study_link.uuid))
         stale = form_at(other, place)
         name, data = edited(form_at(one, place), 1)
         assert one.post(action, data).status_code == 302, what
@@ -203,6 +207,7 @@ API = {
     "projects/ports/options/": {"options": {"hidden": ["stance"]}},
     "projects/ports/guidelines/": {"markdown": "Read three times."},
     "projects/ports/members/UUID/": {"roles": ["annotator", "adjudicator"]},
+    "projects/ports/study-links/LINK/": {"places": 70},
     "datasets/harbour/": {"title": "Harbours"},
 }
 
@@ -215,6 +220,7 @@ def test_a_program_that_names_the_version_it_read_overwrites_no_other(world):
     assert len(editing) == len(API)
     for path, body in API.items():
         address = "/api/v1/" + path.replace("UUID", str(world.people["annotator"].uuid))
+        address = address.replace("LINK", str(world.study_link.uuid))
         tag = client.get(address)["ETag"]
 
         def post(tag=None, address=address, body=body):
