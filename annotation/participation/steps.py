@@ -85,9 +85,10 @@ def next_step(project: Project, user: User) -> Step | None:
 
 def way(project: Project, user: User) -> tuple[Step | None, bool]:
     """`next_step`, and whether the person gets items that they do not hold yet."""
-    if not project.study_steps:
-        return None, True
-    stands = standing(project, user)
+    return _way(project, standing(project, user)) if project.study_steps else (None, True)
+
+
+def _way(project: Project, stands: StudyStanding) -> tuple[Step | None, bool]:
     is_over = stands.has_ended or (stands.has_all_items and not stands.held)
     return _due(project, stands, is_over=is_over), not stands.has_all_items
 
@@ -101,13 +102,15 @@ def outlook_of(project: Project, user: User, besides: UUID | None = None) -> tup
     this assignment is answered."""
     if not project.study_steps:
         return outlook(user, project, besides), None
-    step, takes_new = way(project, user)
+    stands = standing(project, user)
+    step, takes_new = _way(project, stands)
     found = outlook(user, project, besides) if step is None and takes_new else None
     if step is None and (found is None or found.name not in HAS_WORK):
-        step = _due(project, standing(project, user), is_over=True)
+        step = _due(project, stands, is_over=True)
     if step is None or (found is not None and found.name == WAITING):
         return found or outlook(user, project, besides), step
-    return Outlook("step", step.title, step.text, ends=True), step
+    # Not at once: the last item may still be on the screen.
+    return Outlook("step", step.title, step.text, ends=stands.has_ended), step
 
 
 def _due(project: Project, stands: StudyStanding, *, is_over: bool) -> Step | None:

@@ -24,6 +24,7 @@ from annotation.participation import joining, leaving, links, panels
 from annotation.participation.panels import PanelIds
 from tests.participation.test_consent import answer
 from tests.participation.test_study_links import make_link, path_of
+from tests.work.browser import Annotator, answers_to
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -68,8 +69,6 @@ def test_a_participant_comes_works_and_takes_a_code_back():
 def test_nobody_gets_more_items_than_their_number_while_others_are_fetched_ahead():
     link = make_link(most_items=2)
     participation, _ = joining.join_as_new(link)
-    from tests.work.browser import Annotator, answers_to
-
     person = Annotator(participation.user, link.project)
     first = person.next()["payload"]
     given = person.submit(first, answers_to(first), want_next=True).json()["ahead"]
@@ -160,8 +159,6 @@ def test_places_and_items_of_who_returns_or_times_out_go_back():
 
 
 def test_an_answer_that_comes_after_the_time_is_kept():
-    from tests.work.browser import Annotator, answers_to
-
     link = make_link(minutes=30)
     participation, _ = joining.join_as_new(link)
     person = Annotator(participation.user, link.project)
@@ -250,6 +247,7 @@ def test_a_researcher_plays_a_participant_and_comes_back():
     assert lead.get("/").wsgi_request.user == link.created_by
     link.refresh_from_db()
     assert link.places_used == 0
+    assert not played.user.memberships.get().is_active
     assert Client().post("/play/end/").status_code == 302
     assert lead.post("/play/end/").status_code == 404
 

@@ -18,6 +18,7 @@ from annotation.models import Participation, StudyLink, User
 from annotation.participation import joining, leaving, links, panels
 from annotation.participation.forms import ReturnForm
 from annotation.participation.views.links import link_for
+from annotation.projects import managing
 
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
 
@@ -134,6 +135,7 @@ def end_play(request):
     if pk is None or found is None:
         raise Http404("You play no participant")
     leaving.end(found, Participation.State.RETURNED)
+    managing.remove_member(found.project, request.user, ANNOTATOR)
     player = User.objects.filter(pk=pk, is_active=True).first()
     if player is None or not constant_time_compare(player.get_session_auth_hash(), digest):
         logout(request)
