@@ -99,13 +99,15 @@ def _acknowledgements(source: Source) -> Iterator[dict]:
 
 
 def _answers(source: Source) -> Iterator[dict]:
-    """The arm of each answer and what its person could see. Times stand in the annotations."""
+    """The arm of each answer, what its person could see, and whether it was asked for because answers differed. Times
+    stand in the annotations."""
     answers, items = source.answer_frame(), source.item_frame()
     keys = dict(zip(items["item"].tolist(), items["item_key"].tolist(), strict=True))
     exposures = source.exposure_frame()
     seen: dict[int, list[dict]] = {}
     for row in records(exposures):
         seen.setdefault(row.pop("annotation"), []).append(row)
+    further = source.further()
     columns = (answers[name].tolist() for name in ("annotation", "item", "rater", "arm"))
     for annotation, item, rater, arm in zip(*columns, strict=True):
         answer = {"item": keys[item], "rater": rater}
@@ -113,6 +115,8 @@ def _answers(source: Source) -> Iterator[dict]:
             answer["arm"] = arm
         if annotation in seen:
             answer["exposures"] = seen[annotation]
+        if annotation in further:
+            answer["further"] = True
         if len(answer) > 2:
             yield answer
 

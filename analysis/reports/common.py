@@ -86,6 +86,15 @@ REFERENCE = Option(
 TOUCHED = Option(
     "touched", "Labels that the checker touched", kind="flag", default=False, help="count them too", group=LABELS
 )
+FURTHER = Option(
+    "further",
+    "Judgements asked for where answers differed",
+    kind="flag",
+    default=False,
+    help="count them too",
+    group=LABELS,
+    hides=lambda source: not source.has_further(),
+)
 ANY_RUN = Option("run", "Run", kind="run", required=True, help="UUID, or a checker's slug", group=CHECKER)
 LABELLING_RUN = replace(ANY_RUN, gives="labels")
 A_RUN_OR_NONE = Option(

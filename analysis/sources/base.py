@@ -121,6 +121,14 @@ class Source(Outline):
         of the project. Figures leave them out (`analysis.sources.blind`)."""
         return set()
 
+    def further(self) -> set[int]:
+        """Annotations that were asked for because the answers of their items differed (`annotation.work.further`).
+        Figures of agreement leave them out: they come where people disagree."""
+        return set()
+
+    def has_further(self) -> bool:
+        return bool(self.further())
+
     @abstractmethod
     def decision_frame(self, method: str) -> pd.DataFrame:
         """Columns unit, dimension, label: decisions by one method that are in force."""

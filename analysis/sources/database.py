@@ -164,6 +164,9 @@ class DatabaseSource(ProjectOutline, Source):
         marked = Revision.objects.filter(labels_seen=True, annotation__item__project=self.project)
         return set(marked.filter(annotation__is_surplus=False).values_list("annotation_id", flat=True))
 
+    def further(self) -> set[int]:
+        return {pk for rows in self._further() for pk in rows.values_list("pk", flat=True)}
+
     def arms(self) -> pd.Series:
         """As the answers say, without reading the rest of them: the first figures of a large project wait for it."""
         known = Q(assignment__isnull=False) | Q(origin__arm__isnull=False)

@@ -122,6 +122,10 @@ class Outline(ABC):
         """Groups of raters that a file named, such as experts and crowd, where there are several."""
         return []
 
+    def has_further(self) -> bool:
+        """Whether any judgement was asked for because answers differed."""
+        return False
+
     @abstractmethod
     def decision_methods(self) -> list[str]: ...
 

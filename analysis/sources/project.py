@@ -13,6 +13,7 @@ from annotation.datasets.kinds import KIND_NAMED
 from annotation.decisions.moments import decision_sets
 from annotation.models import (
     Annotation,
+    Assignment,
     CheckerRun,
     Decision,
     Item,
@@ -56,6 +57,17 @@ class ProjectOutline(Outline):
 
     def has_people(self) -> bool:
         return self._labelling().exclude(kind=SLOT).exists()
+
+    def has_further(self) -> bool:
+        return any(rows.exists() for rows in self._further())
+
+    def _further(self) -> list[QuerySet[Annotation]]:
+        """Those of here, and those that came with a release, which names them itself."""
+        asked = Assignment.objects.filter(project=self.project, reason=Assignment.Reason.FURTHER)
+        rows = [Annotation.objects.filter(assignment__in=asked)]
+        if self.project.origin:
+            rows.append(Annotation.objects.filter(item__project=self.project, origin__further=True))
+        return [one.filter(is_surplus=False).exclude(item__state=Item.State.RETIRED) for one in rows]
 
     def rater_groups(self) -> list[str]:
         return groups_in(self._labelling().order_by().values_list("group", flat=True).distinct())

@@ -285,6 +285,12 @@ class SelectedSource(Source):
     def decision_history(self) -> pd.DataFrame:
         return self._about_units(rows_per_label(self.inner.type, self.inner.decision_history()))
 
+    def further(self) -> set[int]:
+        return self.inner.further()
+
+    def has_further(self) -> bool:
+        return self.inner.has_further()
+
     def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
         return self.inner.asked_under()
 

@@ -217,6 +217,7 @@ class _Frames:
                 incoming.instant(seen["shown_at"])
                 kept["shown_at"] = seen["shown_at"]
             exposures.append(kept)
+        found |= {"further": True} if row.get("further") is True else {}
         return found | ({"exposures": exposures} if exposures else {})
 
     # --- generations, whose answers are content -------------------------------------------------------------------

@@ -52,6 +52,9 @@ KINDS = {
         "Making items", "annotation.projects.item_job.HANDLER", is_unique=True,
         while_labelling=("items", "assignments", "without_units"),
     ),
+    Job.Kind.FURTHER: JobKind(
+        "Asking for further judgements", "annotation.work.further.HANDLER", is_unique=True, is_of_labels=True
+    ),
     Job.Kind.CHECKER_RUN: JobKind(
         "Checker run", "annotation.machines.runs.suggesting.HANDLER",
         while_labelling=FAILURES, page="run_detail", page_of=attrgetter("checker_run.uuid"),

@@ -17,6 +17,7 @@ class Job(models.Model):
         IMPORT = "import"
         PAIRS = "pairs"  # gold evidence against the sentences of generated documents
         ITEMS = "items"  # items and assignments for content that a project does not have yet
+        FURTHER = "further"  # further judgements of items whose answers differ already
         CHECKER_RUN = "checker-run"
         PREDICTIONS = "predictions"  # labels and scores of a checker elsewhere
         TRAINING = "training"  # a checker on the project's own labels

@@ -23,7 +23,7 @@ class Annotation(models.Model):
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, null=True, related_name="annotation")
     is_surplus = models.BooleanField(default=False)  # outside the planned number and outside default figures
     # What a release says of an answer, which has no assignment here: {"arm", "exposures": [{"run", "checker",
-    # "shown_at"}]}, each where it is known.
+    # "shown_at"}], "further": whether it was asked for because answers differed}, each where it is known.
     origin = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 

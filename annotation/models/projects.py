@@ -28,6 +28,11 @@ class Project(models.Model):
         RANDOM = "random", "Random, by the seed"
         FILE = "file", "As in the file"
 
+    class Further(models.TextChoices):
+        OFF = "off", "No"
+        TIED = "tied", "Where no label leads"
+        DIFFER = "differ", "Wherever answers differ"
+
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
@@ -41,8 +46,15 @@ class Project(models.Model):
     options_version = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PREPARING)
     overlap = models.PositiveSmallIntegerField(default=2)  # judgements per item; 0: nobody annotates here
-    # Share of items that get `overlap` judgements; the others get one.
+    # Share of items that get `overlap` judgements; the others get `other_overlap`, if that is less.
     multiple_share = models.FloatField(default=1.0)
+    other_overlap = models.PositiveSmallIntegerField(default=1, db_default=1)
+    # Where a further judgement of an item is asked for (annotation.work.further), on which questions (short names
+    # between commas; empty: all), up to how many of an item and of the project (0: no limit).
+    further = models.CharField(max_length=10, choices=Further.choices, default=Further.OFF, db_default=Further.OFF)
+    further_questions = models.CharField(max_length=400, blank=True, default="", db_default="")
+    further_most = models.PositiveSmallIntegerField(default=3, db_default=3)
+    further_budget = models.PositiveIntegerField(default=0, db_default=0)
     order = models.CharField(max_length=10, choices=Order.choices, default=Order.RANDOM)
     seed = models.BigIntegerField(default=0)
     prefill = models.CharField(max_length=10, choices=Prefill.choices, default=Prefill.OFF)

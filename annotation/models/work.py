@@ -85,6 +85,7 @@ class Assignment(models.Model):
         PLANNED = "planned"
         REPLACES_SKIP = "replaces-skip"
         EXTRA = "extra"  # one more judgement was asked for
+        FURTHER = "further"  # answers differed (annotation.work.further)
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")
@@ -128,6 +129,7 @@ class Assignment(models.Model):
             models.Index(fields=["rater", "state", "done_at"], name="work_of_a_rater"),
             models.Index(fields=["project", "item"], condition=Q(is_flagged=True), name="flagged_work"),
             models.Index(fields=["project", "item"], condition=Q(state="skipped"), name="skipped_work"),
+            models.Index(fields=["project", "item"], condition=Q(reason="further"), name="further_work"),
         ]
 
     def __str__(self) -> str:

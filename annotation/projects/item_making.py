@@ -58,6 +58,10 @@ def is_drawn_for_multiple(project: Project, key: str) -> bool:
     return seeded(project.seed, "multiple", key) / 2**63 < project.multiple_share
 
 
+def planned_for(project: Project, is_drawn: bool) -> int:
+    return project.overlap if is_drawn else min(project.overlap, project.other_overlap)
+
+
 def position_of(priority: int, place: int) -> int:
     if abs(priority) > MAX_PRIORITY:
         raise ValueError(f"Priorities lie between {-MAX_PRIORITY} and {MAX_PRIORITY}")
@@ -179,7 +183,7 @@ def _make(project: Project, description: TaskType, anchors: list[tuple]) -> Made
         for item_id, position, (unit_id, key, _) in zip(ids, positions, anchors, strict=True):
             of_item = units[unit_id]
             drawn = is_drawn_for_multiple(project, key)
-            planned = (project.overlap if drawn else min(project.overlap, 1)) if of_item else 0
+            planned = planned_for(project, drawn) if of_item else 0
             without_units += not of_item
             items.append((item_id, project.pk, unit_id, key, position, planned, drawn, len(of_item)))
             words.append((item_id, project.pk, key.casefold(), titles[unit_id]))
@@ -203,7 +207,7 @@ def _fill(project: Project, units: dict[int, list[int]]) -> Made:
     for item in items:
         of_item = units[item.anchor_id]
         item.unit_count = len(of_item)
-        item.planned = project.overlap if item.is_multiple else min(project.overlap, 1)
+        item.planned = planned_for(project, item.is_multiple)
         item_units += [(item.pk, unit, index) for index, unit in enumerate(of_item)]
         assignments += [(project.pk, item.pk, item.position)] * item.planned
     with connection.cursor() as cursor:

@@ -1,5 +1,6 @@
 """Projects, their settings and their members. Items are made elsewhere, from what is decided here."""
 
+import contextlib
 import secrets
 from collections.abc import Iterable
 
@@ -7,7 +8,8 @@ from django.db import IntegrityError, transaction
 
 from annotation import editing
 from annotation.datasets.managing import SLUG_ATTEMPTS, free_slug_in
-from annotation.models import PIECE_LINKS, Assignment, Dataset, Membership, Project, SettingsChange, User
+from annotation.jobs import lifecycle
+from annotation.models import PIECE_LINKS, Assignment, Dataset, Job, Membership, Project, SettingsChange, User
 from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
@@ -15,7 +17,7 @@ from annotation.projects.label_sets import keep_label_set
 from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers
 from annotation.projects.raters import rater_of
-from annotation.projects.settings import SETTINGS, changeable
+from annotation.projects.settings import FURTHER, SETTINGS, changeable
 from annotation.task_types import task_type as known_task_type
 from annotation.webhooks import events
 
@@ -101,13 +103,26 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
         raise ProjectError("That checker run belongs to another project")
     if run is not None and run.checker in scorers():
         raise ProjectError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
+    asks = {one.name: getattr(project, one.name) for one in changeable() if one.group == FURTHER}
+    if "further_questions" in changes and (unknown := unknown_questions(project, changes["further_questions"])):
+        raise ProjectError(f"The project asks no question {unknown[0]!r}")
     with editing.locked(project):
         before = _history_of(project, changes)
         for name, value in changes.items():
             setattr(project, name, value)
         project.save(update_fields=list(changes))
         editing.record(by, project, What.SETTINGS, before, _history_of(project, changes))
+    is_changed = any(getattr(project, name) != value for name, value in asks.items())
+    if is_changed and project.further != Project.Further.OFF:
+        with contextlib.suppress(lifecycle.SameJob):
+            lifecycle.create_job(Job.Kind.FURTHER, by or project.created_by, chunks=[({}, 0)], project=project)
     return project
+
+
+def unknown_questions(project: Project, names: str) -> list[str]:
+    """Those of the short names, between commas, that the project does not ask, or answers to which are not compared."""
+    compared = {one.slug for one in project.type.asked_dimensions if not one.takes_text}
+    return [name for name in map(str.strip, names.split(",")) if name and name not in compared]
 
 
 def _history_of(project: Project, names: Iterable[str]) -> dict:

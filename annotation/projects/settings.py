@@ -15,7 +15,7 @@ from annotation.projects.prefill import prefill_runs
 # Sections of the form of a new project; of the task, the template names each field.
 TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Suggestions from checkers", "Time"
 # Groups of the form of a project's settings, where they are not its sections.
-ABOUT, DECISIONS = "About the project", "Decisions"
+ABOUT, DECISIONS, FURTHER = "About the project", "Decisions", "Further judgements where answers differ"
 # Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 
@@ -28,6 +28,21 @@ class PercentField(forms.IntegerField):
 
     def prepare_value(self, value):
         return round(value * 100) if isinstance(value, float) else value
+
+
+class DefaultField(forms.IntegerField):
+    """A whole number; empty: the default."""
+
+    def clean(self, value):
+        found = super().clean(value)
+        return self.initial if found is None else found
+
+
+class DefaultChoiceField(forms.ChoiceField):
+    """Nothing chosen: the default."""
+
+    def clean(self, value):
+        return super().clean(value) or self.initial
 
 
 class PieceSetField(forms.CharField):
@@ -160,12 +175,28 @@ class DrawnSetting(NumberSetting):
     is_required = False
 
 
+class DefaultNumberSetting(NumberSetting):
+    """Empty in a form: the default."""
+
+    form_class, is_required = DefaultField, False
+
+
 class OverlapSetting(NumberSetting):
     """With the share of items that get so many judgements."""
 
     def in_words(self, values: Mapping[str, object]) -> str:
         number, share = values[self.name], values.get("multiple_share", 1)
-        return f"{number} for {share:.0%} of the items, 1 for the others" if number > 1 and share < 1 else str(number)
+        others = min(number, values.get("other_overlap", 1))
+        if number == others or share >= 1:
+            return str(number)
+        return f"{number} for {share:.0%} of the items, {others} for the others"
+
+
+class OtherOverlapSetting(DefaultNumberSetting):
+    """Said with the overlap."""
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        return ""
 
 
 class ShareSetting(ProjectSetting):
@@ -197,6 +228,26 @@ class ChoiceSetting(ProjectSetting):
 
     def in_words(self, values: Mapping[str, object]) -> str:
         return dict(self.column.choices)[values[self.name]]
+
+
+class FurtherSetting(ChoiceSetting):
+    """Nothing chosen in a form: not at all."""
+
+    form_class, is_required = DefaultChoiceField, False
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        if values[self.name] == self.default:
+            return ""
+        most, budget = values.get("further_most", 0), values.get("further_budget", 0)
+        limits = f", at most {most} of an item" + (f" and {budget:,} in the project" if budget else "")
+        return super().in_words(values) + limits
+
+
+class FurtherLimitSetting(DefaultNumberSetting):
+    """Said with what it limits."""
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        return ""
 
 
 class FlagSetting(ProjectSetting):
@@ -274,8 +325,12 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     ),
     ShareSetting(
         "multiple_share", "Share of items labelled more than once, in %",
-        "The others get one judgement. The items are drawn at random with the seed.",
+        "The items are drawn at random with the seed. The others get the number below.",
         section=JUDGEMENTS, is_public=True,
+    ),
+    OtherOverlapSetting(
+        "other_overlap", "Judgements of each other item", "Of those not drawn; never more than the drawn ones get.",
+        bounds=(1, 20), most=1000, section=JUDGEMENTS, is_public=True, exported=UNLESS_DEFAULT,
     ),
     ChoiceSetting("order", "Order", section=JUDGEMENTS, is_public=True),
     DrawnSetting(
@@ -292,6 +347,26 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     RunSetting(
         "prefill_run", "Suggestions come from", "The checker run whose suggestions annotators see.",
         group=SUGGESTIONS, can_change=True, exported=NEVER,
+    ),
+    FurtherSetting(
+        "further", "Ask for a further judgement",
+        "As soon as an item has all judgements that were asked for, another annotator is asked where the answers "
+        "differ, until they no longer do or a limit is reached. By default, agreement leaves these judgements out: "
+        "they come where people disagree.",
+        group=FURTHER, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    TextSetting(
+        "further_questions", "Questions on which answers differ",
+        "Short names between commas, such as stance. Empty: all questions.",
+        group=FURTHER, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    FurtherLimitSetting(
+        "further_most", "Most judgements of an item", "Including the planned ones.",
+        bounds=(2, 20), most=1000, group=FURTHER, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    FurtherLimitSetting(
+        "further_budget", "Most further judgements in the project", "0: no limit.",
+        bounds=(0, 10_000_000), group=FURTHER, can_change=True, exported=UNLESS_DEFAULT,
     ),
     FlagSetting(
         "shows_decisions", "Show annotators what was decided of items that they have answered",

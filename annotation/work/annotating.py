@@ -35,7 +35,7 @@ from annotation.models import (
 from annotation.projects import cases, options, reach
 from annotation.projects.item_making import reopen
 from annotation.projects.raters import rater_of
-from annotation.work import assigning
+from annotation.work import assigning, further
 from annotation.work.answer_rules import (
     MAX_COMMENT,
     CheckedJudgement,
@@ -325,6 +325,8 @@ def _store_first(
             for one in answer.judgements
         ]
         cases.answered(assignment.project, assignment.item_id, rater_id, own)
+    if not answer.has_open_place:
+        further.ask(assignment.project, assignment.item_id)
     return SubmitResult(1, False, suggestions)
 
 
@@ -375,6 +377,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
     _store_revision(annotation.pk, number, answer, was_shown, now)
     reach.check([assignment.item_id])
     cases.count(project, project.type, [assignment.item_id])
+    further.ask(project, assignment.item_id)
     return SubmitResult(number, annotation.is_surplus, suggestions)
 
 

@@ -313,9 +313,10 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
         # Another annotator has the assignment now; a row outside the planned ones says that this person will not do the
         # item.
         row = Assignment(project_id=assignment.project_id, item_id=item_id, position=assignment.position)
-        replaces = False
+        replaces = ""
     else:
-        replaces = True
+        is_further = row.reason == Assignment.Reason.FURTHER  # so is what replaces it, for figures and the budget
+        replaces = Assignment.Reason.FURTHER if is_further else Assignment.Reason.REPLACES_SKIP
     now = timezone.now()
     row.state, row.rater, row.done_at = Assignment.State.SKIPPED, rater, now
     if row.shown_at is None and shown_at is not None:
@@ -330,7 +331,7 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
             project_id=row.project_id,
             item_id=item_id,
             position=row.position,
-            reason=Assignment.Reason.REPLACES_SKIP,
+            reason=replaces,
             returned=True,
         )
     reach.check([item_id])

@@ -19,6 +19,7 @@ from annotation.decisions import adjudicating
 from annotation.machines.generations.publishing import why_not
 from annotation.machines.runs import reuse, suggesting
 from annotation.models import (
+    Assignment,
     Decision,
     GenerationRun,
     GuidelineAcknowledgement,
@@ -85,6 +86,7 @@ def adjudicated(identifier: str) -> Project:
     GuidelineAcknowledgement.objects.create(rater=rater, version=1, acknowledged_at=timezone.now())
     some = Revision.objects.filter(annotation__item__project=project).order_by("pk")
     some.filter(pk=some[0].pk).update(labels_seen=True, guideline_version=1)
+    Assignment.objects.filter(pk=some[0].annotation.assignment_id).update(reason=Assignment.Reason.FURTHER)
     run = project.checker_runs.get(checker="lexical")
     RunFailure.objects.create(run=run, unit=units[0], reason="too-long", message="", is_permanent=True)
     Suggestion.objects.filter(run=run, unit=units[0]).delete()
@@ -127,6 +129,7 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     assert one.generations() == other.generations() == DatabaseSource(project).generations()
     assert [run.counts for run in other.generations()] == [WRITTEN]
     assert one.decision_history().astype(str).equals(other.decision_history().astype(str))
+    assert len(one.further()) == len(other.further()) == 1
     assert len(one.decision_history()) == 6 and len(one.acknowledgement_frame()) == 1
     with quickly_but_at_first_kind(identifier):
         assert computed(one) == computed(other) == computed(DatabaseSource(project))

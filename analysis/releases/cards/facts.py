@@ -35,6 +35,7 @@ def facts_of(source: Source, found: dict[tuple[int, str], FinalLabel]) -> dict:
         "last_answer": _instant(moments.max()) if len(moments) else None,
         "suggestion_shown": int(shown.sum()),
         "labels_seen": len(source.labels_seen()),
+        "further": len(source.further()),
         "decided_by": dict(sorted(methods.items())),
         "undecided": sum(_undecided(source, found, one)[0] for one in source.type.asked_dimensions),
         "questions": [_question(source, one, units["unit"].tolist(), found) for one in source.type.asked_dimensions],

@@ -185,7 +185,13 @@ def _labelling(manifest: dict, facts: dict) -> str:
     release, settings = manifest["release"], manifest["settings"]
     lines = [f"Planned judgements per item: {release['overlap']}"]
     if release["multiple_share"] < 1 and release["overlap"] > 1:
-        lines[0] += f", for a random {release['multiple_share']:.0%} of the items; one for the others"
+        others = min(release["overlap"], settings.get("other_overlap", 1))
+        lines[0] += f", for a random {release['multiple_share']:.0%} of the items; {others} for the others"
+    if facts["further"]:
+        lines.append(
+            f"{n_of(facts['further'], 'answers')} were asked for because the answers of an item differed; figures of "
+            "agreement leave them out."
+        )
     lines.append(
         f"{PREFILL.get(release['prefill'], release['prefill'])} {facts['suggestion_shown']:,} answers were given with "
         "a suggestion in view."

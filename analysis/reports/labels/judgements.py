@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import COUNTED, COUNTS, DIMENSION, LABEL, RATER, Items
+from analysis.sources.base import Source
 from analysis.sources.outline import Run
 from annotation.task_types import TaskType
 
@@ -30,6 +31,16 @@ def add_names(items: Items, name: str, title: str, column: pd.Series) -> None:
 def add_source(items: Items, units: pd.DataFrame, title: str, listed: Sequence[str]) -> None:
     """The column `source`, as figures are split by it: of the sources that have figures."""
     items.add("source", title, pd.Index(listed).get_indexer(units["source"]), listed)
+
+
+def without_further(source: Source, labels: pd.DataFrame, counts: bool) -> tuple[pd.DataFrame, int]:
+    """Labels without those of answers that were asked for because the answers of an item differed, unless these
+    count; and how many such answers there are among them."""
+    is_further = labels["annotation"].isin(source.further())
+    if not is_further.any():
+        return labels, 0
+    n = int(labels.loc[is_further, "annotation"].nunique())
+    return (labels if counts else labels[~is_further].reset_index(drop=True)), n
 
 
 def add_judgements(

@@ -128,6 +128,15 @@ def note_on_labels_seen(result: dict) -> str:
     )
 
 
+def note_on_further(n: int, counts: bool) -> str:
+    """What became of answers that were asked for because answers differed; empty where there are none."""
+    if not n:
+        return ""
+    fate = either(n, "counts", "count") if counts else either(n, "is left out", "are left out")
+    why = "which biases agreement" if counts else "since they come only where people disagree"
+    return f"{n_of(n, 'answers')} asked for because the answers of an item differed {fate}, {why}."
+
+
 def taken_together(groups: Sequence[str]) -> str:
     """That raters of several groups are pooled."""
     return f"Raters of {len(groups)} groups are taken together: {', '.join(groups)}."

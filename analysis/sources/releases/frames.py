@@ -222,6 +222,13 @@ class ReleaseSource(Source):
         answers = self._stored.answers[["annotation", "item", "rater"]].itertuples() if marked else ()
         return {row.annotation for row in answers if (keys[row.item], row.rater) in marked}
 
+    def further(self) -> set[int]:
+        rows = self.files.rows("frames/answers.jsonl")
+        asked = {(row["item"], row["rater"]) for row in rows if row.get("further")}
+        keys = self._items["item_key"].tolist()
+        answers = self._stored.answers[["annotation", "item", "rater"]].itertuples() if asked else ()
+        return {row.annotation for row in answers if (keys[row.item], row.rater) in asked}
+
     def exposure_frame(self) -> pd.DataFrame:
         answers = self._stored.answers
         keys = self._items["item_key"].tolist()

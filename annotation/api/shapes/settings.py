@@ -5,13 +5,22 @@ from __future__ import annotations
 from django import forms
 from rest_framework import serializers as s
 
-from annotation.projects.settings import PercentField, PieceSetField, ProjectSetting, RunField
+from annotation.projects.settings import (
+    DefaultChoiceField,
+    DefaultField,
+    PercentField,
+    PieceSetField,
+    ProjectSetting,
+    RunField,
+)
 from annotation.shapes import Choice, PieceSet
 
 FIELDS: dict[type[forms.Field], type[s.Field]] = {
     forms.IntegerField: s.IntegerField,
+    DefaultField: s.IntegerField,
     PercentField: s.IntegerField,
     forms.ChoiceField: Choice,
+    DefaultChoiceField: Choice,
     forms.BooleanField: s.BooleanField,
     forms.CharField: s.CharField,
     PieceSetField: PieceSet,

@@ -8,6 +8,7 @@ from annotation.models import PIECE_LINKS, Dataset, Membership, Project, Unit, U
 from annotation.projects.draft_kinds import drafted_for, sources_in
 from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
+from annotation.projects.managing import unknown_questions
 from annotation.projects.settings import TASK, asked, changeable
 from annotation.task_types import current_task_types, task_type
 
@@ -86,6 +87,7 @@ class ProjectSettingsForm(SharedForm, forms.Form):
     def __init__(self, *args, project: Project, **kwargs):
         kwargs["initial"] = {one.name: getattr(project, one.name) for one in changeable()}
         super().__init__(*args, **kwargs)
+        self.project = project
         self.fields |= {one.field_name: one.form_field(project) for one in changeable()}
 
     @property
@@ -102,6 +104,8 @@ class ProjectSettingsForm(SharedForm, forms.Form):
             self.add_error(
                 "prefill_run", "Choose the run whose suggestions are shown; start one first if there is none"
             )
+        if unknown := unknown_questions(self.project, cleaned.get("further_questions") or ""):
+            self.add_error("further_questions", f"The project asks no question {unknown[0]!r}")
         return cleaned
 
 

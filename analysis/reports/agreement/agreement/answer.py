@@ -11,7 +11,7 @@ from analysis.figures.results import Figure
 from analysis.reports.agreement.agreement.result import TOLERANCE, Agreement, QuestionAgreement
 from analysis.reports.common import REFERENCES
 from analysis.reports.words.numbers import n_of, p_words
-from analysis.reports.words.sentences import listed, no_interval, sentences
+from analysis.reports.words.sentences import listed, no_interval, note_on_further, sentences
 from analysis.sources.outline import GROUP
 from annotation.task_types.label_sets import MAX_LABELS
 
@@ -229,7 +229,7 @@ def answer(result: Agreement, picture: Intervals | None) -> Answer:
         n += f"; {n_of(result.n_items_without_units, 'items')} with nothing to judge"
     n = "; ".join([n, *(f"{one.question.title}: {n_of(one.question.n_labels, 'labels')}" for one in asked)])
     statements = [first_that_applies(RULES, one) for one in asked]
-    statements += filter(None, [against_decisions(result)])
+    statements += filter(None, [against_decisions(result), note_on_further(result.n_further, result.further)])
     return Answer(
         sentences=tuple(statements) or (f"Nobody has labelled any of the {n_of(result.n_units, 'units')} yet.",),
         n=n,

@@ -45,7 +45,7 @@ from analysis.reports.labels.derived import (
     read_labels,
     with_derived_labels,
 )
-from analysis.reports.labels.judgements import add_judgements, add_source, new_items
+from analysis.reports.labels.judgements import add_judgements, add_source, new_items, without_further
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show, unanswered
 from analysis.sources.outline import MEMBER, SLOT
@@ -66,17 +66,20 @@ def compute(
     raters: str = "all",
     reference: str = "",
     all: bool = False,
+    further: bool = False,
     *,
     quick: bool = False,
     overall: bool = False,
 ) -> tuple[Agreement, Items]:
     """The agreement report. `raters` is a key of GROUPS, or names a group of a file (`raters_of_group`).
     `reference` names a set of decisions that people's labels are compared with besides. `all`: with more statistics,
-    which take longest. `overall`: all coefficients of each question, without figures of its parts."""
+    which take longest. `further`: answers that were asked for because answers differed count, too. `overall`: all
+    coefficients of each question, without figures of its parts."""
     kind, units, labels = read_labels(source)
     everybody = source.rater_frame()
     chosen = raters_of_group(everybody, raters)
-    labels = with_answers(source.asked, labels[labels["rater"].isin(chosen["rater"])].reset_index(drop=True))
+    labels, n_further = without_further(source, labels[labels["rater"].isin(chosen["rater"])], further)
+    labels = with_answers(source.asked, labels.reset_index(drop=True))
     if reference:
         labels = with_decided(labels, with_derived_labels(kind, source.decision_frame(reference)))
     kind, sets = _with_sets(kind, source.asked, labels)
@@ -130,6 +133,8 @@ def compute(
         exchangeable=bool((labels["rater_kind"] == SLOT).any()),
         unanswered=unanswered(source.type, labels),
         reference=reference,
+        further=further,
+        n_further=n_further,
         dimensions=questions,
     ), items
 

@@ -33,6 +33,9 @@ def chances_of_units(source: Source, units: pd.DataFrame) -> pd.DataFrame | None
     of_unit = items.reindex(units["item"])
     chosen = (of_unit["n_extra"] > 0).to_numpy()
     share = source.multiple_share if source.overlap > 1 else 0.0
+    others = items.loc[~items["in_random_share"].astype(bool), "n_planned"]
+    if len(others) and others.min() > 1:  # the draw decides about the third judgement
+        share = 1.0
     return pd.DataFrame(
         {
             "drawn": of_unit["in_random_share"].to_numpy(dtype=bool) & (share > 0),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from analysis.reports.agreement.agreement.answer import against_decisions, recommended, recomputed_in_words, whose
 from analysis.reports.agreement.agreement.result import Agreement, QuestionAgreement
 from analysis.reports.words.numbers import n_of
-from analysis.reports.words.sentences import intervals_in, left_out_of, listed, sentences
+from analysis.reports.words.sentences import intervals_in, left_out_of, listed, note_on_further, sentences
 
 OF_EACH_LABEL = {
     False: "percent agreement (mean over items) and Krippendorff's alpha",
@@ -35,6 +35,7 @@ def methods(result: Agreement) -> str:
         recomputed_in_words(asked),
         _by_chance(asked),
         against_decisions(result),
+        note_on_further(result.n_further, result.further),
         "Since more judgements were requested for some items, agreement is also given on the items drawn at random for "
         "more than one judgement, and over all with each unit weighted by the inverse of its chance to get more than "
         "one (Horvitz and Thompson 1952; 1 for items asked for, the share drawn for the others)."

@@ -246,6 +246,8 @@ class Agreement(Result):
     unanswered: list[str]
     dimensions: list[QuestionAgreement]
     reference: str = ""  # the set of decisions that people are compared with
+    further: bool = False  # whether answers that were asked for because answers differed count
+    n_further: int = 0
     pooled: list[str] | UnsetType = UNSET  # groups of raters that a file named and that are taken together
 
     @property

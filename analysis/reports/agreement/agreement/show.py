@@ -27,7 +27,7 @@ from analysis.reports.agreement.agreement.result import (
     RaterPair,
     WithClosedForm,
 )
-from analysis.reports.common import ALL_STATISTICS, RATERS, REFERENCES, SetTitles
+from analysis.reports.common import ALL_STATISTICS, FURTHER, RATERS, REFERENCES, SetTitles
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import LABELS, Option
 from analysis.reports.report import Report
@@ -568,7 +568,7 @@ REPORT = Report(
     "agreement",
     "Agreement between people",
     "analysis.reports.agreement.agreement.compute",
-    (RATERS, COMPARED_WITH, ALL_STATISTICS),
+    (RATERS, COMPARED_WITH, FURTHER, ALL_STATISTICS),
     "Over the pairs of labels that exist. Intervals are 95 % bootstrap intervals; they resample claims (or questions) "
     "where several units come from one.",
     own_page="project_agreement",

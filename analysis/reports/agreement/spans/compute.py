@@ -20,7 +20,7 @@ from analysis.reports.agreement.spans.report import (
 )
 from analysis.reports.agreement.spans.texts import MarkedTexts, marked_texts, units_where
 from analysis.reports.estimates import RESAMPLES, to_figure, with_interval
-from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.judgements import add_judgements, new_items, without_further
 from analysis.reports.labels.raters import people_of
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.several import of_answers, with_answers
@@ -43,14 +43,15 @@ SPAN_MEASURES = {
 
 
 def compute(
-    source: Source, raters: str = "all", who: str = "answered", *, quick: bool = False
+    source: Source, raters: str = "all", who: str = "answered", further: bool = False, *, quick: bool = False
 ) -> tuple[HighlightAgreement, Items]:
-    """The report on spans. `raters` is a key of GROUPS, `who` one of WHO."""
+    """The report on spans. `raters` is a key of GROUPS, `who` one of WHO. `further`: answers that were
+    asked for because answers differed count, too."""
     kind = source.asked
     units = source.unit_frame(kind.unit_kind)
     people = raters_of_group(source.rater_frame(), raters)
     labels = with_answers(kind, source.label_frame(units))
-    labels = labels[labels["rater"].isin(people["rater"])]
+    labels, n_further = without_further(source, labels[labels["rater"].isin(people["rater"])], further)
     spans = source.span_frame(units)
     items = new_items(units, quotes=True)
     compared, questions = [], []
@@ -70,6 +71,8 @@ def compute(
     return HighlightAgreement(
         raters=raters,
         who=who,
+        further=further,
+        n_further=n_further,
         n_units=len(units),
         dimensions=questions,
     ), items

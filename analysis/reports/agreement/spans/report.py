@@ -12,11 +12,11 @@ from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level
 from analysis.figures.results import Figure, NamedFigure, Record, Result
 from analysis.figures.tables import Column, Table
 from analysis.figures.tabular import Person
-from analysis.reports.common import RATERS
+from analysis.reports.common import FURTHER, RATERS
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
-from analysis.reports.words.sentences import no_interval
+from analysis.reports.words.sentences import no_interval, note_on_further
 from annotation.task_types import TaskType
 
 # ---- rows ----
@@ -99,6 +99,8 @@ class HighlightAgreement(Result):
     who: str
     n_units: int
     dimensions: list[HighlightedQuestion]
+    further: bool = False  # whether answers that were asked for because answers differed count
+    n_further: int = 0
 
 
 # ---- the page ----
@@ -124,7 +126,13 @@ def page(result: HighlightAgreement) -> Page:
         if_none="No question here asks for highlights.",
         draw=lambda question: _picture(result, question),
         sections=lambda question, picture: [Section(question.title, _parts(result, question, picture))],
-        n="; ".join([f"n = {n_of(result.n_units, 'units')}", *map(_counted, result.dimensions)]),
+        n="; ".join(
+            [
+                f"n = {n_of(result.n_units, 'units')}",
+                *map(_counted, result.dimensions),
+                *filter(None, [note_on_further(result.n_further, result.further)]),
+            ]
+        ),
         next_step=first_sentence(NEXT, result.dimensions),
     )
 
@@ -369,6 +377,7 @@ def methods(result: HighlightAgreement) -> str:
         "are Krippendorff's alpha over characters and the unitizing alphas of Krippendorff, Mathet, Bouvry and "
         "Widlöcher (2016), in which all of a unit's texts are laid end to end."
     )
+    sentences.append(note_on_further(result.n_further, result.further))
     figures = [one for question in dimensions for one in question.figures]
     sentences += [
         "Gamma (Mathet, Widlöcher and Métivier 2015; weights of position and label 1) was computed on "
@@ -384,14 +393,14 @@ def methods(result: HighlightAgreement) -> str:
     known = [f"{title} {alpha.written()}" for title, alpha in alphas.items() if alpha.is_defined]
     if known:
         sentences.append(f"Estimates of u-alpha [95 % intervals] were: {'; '.join(known)}.")
-    return " ".join(dict.fromkeys(sentences))
+    return " ".join(dict.fromkeys(filter(None, sentences)))
 
 
 REPORT = Report(
     "spans",
     "Highlights",
     "analysis.reports.agreement.spans.compute",
-    (RATERS, Option("who", "Compare", choices=WHO)),
+    (RATERS, Option("who", "Compare", choices=WHO), FURTHER),
     "Whether people highlight the same text: exactly, by characters, and beyond chance.",
     kind=HighlightAgreement,
     needs_raters="labels by at least two raters",

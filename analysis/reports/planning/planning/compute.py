@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.figures.items import Items
 from analysis.figures.results import number
 from analysis.reports.estimates import coded_labels, to_figure
-from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.judgements import add_judgements, new_items, without_further
 from analysis.reports.labels.reference import codes_of
 from analysis.reports.planning.planning.report import (
     FULL,
@@ -73,7 +73,7 @@ def compute(
     chosen = _labelling(source, run)
     kind = source.type
     units = source.unit_frame(kind.unit_kind)
-    labels = source.label_frame(units, every_revision=True)
+    labels, _ = without_further(source, source.label_frame(units, every_revision=True), False)
     people = untouched(source, labels, chosen) if chosen and not touched else latest(labels)
     suggested = source.suggestion_frame(chosen) if chosen else None
     items = new_items(units, runs=[chosen.uuid if chosen else ""])
