@@ -102,7 +102,7 @@ def scope_context(asked: Asked) -> dict:
         # Only whole pages have the form; parts of them are asked for again and again.
         "scope_splits": SimpleLazyObject(lambda: _splits(project, selected.get("split", ""))),
         "scope_is_part": bool(set(selected) - {"split", "labels_seen"}),
-        "scope_arms": Project.Prefill.choices,
+        "scope_arms": Project.ARMS,
         "scope_labels": [
             (f"{dimension.slug}:{label.value}", f"{dimension.title}: {label.title}")
             for dimension in per_label(project.type).dimensions

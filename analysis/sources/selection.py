@@ -103,7 +103,7 @@ NAMES = tuple(field.name for field in fields(Selection))
 OF_LABELS = ("arm", "annotator", "guidelines", "since", "until")
 ELSEWHERE = ("arm", "since", "until", "labels_seen")
 # Whether suggestions were shown when an answer was given.
-ARMS = tuple(Project.Prefill.values)
+ARMS = tuple(name for name, _ in Project.ARMS)
 
 
 def argument_of(name: str) -> str:

@@ -43,6 +43,7 @@ from annotation.models import (
 )
 
 BATCH = 2000
+ARMS = {name: name for name, _ in Project.ARMS}
 ASKS = {"claim": Claim, "question": Question, "atomic_claim": AtomicClaim}
 
 
@@ -207,7 +208,7 @@ class _Frames:
 
     def _exposed(self, row: dict) -> dict:
         """Under the UUIDs that runs have here."""
-        found = {"arm": Project.Prefill(row["arm"]).value} if row.get("arm") else {}
+        found = {"arm": ARMS[row["arm"]]} if row.get("arm") else {}
         exposures = []
         for seen in row.get("exposures", ()):
             kept = {name: incoming.text(seen[name], 80) for name in ("run", "checker") if seen.get(name)}

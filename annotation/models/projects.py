@@ -23,6 +23,10 @@ class Project(models.Model):
         OFF = "off", "Off: annotators never see suggestions"
         SHOWN = "shown", "Shown: beside the empty form"
         AFTER = "after", "Shown after the first answer, which is kept"
+        DRAWN = "drawn", "A trial: one of these, drawn for each item and annotator"
+
+    # What may become of the suggestions on one answer.
+    ARMS = Prefill.choices[:3]
 
     class Order(models.TextChoices):
         RANDOM = "random", "Random, by the seed"
@@ -58,6 +62,9 @@ class Project(models.Model):
     order = models.CharField(max_length=10, choices=Order.choices, default=Order.RANDOM)
     seed = models.BigIntegerField(default=0)
     prefill = models.CharField(max_length=10, choices=Prefill.choices, default=Prefill.OFF)
+    # Where it is drawn, the shares of the arms; the rest sees no suggestions (annotation.projects.prefill).
+    prefill_shown_percent = models.PositiveSmallIntegerField(default=50, db_default=50)
+    prefill_after_percent = models.PositiveSmallIntegerField(default=0, db_default=0)
     prefill_run = models.ForeignKey(
         "annotation.CheckerRun", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -104,7 +104,7 @@ class Assignment(models.Model):
     skip_reason = models.TextField(blank=True)
     is_flagged = models.BooleanField(default=False)
     # What the person could see of a checker: the arm, when a suggestion was first shown, and which.
-    prefill_arm = models.CharField(max_length=10, choices=Project.Prefill.choices, default=Project.Prefill.OFF)
+    prefill_arm = models.CharField(max_length=10, choices=Project.ARMS, default=Project.Prefill.OFF)
     suggestions_shown_at = models.DateTimeField(null=True)
     exposure = models.JSONField(default=list)  # [{"run": uuid, "suggestions": the most in one reply}]
 

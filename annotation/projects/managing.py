@@ -15,7 +15,7 @@ from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
 from annotation.projects.label_sets import keep_label_set
 from annotation.projects.options import set_options
-from annotation.projects.prefill import scorers
+from annotation.projects.prefill import scorers, why_not_drawn
 from annotation.projects.raters import rater_of
 from annotation.projects.settings import FURTHER, SETTINGS, changeable
 from annotation.task_types import task_type as known_task_type
@@ -29,6 +29,7 @@ TRANSITIONS = {
 }
 
 What = SettingsChange.What
+SHARES = ("prefill_shown_percent", "prefill_after_percent")
 
 
 class ProjectError(Exception):
@@ -57,6 +58,7 @@ def create_project(
     """
     if unknown := set(settings) - set(SETTINGS):
         raise TypeError(f"There are no such settings: {', '.join(sorted(unknown))}")
+    _check_shares(Project(**{name: value for name, value in settings.items() if name in SHARES}))
     if known_task_type(task_type).unit_kind not in PIECE_LINKS and settings.get("piece_set"):
         raise ProjectError("This task judges no pieces, so it cannot have a set of them")
     with transaction.atomic():
@@ -110,6 +112,7 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
         before = _history_of(project, changes)
         for name, value in changes.items():
             setattr(project, name, value)
+        _check_shares(project)
         project.save(update_fields=list(changes))
         editing.record(by, project, What.SETTINGS, before, _history_of(project, changes))
     is_changed = any(getattr(project, name) != value for name, value in asks.items())
@@ -117,6 +120,11 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
         with contextlib.suppress(lifecycle.SameJob):
             lifecycle.create_job(Job.Kind.FURTHER, by or project.created_by, chunks=[({}, 0)], project=project)
     return project
+
+
+def _check_shares(project: Project) -> None:
+    if problem := why_not_drawn(*(getattr(project, name) for name in SHARES)):
+        raise ProjectError(problem)
 
 
 def unknown_questions(project: Project, names: str) -> list[str]:

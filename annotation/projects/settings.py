@@ -213,6 +213,13 @@ class ShareSetting(ProjectSetting):
         return float(value)
 
 
+class ArmSetting(DefaultNumberSetting):
+    """The share of an arm, where arms are drawn."""
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        return f"{values[self.name]} %" if values.get("prefill") == Project.Prefill.DRAWN else ""
+
+
 class ChoiceSetting(ProjectSetting):
     form_class, widget = forms.ChoiceField, forms.RadioSelect
 
@@ -341,8 +348,18 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "prefill", "Suggestions of checkers",
         "With Off, no checker influences the labels. Shown is the fastest, but comparisons with a checker leave out "
         "labels given while its suggestion was visible. After the first answer keeps that answer uninfluenced and "
-        "still lets people reconsider.",
+        "still lets people reconsider. A trial measures what seeing suggestions does: chance decides for each item and "
+        "annotator, by the seed.",
         section=SUGGESTIONS, can_change=True,
+    ),
+    ArmSetting(
+        "prefill_shown_percent", "In a trial, share of answers with suggestions shown, in %", bounds=(0, 100),
+        section=SUGGESTIONS, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    ArmSetting(
+        "prefill_after_percent", "In a trial, share with suggestions after the first answer, in %",
+        "The rest is given without suggestions.", bounds=(0, 100),
+        section=SUGGESTIONS, can_change=True, exported=UNLESS_DEFAULT,
     ),
     RunSetting(
         "prefill_run", "Suggestions come from", "The checker run whose suggestions annotators see.",

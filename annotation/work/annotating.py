@@ -34,6 +34,7 @@ from annotation.models import (
 )
 from annotation.projects import cases, options, reach
 from annotation.projects.item_making import reopen
+from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
 from annotation.work import assigning, further
 from annotation.work.answer_rules import (
@@ -407,14 +408,25 @@ def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bo
     if own is not None and own.state in (Assignment.State.LEASED, Assignment.State.DONE):
         return own, True
     place = assigning.open_place(assignment.item_id, assignment.pk)
-    if place is not None and place.pk != assignment.pk:  # it has no arm yet, and takes the one that the page had
-        place.prefill_arm = assignment.prefill_arm
-        Assignment.objects.filter(pk=place.pk).update(prefill_arm=place.prefill_arm)
+    arm = _arm_of_page(assignment, rater_id)
+    if place is not None and place.prefill_arm != arm:
+        place.prefill_arm = arm
+        Assignment.objects.filter(pk=place.pk).update(prefill_arm=arm)
     if own is None or place is None:
         return place, False
     assigning.give_way(place, own)
     Assignment.objects.filter(pk=own.pk).update(skip_reason=own.skip_reason, is_flagged=own.is_flagged)
     return own, True
+
+
+def _arm_of_page(assignment: Assignment, rater_id: int) -> str:
+    """The arm in which this person had the page: the one that was drawn for them, or the row's, which another person
+    may have held meanwhile."""
+    if assignment.project.prefill != Project.Prefill.DRAWN:
+        return assignment.prefill_arm
+    item = Item.objects.values_list("key", flat=True).get(pk=assignment.item_id)
+    rater = Rater.objects.values_list("pseudonym", flat=True).get(pk=rater_id)
+    return arm_of(assignment.project, item, rater)
 
 
 def _check_time(project: Project, row: Assignment | None, submission: Submission, now: datetime) -> None:
@@ -441,7 +453,7 @@ def _was_shown(
     at = submission.suggestions_shown_at
     if row is None or not is_own:
         arm = row.prefill_arm if row is not None else project.prefill
-        return True if at else None if arm == Project.Prefill.SHOWN else False
+        return True if at else None if arm in (Project.Prefill.SHOWN, Project.Prefill.DRAWN) else False
     if at and row.exposure and row.suggestions_shown_at is None:
         changes["suggestions_shown_at"] = min(at, now)
     if at or row.suggestions_shown_at is not None:

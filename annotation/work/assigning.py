@@ -21,6 +21,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
 from annotation.projects import cases, reach
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
+from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
 
 ATTEMPTS = 5
@@ -104,7 +105,7 @@ def _take(
 
 
 # The statements of every single take, written by hand: building them anew each time costs more than running them.
-_PROJECT_NOW = ("state", "queue_epoch", "prefill", "lease_minutes")
+_PROJECT_NOW = ("state", "queue_epoch", "prefill", "prefill_shown_percent", "prefill_after_percent", "lease_minutes")
 _RATER = f"""
 SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
 FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id
@@ -171,7 +172,7 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
             "rater": assignment.rater,
             "leased_at": now,
             "returned": False,
-            "prefill_arm": project.prefill,
+            "prefill_arm": _arm(assignment, project),
             "shown_at": None,
             "suggestions_shown_at": None,
             "exposure": [],
@@ -179,6 +180,14 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
     for name, value in changes.items():
         setattr(assignment, name, value)
     Assignment.objects.filter(pk=assignment.pk).update(**changes)
+
+
+def _arm(assignment: Assignment, project: Project) -> str:
+    """Nobody but a trial needs the item's key."""
+    if project.prefill != Project.Prefill.DRAWN:
+        return project.prefill
+    key = Item.objects.values_list("key", flat=True).get(pk=assignment.item_id)
+    return arm_of(project, key, assignment.rater.pseudonym)
 
 
 def exposure_with(exposure: list[dict], run, suggestions: int) -> list[dict]:

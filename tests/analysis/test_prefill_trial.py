@@ -336,7 +336,7 @@ UP, DOWN, OPEN = effect_of(0.2, 0.1, 0.3), effect_of(-0.2, -0.3, -0.1), effect_o
             "",
         ),
         (question(effect_of(undefined=NOBODY_SAW)), f"cannot be estimated: {NOBODY_SAW}", "", "choose a run whose"),
-        (question(effect_of(undefined=EVERYBODY_SAW)), EVERYBODY_SAW, "", "withhold suggestions for some"),
+        (question(effect_of(undefined=EVERYBODY_SAW)), EVERYBODY_SAW, "", "run a trial"),
         (question(effect_of(0.2)), "a difference of 0.200 without an interval: too few", "", "adjudicate or import"),
         (question(effect_of(0.2), effect_of(0.1)), "without an interval", "", "have more people answer"),
         (

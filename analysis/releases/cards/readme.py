@@ -25,6 +25,7 @@ PREFILL = {
     "off": "Annotators saw no suggestions of checkers.",
     "shown": "Annotators saw a checker's suggestions with the empty form.",
     "after": "Annotators saw a checker's suggestions after their first answer, which is kept.",
+    "drawn": "Whether annotators saw a checker's suggestions was drawn for each item and annotator.",
 }
 METHODS = {
     "adjudicated": "decided by a person who looked at the annotators' answers",

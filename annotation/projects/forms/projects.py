@@ -9,6 +9,7 @@ from annotation.projects.draft_kinds import drafted_for, sources_in
 from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
 from annotation.projects.managing import unknown_questions
+from annotation.projects.prefill import why_not_drawn
 from annotation.projects.settings import TASK, asked, changeable
 from annotation.task_types import current_task_types, task_type
 
@@ -33,6 +34,7 @@ class ProjectForm(forms.Form):
 
     def clean(self):
         cleaned = super().clean()
+        _check_shares(self, cleaned)
         dataset, identifier = cleaned.get("dataset"), cleaned.get("task_type")
         if dataset and identifier:
             kind, piece_set = task_type(identifier).anchor_kind, cleaned.get("piece_set")
@@ -55,6 +57,11 @@ class ProjectForm(forms.Form):
         """What `create_project` takes."""
         names = {one.field_name: one.name for one in asked()}
         return {names.get(name, name): value for name, value in self.cleaned_data.items()}
+
+
+def _check_shares(form: forms.Form, cleaned: dict) -> None:
+    if problem := why_not_drawn(cleaned.get("prefill_shown_percent"), cleaned.get("prefill_after_percent")):
+        form.add_error("prefill_after_percent", problem)
 
 
 def why_no_set(dataset: Dataset, identifier: str, piece_set: str, can_be_drafted: bool) -> str:
@@ -104,6 +111,7 @@ class ProjectSettingsForm(SharedForm, forms.Form):
             self.add_error(
                 "prefill_run", "Choose the run whose suggestions are shown; start one first if there is none"
             )
+        _check_shares(self, cleaned)
         if unknown := unknown_questions(self.project, cleaned.get("further_questions") or ""):
             self.add_error("further_questions", f"The project asks no question {unknown[0]!r}")
         return cleaned

@@ -156,7 +156,7 @@ def _with_sets(
 
 def _add_judgements(items: Items, kind, labels: pd.DataFrame, reference: str) -> None:
     columns = {
-        "arm": ("Suggestions were", dict(Project.Prefill.choices)),
+        "arm": ("Suggestions were", dict(Project.ARMS)),
         "group": ("By", {"imported": "raters of imported files"}),
     }
     labels = labels.assign(group=np.where(labels["rater_kind"] == MEMBER, "members", "imported"))

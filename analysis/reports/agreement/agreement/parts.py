@@ -184,7 +184,8 @@ def by_source(coded: Labels, units: pd.DataFrame, level: str, quick: bool) -> di
 def by_arm(coded: Labels, labels: pd.DataFrame, level: str, quick: bool) -> dict:
     """Figures of the labels given in each arm, over pairs of labels of one arm; nothing where there is only one."""
     of_label = labels["arm"].to_numpy()
-    arms = [arm for arm in Project.Prefill if (of_label == arm.value).any()]
+    arms = [Project.Prefill(name) for name, _ in Project.ARMS]
+    arms = [arm for arm in arms if (of_label == arm.value).any()]
     if len(arms) < 2:
         return {}
     parts = {arm: rows_of(coded, of_label == arm.value) for arm in arms}

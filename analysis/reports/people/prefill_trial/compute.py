@@ -38,7 +38,7 @@ from analysis.reports.people.prefill_trial.rows import (
     trial_of,
     unseen_votes,
 )
-from analysis.reports.words.numbers import left_out, n_of
+from analysis.reports.words.numbers import either, left_out, n_of
 from analysis.sources.base import Source, dimensions_to_show
 from analysis.sources.outline import SLOT, Run
 from analysis.sources.touched import latest, untouched_decisions
@@ -53,6 +53,7 @@ from analysis.stats import (
     time_effect,
 )
 from analysis.stats.annotators.suggestions import AgreementWithSuggestion
+from annotation.models import Project
 
 NO_ANSWERS = "there are no such answers"
 OF_SLOT = "by an exchangeable rater"
@@ -120,7 +121,7 @@ def compute(
         **counts,
         time=_time(source, labels, first, trials, quick=quick),
         dimensions=questions,
-        notes=_what_to_do(counts, chosen) + _notes(counts, first) + ([left_out.words] if left_out else []),
+        notes=_what_to_do(counts, chosen) + _notes(source, counts, first) + ([left_out.words] if left_out else []),
     ), items
 
 
@@ -160,12 +161,27 @@ def _what_to_do(counts: dict[str, int], run: Run) -> list[str]:
     return [f"{reason[0].upper()}{reason[1:]}, so first answers cannot be compared: {WHAT_TO_DO[why]} ({SETTING})."]
 
 
-def _notes(counts: dict[str, int], first: pd.DataFrame) -> list[str]:
-    notes = [
-        "A difference is an effect of seeing the suggestion only if chance decided who saw it. A project shows "
-        "suggestions to everybody or to nobody at a time, so what changed with time changed as well; 'within "
-        "annotators' at least compares everybody with themselves."
-    ]
+NOT_DRAWN = (
+    "A difference is an effect of seeing the suggestion only if chance decided who saw it. This project showed "
+    "suggestions to everybody or to nobody at a time, so what changed with time changed as well; 'within annotators' "
+    "at least compares everybody with themselves."
+)
+DRAWN = (
+    "Chance decided for each item and annotator whether suggestions were shown, from the project's seed, so a "
+    "difference is an effect of seeing them."
+)
+
+
+def _notes(source: Source, counts: dict[str, int], first: pd.DataFrame) -> list[str]:
+    notes = [NOT_DRAWN]
+    if source.prefill == Project.Prefill.DRAWN:
+        answers = first.drop_duplicates("annotation")
+        arms = answers["annotation"].map(source.arms())
+        n_unlike = int(((arms == Project.Prefill.SHOWN) != answers["seen"]).sum())
+        notes = [DRAWN]
+        if n_unlike:
+            count = f"{n_of(n_unlike, 'answers')} {either(n_unlike, 'counts', 'count')}"
+            notes.append(f"{count} by what was seen, not by what was drawn: no suggestion appeared, or one did.")
     people = {seen: part["rater"].nunique() for seen, part in first.groupby("seen")}
     if len(people) == 2 and min(people.get(True, 0), people.get(False, 0)) < FEW:
         notes.append(

@@ -119,8 +119,9 @@ TITLES = SetTitles(
 NOBODY_SAW = "nobody answered with the suggestion in view"
 EVERYBODY_SAW = "everybody answered with the suggestion in view"
 WHAT_TO_DO = {
-    NOBODY_SAW: "choose a run whose suggestions people saw, or show its suggestions for some of the answers to come",
-    EVERYBODY_SAW: "withhold suggestions for some of the answers to come",
+    NOBODY_SAW: "choose a run whose suggestions people saw, or run a trial, which shows its suggestions on some of the "
+    "answers to come",
+    EVERYBODY_SAW: "run a trial, which withholds suggestions on some of the answers to come",
 }
 SETTING = "“Suggestions of checkers” in the project's settings"
 NO_OUTSIDE = "what is right is inferred from the labels that are compared; choose decisions as the reference"
