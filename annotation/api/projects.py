@@ -35,7 +35,7 @@ from annotation.models import (
 from annotation.projects import managing
 from annotation.projects.forms.projects import ProjectForm
 from annotation.projects.item_job import start_item_job
-from annotation.work import showing
+from annotation.work import reserving, showing
 from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.label_access import API, labels_served
 from annotation.work.queries.unit_words import words_of
@@ -119,6 +119,22 @@ class ItemsRoute(IntoProject, Listing):
 
     def shown_with(self, request) -> dict:
         return {"with_key": self.with_key}
+
+
+class ReservedItemsRoute(Route):
+    """For whom items are. POST gives items a rule in place of the one that they have; all fields empty: anybody's."""
+
+    request_shape, response_shape = shapes.NewReservation, shapes.ReservationShape
+
+    def post(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        body = self.validated_body(request)
+        try:
+            rule = reserving.rule_of(project, body["people"], body["without"], body["groups"])
+            rules = reserving.by_item(project, dict.fromkeys(body["items"], rule))
+        except reserving.ReservingError as error:
+            raise invalid(f"{error}", "items") from None
+        return self.respond(reserving.apply(project, rules))
 
 
 class UnitsRoute(Listing):

@@ -59,6 +59,7 @@ urlpatterns = [
     path("projects/<slug:slug>/exports/", exports.ExportsRoute.as_view(), name="api_exports"),
     path("files/<uuid:uuid>/", exports.FileRoute.as_view(), name="api_file"),
     path("projects/<slug:slug>/items/", projects.ItemsRoute.as_view(), name="api_items"),
+    path("projects/<slug:slug>/items/people/", projects.ReservedItemsRoute.as_view(), name="api_reserved_items"),
     path("projects/<slug:slug>/units/", projects.UnitsRoute.as_view(), name="api_units"),
     path("projects/<slug:slug>/labels/", uploading.LabelsRoute.as_view(), name="api_labels"),
     path("projects/<slug:slug>/annotations/", projects.AnnotationsRoute.as_view(), name="api_annotations"),

@@ -4,8 +4,9 @@ from contextlib import suppress
 
 from django import forms
 
-from annotation.models import Decision
+from annotation.models import Decision, Rater
 from annotation.task_types.base import number_text
+from annotation.work import reserving
 from annotation.work.stuck import WAYS
 
 
@@ -19,6 +20,51 @@ class PriorityForm(forms.Form):
     priority = forms.TypedChoiceField(
         label="Assign", choices=[(10, "first"), (0, "in the usual order"), (-10, "last")], coerce=int
     )
+
+
+class ReservingForm(forms.Form):
+    """For whom items are: `rule` of valid input."""
+
+    people = forms.MultipleChoiceField(
+        label="All of these annotators", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    without = forms.MultipleChoiceField(
+        label="None of these annotators", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    group = forms.ChoiceField(label="Annotators of the group", required=False)
+    per_group = forms.IntegerField(
+        label="So many of the group", required=False, min_value=1, max_value=reserving.MOST_OF_A_GROUP
+    )
+
+    def __init__(self, *args, people: list[Rater], **kwargs):
+        super().__init__(*args, **kwargs)
+        self.sizes = reserving.groups_of(people)
+        for name in ("people", "without"):
+            self.fields[name].choices = [(str(one.pk), one.name) for one in people]
+        counted = [(name, f"{name} ({number})") for name, number in self.sizes.items()]
+        self.fields["group"].choices = [("", "None"), *counted]
+
+    def clean(self):
+        cleaned = super().clean()
+        people, without = (set(cleaned.get(name) or ()) for name in ("people", "without"))
+        if people & without:
+            self.add_error("without", "Nobody can both get the items and not get them")
+        group, number = cleaned.get("group"), cleaned.get("per_group")
+        if group and number and number > self.sizes[group]:
+            self.add_error("per_group", f"The group has {self.sizes[group]}")
+        if group and not number and "per_group" not in self.errors:
+            self.add_error("per_group", "Enter how many")
+        return cleaned
+
+    @property
+    def rule(self) -> reserving.ItemRule:
+        values = self.cleaned_data
+        people, without = (tuple(map(int, values[name])) for name in ("people", "without"))
+        return reserving.ItemRule(people, without, {values["group"]: values["per_group"]} if values["group"] else {})
+
+
+class ReservingTableForm(forms.Form):
+    table = forms.FileField(label="CSV file")
 
 
 class StuckForm(forms.Form):

@@ -8,7 +8,7 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import incoming
 from annotation.access import (
@@ -22,10 +22,17 @@ from annotation.access import (
     sees_labels,
 )
 from annotation.decisions import adjudicating, queries
-from annotation.decisions.forms import DecisionWithdrawalForm, MoreForm, PriorityForm, StuckForm
-from annotation.models import Item, Project, Unit
+from annotation.decisions.forms import (
+    DecisionWithdrawalForm,
+    MoreForm,
+    PriorityForm,
+    ReservingForm,
+    ReservingTableForm,
+    StuckForm,
+)
+from annotation.models import Assignment, Item, Project, Unit
 from annotation.projects import searching
-from annotation.work import assigning, showing, stuck
+from annotation.work import assigning, reserving, showing, stuck
 from annotation.work.label_access import labels_served
 
 # More items than this are ordered by the project's creator: by its order.
@@ -137,6 +144,94 @@ def project_items_stuck(request, slug):
     return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': 'stuck', 'search': search})}")
 
 
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def reserved_items(request, slug):
+    """Choose for whom these items are. A first POST shows what that changes, a second one with `confirmed` does it."""
+    project = project_for(request.user, slug, RESEARCHER)
+    values = request.POST if request.method == "POST" else request.GET
+    chosen, search, found = _chosen_items(request, project, values)
+    found = found.filter(unit_count__gt=0).exclude(state=Item.State.RETIRED)
+    people = reserving.annotators(project)
+    form = ReservingForm(request.POST or None, people=people)
+    count, effect = found.count(), None
+    if count > MAX_MOVED and request.method == "POST":
+        form.add_error(
+            None, f"These are {count:,} items; at most {MAX_MOVED:,} can be changed at once. Narrow the list"
+        )
+    if form.is_valid():
+        rule = form.rule
+        if request.POST.get("confirmed"):
+            job = reserving.start(project, dict.fromkeys(found.values_list("pk", flat=True), rule), request.user)
+            return redirect("job_detail", job.uuid)
+        effect = _effect(found, rule)
+    context = {
+        "project": project,
+        "chosen": chosen,
+        "search": search,
+        "count": count,
+        "form": form,
+        "table": ReservingTableForm(),
+        "columns": reserving.COLUMNS,
+        "effect": effect,
+        "people": people,
+        "groups": reserving.groups_of(people),
+        "query": urlencode({"filter": chosen, "search": search}),
+    }
+    return render(request, "annotation/projects/reserving.html", context)
+
+
+def _effect(found, rule: reserving.ItemRule) -> dict[str, int]:
+    """What a rule would change of these items, before it does: how many of them have such a rule or places that
+    somebody has already, and how many places are open."""
+    rows = Assignment.objects.filter(item__in=found)
+    opened = rows.filter(state=Assignment.State.OPEN)
+    return {
+        "asked": len(rule.people) + sum(rule.groups.values()),
+        "without": len(rule.without),
+        "open": opened.count(),
+        "reserved": opened.filter(reserving.RESERVED).count(),
+        "had": rows.filter(rater__isnull=False).values("item").distinct().count(),
+    }
+
+
+@login_required
+@require_POST
+def reserve_by_table(request, slug):
+    project = project_for(request.user, slug, RESEARCHER)
+    form = ReservingTableForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            rules = reserving.rules_of_table(project, form.cleaned_data["table"].read(reserving.MAX_BYTES + 1))
+            if rules:
+                return redirect("job_detail", reserving.start(project, rules, request.user).uuid)
+            messages.error(request, "The file lists no items")
+        except reserving.ReservingError as error:
+            messages.error(request, f"{error}. Nothing was changed")
+    else:
+        messages.error(request, "Choose a CSV file")
+    return redirect("reserved_items", slug)
+
+
+@login_required
+@require_POST
+def set_groups(request, slug):
+    """Put an annotator into a group, or into none."""
+    project = project_for(request.user, slug, RESEARCHER)
+    pseudonym, group = request.POST.get("annotator", ""), request.POST.get("group", "").strip()
+    if not incoming.is_storable(pseudonym):
+        raise Http404("No such annotator")
+    rater = next((one for one in reserving.annotators(project) if one.pseudonym == pseudonym), None)
+    if rater is None:
+        raise Http404("No such annotator")
+    if len(group) > 200 or not incoming.is_storable(group) or set(group) & set(";:"):
+        messages.error(request, "A group's name has at most 200 characters, and no colon or semicolon")
+    else:
+        reserving.set_group(rater, group)
+        messages.success(request, f"{rater.name} is now in {'the group ' + group if group else 'no group'}")
+    return redirect(reverse("reserved_items", args=[slug]) + "#groups")
+
+
 def _item(project: Project, uuid):
     return get_object_or_404(project.items.select_related("anchor", "project"), uuid=uuid)
 
@@ -223,6 +318,9 @@ def item_withdraw(request, slug, uuid):
 urlpatterns = [
     path("projects/<slug:slug>/items/", project_items, name="project_items"),
     path("projects/<slug:slug>/items/priority/", project_items_priority, name="project_items_priority"),
+    path("projects/<slug:slug>/items/people/", reserved_items, name="reserved_items"),
+    path("projects/<slug:slug>/items/people/table/", reserve_by_table, name="reserve_by_table"),
+    path("projects/<slug:slug>/items/people/groups/", set_groups, name="reserving_groups"),
     path("projects/<slug:slug>/items/stuck/", project_items_stuck, name="project_items_stuck"),
     path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
     path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),

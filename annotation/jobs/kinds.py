@@ -55,6 +55,9 @@ KINDS = {
     Job.Kind.FURTHER: JobKind(
         "Asking for further judgements", "annotation.work.further.HANDLER", is_unique=True, is_of_labels=True
     ),
+    Job.Kind.RESERVING: JobKind(
+        "Reserving items", "annotation.work.reserving.HANDLER", while_labelling=("items", "reserved", "added"),
+    ),
     Job.Kind.CHECKER_RUN: JobKind(
         "Checker run", "annotation.machines.runs.suggesting.HANDLER",
         while_labelling=FAILURES, page="run_detail", page_of=attrgetter("checker_run.uuid"),

@@ -66,7 +66,7 @@ from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .tokens import ApiToken, StoredAnswer
 from .training import TrainedModel
 from .webhooks import Webhook, WebhookDelivery
-from .work import Assignment, Item, ItemUnit, ItemWords
+from .work import Assignment, Item, ItemExclusion, ItemUnit, ItemWords
 
 __all__ = [
     "EVIDENCE_PARENTS",
@@ -100,6 +100,7 @@ __all__ = [
     "HeldOutPart",
     "Invitation",
     "Item",
+    "ItemExclusion",
     "ItemUnit",
     "ItemWords",
     "Job",

@@ -75,6 +75,8 @@ class Project(models.Model):
     # What a person goes through here in addition to work, as named in annotation.participation.steps: a project without
     # it asks no questions about it.
     study_steps = models.JSONField(default=list, blank=True, db_default=[])
+    # Whether items are reserved for people or groups, or kept from people (annotation.work.reserving).
+    reserves_items = models.BooleanField(default=False, db_default=False)
     # Raised when an assignment behind annotators' cursors may have become takeable: new items, changed priorities.
     queue_epoch = models.PositiveIntegerField(default=0)
     # Raised with every write that can change a figure: reports are cached by it.

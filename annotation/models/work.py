@@ -49,6 +49,19 @@ class Item(models.Model):
         return self.key
 
 
+class ItemExclusion(models.Model):
+    """That a person is not to get an item."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="exclusions")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "rater"], name="excluded_once")]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} not to {self.rater_id}"
+
+
 class ItemWords(models.Model):
     """What an item is found by, in lower case (`annotation.projects.searching`)."""
 
@@ -94,6 +107,9 @@ class Assignment(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     reason = models.CharField(max_length=20, choices=Reason.choices, default=Reason.PLANNED)
     note = models.TextField(blank=True)  # why an extra judgement was asked for
+    # Whose it is while it is open, where it is not anybody's (annotation.work.reserving): a person's, or a group's.
+    reserved_rater = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="+", db_index=False)
+    reserved_group = models.CharField(max_length=200, blank=True, default="", db_default="")
     # Came back after a lease or a skip: searched first, because it may lie behind everybody's cursor.
     returned = models.BooleanField(default=False)
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, null=True, related_name="assignments")
@@ -130,6 +146,11 @@ class Assignment(models.Model):
             models.Index(fields=["project", "item"], condition=Q(is_flagged=True), name="flagged_work"),
             models.Index(fields=["project", "item"], condition=Q(state="skipped"), name="skipped_work"),
             models.Index(fields=["project", "item"], condition=Q(reason="further"), name="further_work"),
+            models.Index(
+                fields=["project", "item"],
+                condition=Q(state__in=["open", "leased"]) & (Q(reserved_rater__isnull=False) | ~Q(reserved_group="")),
+                name="reserved_work",
+            ),
         ]
 
     def __str__(self) -> str:

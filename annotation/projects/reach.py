@@ -1,10 +1,11 @@
 """Items whose open places nobody is left for.
 
-Such an item is stuck: it has an open place, every active annotator has answered or skipped it, or holds another place
-of it, and adjudicators have not decided all its questions. Whatever can change that calls `check` in its own
-transaction, after it has locked the item (`cases.lock`), or `check_project`, which locks all of them: an answer, a
-skip, a place that comes back or is added, a decision, a member who joins or leaves, other questions. An account may be
-deactivated in any way, also by a query, so the sweep calls `check_accounts`.
+Such an item is stuck: it has an open place that no active annotator can take, since each has answered or skipped it,
+holds another place of it, is kept from it, or is not whom the place is reserved for, and adjudicators have not decided
+all its questions. Whatever can change that calls `check` in its own transaction, after it has locked the item
+(`cases.lock`), or `check_project`, which locks all of them: an answer, a skip, a place that comes back or is added or
+reserved, a decision, a member who joins or leaves, other questions. An account may be deactivated in any way, also by a
+query, so the sweep calls `check_accounts`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from django.db import connection, transaction
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from annotation.models import (
     Annotation,
     Assignment,
     Decision,
     Item,
+    ItemExclusion,
     ItemUnit,
     Membership,
     Participation,
@@ -29,26 +31,32 @@ from annotation.models import (
 from annotation.projects import cases
 
 ITEMS_AT_ONCE = 500
+# Open places that are not for anybody.
+RESERVED = Q(reserved_rater__isnull=False) | ~Q(reserved_group="")
 
 # Annotators with a deactivated account, by project, as the last sweep of this process found them.
 _absent: dict[str, set[tuple[int, int]]] = {}
 
 # A project without annotators has no stuck items where nobody has begun: it lacks people, not a way out.
 OUT_OF_REACH = """
-EXISTS (SELECT 1 FROM annotation_assignment place WHERE place.item_id = annotation_item.id AND place.state = 'open')
-AND EXISTS (SELECT 1 FROM annotation_assignment held
+EXISTS (SELECT 1 FROM annotation_assignment held
     WHERE held.item_id = annotation_item.id AND held.state IN ('leased', 'done', 'skipped'))
-AND NOT EXISTS (
-    SELECT 1 FROM annotation_membership member JOIN annotation_user person ON person.id = member.user_id
-    LEFT JOIN annotation_rater rater ON rater.project_id = member.project_id AND rater.user_id = member.user_id
-    WHERE member.project_id = annotation_item.project_id AND member.role = 'annotator'
-    AND member.is_active AND person.is_active AND NOT COALESCE(rater.is_excluded, FALSE)
-    AND NOT EXISTS (SELECT 1 FROM annotation_participation way
-        WHERE way.project_id = member.project_id AND way.user_id = member.user_id AND way.state <> 'active')
-    AND NOT EXISTS (SELECT 1 FROM annotation_assignment own
-        WHERE own.item_id = annotation_item.id AND own.rater_id = rater.id)
-    AND NOT EXISTS (SELECT 1 FROM annotation_annotation said
-        WHERE said.item_id = annotation_item.id AND said.rater_id = rater.id)
+AND EXISTS (
+    SELECT 1 FROM annotation_assignment place
+    WHERE place.item_id = annotation_item.id AND place.state = 'open' AND NOT EXISTS (
+        SELECT 1 FROM annotation_membership member JOIN annotation_user person ON person.id = member.user_id
+        LEFT JOIN annotation_rater rater ON rater.project_id = member.project_id AND rater.user_id = member.user_id
+        WHERE member.project_id = annotation_item.project_id AND member.role = 'annotator'
+        AND member.is_active AND person.is_active AND NOT COALESCE(rater.is_excluded, FALSE)
+        AND (place.reserved_rater_id IS NULL OR place.reserved_rater_id = rater.id)
+        AND (place.reserved_group = '' OR place.reserved_group = rater."group")
+        AND NOT EXISTS (SELECT 1 FROM annotation_assignment own
+            WHERE own.item_id = annotation_item.id AND own.rater_id = rater.id)
+        AND NOT EXISTS (SELECT 1 FROM annotation_annotation said
+            WHERE said.item_id = annotation_item.id AND said.rater_id = rater.id)
+        AND NOT EXISTS (SELECT 1 FROM annotation_itemexclusion away
+            WHERE away.item_id = annotation_item.id AND away.rater_id = rater.id)
+    )
 )
 """
 _WRONG = f"""
@@ -106,7 +114,10 @@ def check_project(project_id: int) -> None:
     raters = Rater.objects.filter(project=project_id, user__in=people)
     ranked = list(raters.annotate(n=Count("assignments")).order_by("n", "pk").values_list("pk", flat=True))
     if len(ranked) == len(people):  # who has no rater yet has had nothing
-        rows = (Assignment.objects.filter(rater=ranked[0]), Annotation.objects.filter(rater=ranked[0], assignment=None))
+        rows = [Assignment.objects.filter(rater=ranked[0]), Annotation.objects.filter(rater=ranked[0], assignment=None)]
+        of_project = Q(item__project=project_id)
+        rows.append(Assignment.objects.filter(RESERVED, of_project, state=Assignment.State.OPEN))
+        rows.append(ItemExclusion.objects.filter(of_project))
         check({item for own in rows for item in own.values_list("item", flat=True)})
 
 

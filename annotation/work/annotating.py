@@ -407,7 +407,7 @@ def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bo
     own = rows.filter(item=assignment.item_id, rater=rater_id).first()
     if own is not None and own.state in (Assignment.State.LEASED, Assignment.State.DONE):
         return own, True
-    place = assigning.open_place(assignment.item_id, assignment.pk)
+    place = assigning.open_place(assignment.item_id, rater_id, assignment.pk)
     arm = _arm_of_page(assignment, rater_id)
     if place is not None and place.prefill_arm != arm:
         place.prefill_arm = arm

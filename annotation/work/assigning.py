@@ -23,6 +23,7 @@ from annotation.projects import cases, reach
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
+from annotation.work import reserving
 
 ATTEMPTS = 5
 # What was fetched ahead and never looked at soon goes to another annotator.
@@ -105,7 +106,8 @@ def _take(
 
 
 # The statements of every single take, written by hand: building them anew each time costs more than running them.
-_PROJECT_NOW = ("state", "queue_epoch", "prefill", "prefill_shown_percent", "prefill_after_percent", "lease_minutes")
+_PROJECT_NOW = ("state", "queue_epoch", "prefill", "prefill_shown_percent", "prefill_after_percent")
+_PROJECT_NOW += ("reserves_items", "lease_minutes")
 _RATER = f"""
 SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
 FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id
@@ -122,7 +124,7 @@ SELECT a.* FROM annotation_assignment a
 WHERE a.project_id = %s AND a.state = 'open' AND {condition}
 AND NOT EXISTS (SELECT 1 FROM annotation_assignment own WHERE own.item_id = a.item_id AND own.rater_id = %s)
 AND NOT EXISTS (SELECT 1 FROM annotation_annotation said WHERE said.item_id = a.item_id AND said.rater_id = %s)
-ORDER BY a.position, a.id LIMIT 1 {lock}
+{more} ORDER BY a.position, a.id LIMIT 1 {lock}
 """
 
 
@@ -142,22 +144,25 @@ def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | No
 
 def _free(rater: Rater, project: Project) -> Assignment | None:
     """The next open row: one that came back, or the first ahead of the cursor, or else the first of all."""
-    assignment = _first_free(rater, "a.returned", [])
+    assignment = _first_free(rater, project, "a.returned", [])
     if assignment is not None:
         return assignment
     cursor = rater.cursor if rater.cursor_epoch == project.queue_epoch else START
-    assignment = _first_free(rater, "a.position > %s", [cursor])
+    assignment = _first_free(rater, project, "a.position > %s", [cursor])
     if assignment is None and cursor != START:
-        assignment = _first_free(rater, "a.position > %s", [START])
+        assignment = _first_free(rater, project, "a.position > %s", [START])
     if assignment is not None:
         Rater.objects.filter(pk=rater.pk).update(cursor=assignment.position, cursor_epoch=project.queue_epoch)
     return assignment
 
 
-def _first_free(rater: Rater, condition: str, values: list) -> Assignment | None:
+def _first_free(rater: Rater, project: Project, condition: str, values: list) -> Assignment | None:
     lock = "FOR NO KEY UPDATE OF a SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
-    statement = _FREE.format(condition=condition, lock=lock)
-    rows = Assignment.objects.raw(statement, [rater.project_id, *values, rater.pk, rater.pk])
+    more, reserved = reserving.TAKEABLE if project.reserves_items else "", []
+    if more:
+        reserved = [rater.pk, rater.group, rater.pk]
+    statement = _FREE.format(condition=condition, lock=lock, more=more)
+    rows = Assignment.objects.raw(statement, [rater.project_id, *values, rater.pk, rater.pk, *reserved])
     return next(iter(rows), None)
 
 
@@ -167,6 +172,8 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
     whole = timedelta(minutes=project.lease_minutes)
     changes = {"lease_expires_at": now + (min(AHEAD_LEASE, whole) if ahead else whole)}
     if assignment.state == Assignment.State.OPEN:
+        if project.reserves_items:
+            reserving.take_own_place(assignment, assignment.rater)
         changes |= {
             "state": Assignment.State.LEASED,
             "rater": assignment.rater,
@@ -342,14 +349,17 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
             position=row.position,
             reason=replaces,
             returned=True,
+            reserved_rater_id=row.reserved_rater_id,  # where they alone were asked, the item is stuck
+            reserved_group=row.reserved_group,
         )
     reach.check([item_id])
     return True
 
 
-def open_place(item_id: int, wanted: int | None = None) -> Assignment | None:
-    """An open row of the item, locked: the one wanted, or else one that replaces a skip. The item is locked."""
-    rows = Assignment.objects.select_for_update(no_key=True, of=("self",))
+def open_place(item_id: int, rater_id: int, wanted: int | None = None) -> Assignment | None:
+    """An open row of the item that the person may have, locked: the one wanted, or else one that replaces a skip. The
+    item is locked."""
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).filter(reserving.takeable_by(rater_id))
     found = list(rows.filter(item=item_id, state=Assignment.State.OPEN).order_by("pk"))
     found.sort(key=lambda row: (row.pk != wanted, row.reason != Assignment.Reason.REPLACES_SKIP))
     return found[0] if found else None
@@ -391,7 +401,7 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
             raise AssigningError("You have not skipped this item")
         if project.state != Project.State.OPEN:
             raise AssigningError(f"The project is {project.state}: no items are assigned")
-        place = open_place(item_id)
+        place = open_place(item_id, rater.pk)
         if place is None:
             raise AssigningError(_why_no_place(item_id))
         was_flagged, now = row.is_flagged, timezone.now()

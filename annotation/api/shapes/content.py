@@ -251,6 +251,23 @@ class ItemShape(Shape):
         return () if self.context["with_key"] else ("key",)
 
 
+class NewReservation(Shape):
+    """`people` and `without` are annotators by email address, pseudonym or UUID; `groups` are how many of each."""
+
+    items = s.ListField(child=s.CharField(max_length=400), min_length=1, max_length=500)
+    people = s.ListField(child=s.CharField(max_length=254), default=list, max_length=1000)
+    without = s.ListField(child=s.CharField(max_length=254), default=list, max_length=1000)
+    groups = s.DictField(child=s.IntegerField(min_value=0, max_value=20), default=dict)
+
+
+class ReservationShape(Shape):
+    """Items with the rule, places that are reserved now, and places that were added for that."""
+
+    items = s.IntegerField()
+    reserved = s.IntegerField()
+    added = s.IntegerField()
+
+
 class UnitShape(Shape):
     """What is judged: `title` and `text` as lists show it, and the `input` of Assay's own checkers (docs/checkers.md),
     which is empty where they cannot judge it."""

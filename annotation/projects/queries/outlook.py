@@ -7,10 +7,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Case, Exists, OuterRef, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation.access import Removed
-from annotation.models import Annotation, Assignment, Item, Membership, Participation, Project, Rater, User
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Item,
+    ItemExclusion,
+    Membership,
+    Participation,
+    Project,
+    Rater,
+    User,
+)
 
 LOOK_AGAIN = 60
 REVIEW = "Review your answers"
@@ -134,6 +145,13 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
         ~Exists(Assignment.objects.filter(item=OuterRef("item"), rater__in=own)),
         ~Exists(Annotation.objects.filter(item=OuterRef("item"), rater__in=own)),
     )
+    if any(one.reserves_items for one in projects):
+        group = Rater.objects.filter(pk__in=own, project=OuterRef("project")).values("group")[:1]
+        for_them = for_them.annotate(own_group=Coalesce(Subquery(group), Value(""))).filter(
+            Q(reserved_rater=None) | Q(reserved_rater__in=own),
+            Q(reserved_group="") | Q(reserved_group=F("own_group")),
+            ~Exists(ItemExclusion.objects.filter(item=OuterRef("item"), rater__in=own)),
+        )
     # Items that this person skipped are few compared with those that wait.
     skipped = Assignment.objects.filter(
         project=OuterRef("pk"), rater__in=own, state=Assignment.State.SKIPPED, item__state=Item.State.STUCK

@@ -15,8 +15,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.jobs import counts
-from annotation.models import Annotation, Assignment, Case, Item, Participation, Project, Rater
+from annotation.models import Annotation, Assignment, Case, Item, ItemExclusion, Participation, Project, Rater
 from annotation.projects import cases
+from annotation.work import reserving
 from annotation.work.queries import unit_words
 
 # A count may take this share of the time between two counts.
@@ -123,6 +124,8 @@ def _left(project: Project, rater: Rater, team: dict) -> list[int]:
 
     def count() -> list[int]:
         mine = done_by(rater)
+        if project.reserves_items:
+            return [open_items_for(rater).count() + holds(rater).count(), mine]
         if team["open"] > EXACT_LIMIT:
             had = Assignment.objects.filter(rater=rater).count()
             return [min(team["open"], max(0, team["to_judge"] - had)), mine]
@@ -138,6 +141,9 @@ def open_items_for(rater: Rater):
     places = Assignment.objects.filter(
         ~Exists(own), ~Exists(answer), project=rater.project_id, state=Assignment.State.OPEN
     )
+    if rater.project.reserves_items:
+        away = ItemExclusion.objects.filter(item=OuterRef("item"), rater=rater)
+        places = places.filter(reserving.takeable_by(rater.pk), ~Exists(away))
     return places.order_by().values("item").distinct()
 
 
