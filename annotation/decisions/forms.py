@@ -4,9 +4,9 @@ from contextlib import suppress
 
 from django import forms
 
-from annotation.models import Decision, Rater
+from annotation.models import CheckerRun, Decision, Project, Rater
 from annotation.task_types.base import number_text
-from annotation.work import reserving
+from annotation.work import ordering, reserving
 from annotation.work.stuck import WAYS
 
 
@@ -20,6 +20,26 @@ class PriorityForm(forms.Form):
     priority = forms.TypedChoiceField(
         label="Assign", choices=[(10, "first"), (0, "in the usual order"), (-10, "last")], coerce=int
     )
+
+
+class OrderForm(forms.Form):
+    """The order of all items of a project. `order` needs runs where checkers say it."""
+
+    order = forms.ChoiceField(label="Order of all items", choices=list(ordering.ORDERS.items()))
+    run = forms.ModelChoiceField(CheckerRun.objects.none(), label="Checker run", required=False, to_field_name="uuid")
+    random_percent = forms.IntegerField(
+        label="Share at random places, in %", required=False, min_value=0, max_value=100, initial=20
+    )
+
+    def __init__(self, *args, project: Project, **kwargs):
+        super().__init__(*args, **kwargs)
+        runs = [run.pk for run in ordering.runs_for(project)]
+        self.fields["run"].queryset = CheckerRun.objects.filter(pk__in=runs).order_by("-created_at")
+        self.fields["run"].label_from_instance = lambda run: f"{run.checker} {run.version}, {run.created_at:%d %b %Y}"
+
+    def clean_random_percent(self):
+        percent = self.cleaned_data["random_percent"]
+        return self.fields["random_percent"].initial if percent is None else percent
 
 
 class ReservingForm(forms.Form):

@@ -25,14 +25,16 @@ from annotation.decisions import adjudicating, queries
 from annotation.decisions.forms import (
     DecisionWithdrawalForm,
     MoreForm,
+    OrderForm,
     PriorityForm,
     ReservingForm,
     ReservingTableForm,
     StuckForm,
 )
+from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, Project, Unit
 from annotation.projects import searching
-from annotation.work import assigning, reserving, showing, stuck
+from annotation.work import assigning, ordering, reserving, showing, stuck
 from annotation.work.label_access import labels_served
 
 # More items than this are ordered by the project's creator: by its order.
@@ -67,7 +69,7 @@ def _chosen_items(request, project: Project, values):
 @require_safe
 def project_items(request, slug):
     project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
-    labels = sees_labels(request.user, project)
+    labels, is_researcher = sees_labels(request.user, project), RESEARCHER in roles_of(request.user, project)
     filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
     chosen, search = _chosen(request, project, request.GET)
     by_key = sees_keys(request.user, project)
@@ -94,7 +96,8 @@ def project_items(request, slug):
         "matches": matches,
         "ways": [(name, title) for name, (title, _) in stuck.WAYS.items()],
         "max_freed": MAX_FREED,
-        "priority": PriorityForm() if RESEARCHER in roles_of(request.user, project) else None,
+        "priority": PriorityForm() if is_researcher else None,
+        "order": OrderForm(project=project) if is_researcher and not chosen and not search else None,
     }
     return render(request, "annotation/projects/items.html", context)
 
@@ -119,6 +122,23 @@ def project_items_priority(request, slug):
         moved = "1 item is now assigned" if count == 1 else f"{count:,} items are now assigned"
         messages.success(request, f"{moved} {titles[form.cleaned_data['priority']]}")
     return redirect(f"{reverse('project_items', args=[slug])}?{urlencode({'filter': chosen, 'search': search})}")
+
+
+@login_required
+@require_POST
+def project_items_order(request, slug):
+    """Give all items of the project another order of work; people keep what they hold."""
+    project = project_for(request.user, slug, RESEARCHER)
+    form = OrderForm(request.POST, project=project)
+    if not form.is_valid():
+        raise BadRequest("Choose an order, and a share from 0 to 100 %")
+    try:
+        return redirect("job_detail", ordering.start(project, request.user, **form.cleaned_data).uuid)
+    except ordering.OrderingError as error:
+        messages.error(request, error)
+    except lifecycle.SameJob as same:
+        return redirect("job_detail", same.job.uuid)
+    return redirect("project_items", slug)
 
 
 @login_required
@@ -321,6 +341,7 @@ urlpatterns = [
     path("projects/<slug:slug>/items/people/", reserved_items, name="reserved_items"),
     path("projects/<slug:slug>/items/people/table/", reserve_by_table, name="reserve_by_table"),
     path("projects/<slug:slug>/items/people/groups/", set_groups, name="reserving_groups"),
+    path("projects/<slug:slug>/items/order/", project_items_order, name="project_items_order"),
     path("projects/<slug:slug>/items/stuck/", project_items_stuck, name="project_items_stuck"),
     path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
     path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),

@@ -58,6 +58,9 @@ KINDS = {
     Job.Kind.RESERVING: JobKind(
         "Reserving items", "annotation.work.reserving.HANDLER", while_labelling=("items", "reserved", "added"),
     ),
+    Job.Kind.ORDERING: JobKind(
+        "Ordering items", "annotation.work.ordering.HANDLER", is_unique=True, while_labelling=("items",)
+    ),
     Job.Kind.CHECKER_RUN: JobKind(
         "Checker run", "annotation.machines.runs.suggesting.HANDLER",
         while_labelling=FAILURES, page="run_detail", page_of=attrgetter("checker_run.uuid"),

@@ -19,6 +19,7 @@ class Job(models.Model):
         ITEMS = "items"  # items and assignments for content that a project does not have yet
         FURTHER = "further"  # further judgements of items whose answers differ already
         RESERVING = "reserving"  # items for named people and groups
+        ORDERING = "ordering"  # items get other places in the order of work
         CHECKER_RUN = "checker-run"
         PREDICTIONS = "predictions"  # labels and scores of a checker elsewhere
         TRAINING = "training"  # a checker on the project's own labels
