@@ -143,6 +143,16 @@ def project_items_order(request, slug):
 
 @login_required
 @require_POST
+def project_items_return(request, slug):
+    """Take all items back from those who hold them."""
+    project = project_for(request.user, slug, RESEARCHER)
+    returned = assigning.return_held(project)
+    messages.success(request, f"{returned:,} item{'s' * (returned != 1)} went back to the queue")
+    return redirect("project_detail", slug)
+
+
+@login_required
+@require_POST
 def project_items_stuck(request, slug):
     """Ask those who skipped stuck items again, do without the missing answers, or hand the items over: one of them, or
     the first of all that a search finds."""
@@ -342,6 +352,7 @@ urlpatterns = [
     path("projects/<slug:slug>/items/people/table/", reserve_by_table, name="reserve_by_table"),
     path("projects/<slug:slug>/items/people/groups/", set_groups, name="reserving_groups"),
     path("projects/<slug:slug>/items/order/", project_items_order, name="project_items_order"),
+    path("projects/<slug:slug>/items/return/", project_items_return, name="project_items_return"),
     path("projects/<slug:slug>/items/stuck/", project_items_stuck, name="project_items_stuck"),
     path("projects/<slug:slug>/items/<uuid:uuid>/", item_detail, name="item_detail"),
     path("projects/<slug:slug>/items/<uuid:uuid>/more/", item_more, name="item_more"),

@@ -268,6 +268,20 @@ def release_item(item: Item) -> int:
         return released
 
 
+def return_held(project: Project) -> int:
+    """Take all items of the project back from those who hold them: others get them, and answers that still come are
+    kept. How many came back; an item that is being answered at this moment does not."""
+    rows = Assignment.objects.filter(project=project, state=Assignment.State.LEASED)
+    with transaction.atomic():
+        held = list(rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).values_list("pk", "item"))
+        returned = sum(
+            reopen(Assignment.objects.filter(pk__in=[pk for pk, _ in held[start : start + 1000]]))
+            for start in range(0, len(held), 1000)
+        )
+        reach.check_after_commit({(project.pk, item) for _, item in held})
+    return returned
+
+
 def return_expired_leases(project: Project | None = None) -> int:
     """Open again what was leased for too long: of one project, or of all. Returns how many rows came back."""
     rows = Assignment.objects.filter(state=Assignment.State.LEASED, lease_expires_at__lt=timezone.now())

@@ -20,6 +20,7 @@ from analysis.reports.planning.planning.report import (
     Planning,
     QuestionPlan,
     UnitsNeeded,
+    on_overview,
 )
 from annotation.jobs import lifecycle
 from annotation.models import Job, Membership, Suggestion
@@ -198,6 +199,32 @@ def plan_of(more_units=12, undefined="", by_units=""):
     )
 
 
+def planning_of(plan: QuestionPlan) -> Planning:
+    return Planning(
+        report="planning",
+        project="p",
+        task_type="t",
+        target=0.05,
+        judgements=2,
+        run="",
+        checker="",
+        touched=False,
+        n_units=50,
+        n_studies=500,
+        dimensions=[plan],
+        notes=[],
+    )
+
+
+def test_the_overview_says_when_labels_are_enough():
+    title, words = on_overview(planning_of(plan_of(more_units=0)))
+    assert title == "Labels are enough to stop"
+    plan = "For alpha to within 0.05, with 2 judgements each: Stance"
+    assert words == f"{plan} no more (within 0.100 now, with 50 units)."
+    title, words = on_overview(planning_of(plan_of()))
+    assert (title, words) == ("How many more labels?", f"{plan} 12 more units (within 0.100 now, with 50 units).")
+
+
 @pytest.mark.parametrize(
     ("plan", "says", "next_step"),
     [
@@ -212,19 +239,6 @@ def plan_of(more_units=12, undefined="", by_units=""):
     ],
 )
 def test_the_page_begins_with_the_number(project, plan, says, next_step):
-    result = Planning(
-        report="planning",
-        project="p",
-        task_type="t",
-        target=0.05,
-        judgements=2,
-        run="",
-        checker="",
-        touched=False,
-        n_units=50,
-        n_studies=500,
-        dimensions=[plan],
-        notes=[],
-    )
+    result = planning_of(plan)
     assert says in first_that_applies(RULES, (result, plan))
     assert next_step in first_that_applies(NEXT, (result, plan))

@@ -13,6 +13,7 @@ from annotation.projects.managing import remove_member
 from annotation.work import assigning
 from tests.factories import join, make_claim_evidence, make_dataset, make_items, make_project, make_user
 from tests.work.browser import Annotator
+from tests.world import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
@@ -48,6 +49,21 @@ def test_work_comes_in_the_projects_order_and_each_item_once_per_person():
     assert work_off(project, ann) == in_order(project)
     assert work_off(project, bob) == in_order(project)
     assert assigning.take(project, ann) is None
+
+
+def test_what_pausing_closing_opening_and_reassigning_do_is_said_first_with_numbers():
+    project, [ann, bob] = make_world(n=3, overlap=2)
+    client = client_of(project.created_by)
+    assigning.take(project, ann), assigning.take(project, bob)
+    page = client.get(f"/projects/{project.slug}/").content.decode()
+    assert "Pausing assigns nothing more: 4 places wait for 2 annotators. The 2 items that they hold can" in page
+    assert "Closing ends the work of 2 annotators: 4 places stay open." in page
+    assert "2 items that 2 people hold go back to the queue" in page
+    client.post(f"/projects/{project.slug}/items/return/")
+    assert set(Assignment.objects.values_list("state", "returned")) == {("open", True), ("open", False)}
+    client.post(f"/projects/{project.slug}/state/", {"move": "close"})
+    page = client.get(f"/projects/{project.slug}/").content.decode()
+    assert "Opening assigns the 6 places that are open to 2 annotators." in page and "Reassign" not in page
 
 
 def test_taking_again_resumes_what_is_held_shown_items_first():

@@ -74,6 +74,42 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     return list(rows.values())
 
 
+def effects_of_moves(numbers: dict[str, int], annotators: int) -> dict[str, str]:
+    """What pausing, closing and opening a project does, in sentences with its numbers (`ProjectRow.numbers`)."""
+    left, held = (numbers.get(state, 0) for state in (Assignment.State.OPEN, Assignment.State.LEASED))
+    places, items = _counted(left, "place"), _counted(held, "item")
+    people = _counted(annotators, "annotator")
+    return {
+        "open": f"Opening assigns the {places} that {_are(left)} open to {people}.",
+        "pause": f"Pausing assigns nothing more: {places} {_wait(left)} for {people}. The {items} that they hold can "
+        "still be answered.",
+        "close": f"Closing ends the work of {people}: {places} {_stay(left)} open. Answers to the {items} that they "
+        "hold are kept.",
+    }
+
+
+def _counted(n: int, one: str) -> str:
+    return f"{n:,} {one}{'s' * (n != 1)}"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _wait(n: int) -> str:
+    return "waits" if n == 1 else "wait"
+
+
+def _stay(n: int) -> str:
+    return "stays" if n == 1 else "stay"
+
+
+def holders(project: Project) -> int:
+    """How many people hold items."""
+    held = Assignment.objects.filter(project=project, state=Assignment.State.LEASED)
+    return held.order_by().values("rater").distinct().count()
+
+
 def count_annotators(project: Project) -> int:
     return project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count()
 

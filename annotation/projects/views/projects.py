@@ -27,7 +27,7 @@ from annotation.access import (
 from annotation.editing import SharedForm, last_change, locked
 from annotation.jobs import counts
 from annotation.markdown import render as render_markdown
-from annotation.models import Invitation, Job, Project, SettingsChange, User
+from annotation.models import Assignment, Invitation, Job, Project, SettingsChange, User
 from annotation.projects import cases, invitations
 from annotation.projects import guidelines as guideline_service
 from annotation.projects import managing as service
@@ -109,6 +109,7 @@ def project_detail(request, slug):
         "job": project.filled_by or project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
     }
     if RESEARCHER in roles:
+        effects = queries.effects_of_moves(row.numbers, queries.count_annotators(project))
         known = {"annotators": queries.count_annotators(project), "waiting": context["waiting"]}
         context |= known | {
             "counts": row.numbers,
@@ -116,7 +117,13 @@ def project_detail(request, slug):
             "stuck": queries.stuck_items(project),
             "runs": project.checker_runs.select_related("job").order_by("-pk")[:5],
             "outside": queries.outside_raters(project),
-            "moves": [name for name, (state, _) in MOVES.items() if project.state in service.TRANSITIONS[state]],
+            "moves": [
+                (name, effects[name])
+                for name, (state, _) in MOVES.items()
+                if project.state in service.TRANSITIONS[state]
+            ],
+            "held": row.numbers.get(Assignment.State.LEASED, 0),
+            "holders": queries.holders(project) if row.numbers.get(Assignment.State.LEASED) else 0,
         }
     return render(request, "annotation/projects/detail.html", context)
 

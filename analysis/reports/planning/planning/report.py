@@ -380,17 +380,24 @@ def _results(result: Planning) -> str:
 
 
 def on_overview(result: Planning | None) -> tuple[str, str]:
-    """What alpha takes of the first questions, or that it can be planned."""
-    needed = {one.title: one.needed.by_units for one in result.dimensions if one.needed} if result else {}
-    needs = [
-        f"{title} {n_of(units.more_units, 'more units') if units.more_units else 'no more'}"
-        for title, units in needed.items()
-        if units.n_units is not None
-    ]
-    if not needs:
+    """What alpha takes of the first questions, that the labels so far are enough, or that it can be planned."""
+    needed = {one.title: one.needed for one in result.dimensions if one.needed} if result else {}
+    known = {title: plan for title, plan in needed.items() if plan.by_units.n_units is not None}
+    if not known:
         return "Plan how many more labels", "narrow intervals take."
+    needs = [f"{title} {_more(plan)}" for title, plan in known.items()]
     so_precise = f"For alpha to within {result.target:g}, with {result.judgements} judgements each"
-    return REPORT.title, f"{so_precise}: {', '.join(needs[:ON_OVERVIEW])}."
+    words = f"{so_precise}: {', '.join(needs[:ON_OVERVIEW])}."
+    is_enough = len(known) == len(result.dimensions) and not any(plan.by_units.more_units for plan in known.values())
+    return ("Labels are enough to stop" if is_enough else REPORT.title), words
+
+
+def _more(plan: NeededForAlpha) -> str:
+    """What is needed, and how wide the interval is now."""
+    more = plan.by_units.more_units
+    words = n_of(more, "more units") if more else "no more"
+    width = plan.now.half_width
+    return words if width is None else f"{words} (within {width:.3f} now, with {n_of(plan.now.n_units, 'units')})"
 
 
 REPORT = Report(
