@@ -118,9 +118,10 @@ SELECT a.* FROM annotation_assignment a
 WHERE a.rater_id = %s AND a.state = 'leased' AND a.lease_expires_at > %s {conditions}
 ORDER BY a.shown_at DESC NULLS LAST, a.leased_at LIMIT 1
 """
+ITEM_KEY = ", (SELECT item.key FROM annotation_item item WHERE item.id = a.item_id) AS item_key"
 # A late answer that was kept as surplus has no row, so both are asked for.
 _FREE = """
-SELECT a.* FROM annotation_assignment a
+SELECT a.* {columns} FROM annotation_assignment a
 WHERE a.project_id = %s AND a.state = 'open' AND {condition}
 AND NOT EXISTS (SELECT 1 FROM annotation_assignment own WHERE own.item_id = a.item_id AND own.rater_id = %s)
 AND NOT EXISTS (SELECT 1 FROM annotation_annotation said WHERE said.item_id = a.item_id AND said.rater_id = %s)
@@ -158,11 +159,14 @@ def _free(rater: Rater, project: Project) -> Assignment | None:
 
 def _first_free(rater: Rater, project: Project, condition: str, values: list) -> Assignment | None:
     lock = "FOR NO KEY UPDATE OF a SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
-    more, reserved = reserving.TAKEABLE if project.reserves_items else "", []
-    if more:
-        reserved = [rater.pk, rater.group, rater.pk]
-    statement = _FREE.format(condition=condition, lock=lock, more=more)
-    rows = Assignment.objects.raw(statement, [rater.project_id, *values, rater.pk, rater.pk, *reserved])
+    columns, more, first, last = "", "", [], []
+    if project.prefill == Project.Prefill.DRAWN:
+        columns = ITEM_KEY
+    if project.reserves_items:
+        columns, more = columns + reserving.HAS_OWN_PLACE, reserving.TAKEABLE
+        first, last = [rater.pk, rater.group], [rater.pk, rater.group, rater.pk]
+    statement = _FREE.format(columns=columns, condition=condition, lock=lock, more=more)
+    rows = Assignment.objects.raw(statement, [*first, rater.project_id, *values, rater.pk, rater.pk, *last])
     return next(iter(rows), None)
 
 
@@ -172,7 +176,7 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
     whole = timedelta(minutes=project.lease_minutes)
     changes = {"lease_expires_at": now + (min(AHEAD_LEASE, whole) if ahead else whole)}
     if assignment.state == Assignment.State.OPEN:
-        if project.reserves_items:
+        if getattr(assignment, "has_own_place", False):
             reserving.take_own_place(assignment, assignment.rater)
         changes |= {
             "state": Assignment.State.LEASED,
@@ -190,11 +194,9 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
 
 
 def _arm(assignment: Assignment, project: Project) -> str:
-    """Nobody but a trial needs the item's key."""
-    if project.prefill != Project.Prefill.DRAWN:
-        return project.prefill
-    key = Item.objects.values_list("key", flat=True).get(pk=assignment.item_id)
-    return arm_of(project, key, assignment.rater.pseudonym)
+    """Nobody but a trial needs the item's key, which the statement of taking brings then."""
+    is_drawn = project.prefill == Project.Prefill.DRAWN
+    return arm_of(project, assignment.item_key, assignment.rater.pseudonym) if is_drawn else project.prefill
 
 
 def exposure_with(exposure: list[dict], run, suggestions: int) -> list[dict]:

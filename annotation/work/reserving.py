@@ -45,6 +45,12 @@ TAKEABLE = """
 AND (a.reserved_rater_id IS NULL OR a.reserved_rater_id = %s) AND (a.reserved_group = '' OR a.reserved_group = %s)
 AND NOT EXISTS (SELECT 1 FROM annotation_itemexclusion away WHERE away.item_id = a.item_id AND away.rater_id = %s)
 """
+# Whether another open place of the item is this person's or their group's, where the place is not.
+HAS_OWN_PLACE = """,
+EXISTS (SELECT 1 FROM annotation_assignment mine WHERE mine.item_id = a.item_id AND mine.id <> a.id
+AND mine.state = 'open' AND (mine.reserved_rater_id = %s OR (mine.reserved_group <> '' AND mine.reserved_group = %s)))
+AS has_own_place
+"""
 
 
 class ReservingError(Exception):

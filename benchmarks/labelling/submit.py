@@ -1,13 +1,16 @@
 """Submit-and-next over HTTP, as the labelling page does it, against the production server.
 
     python -m benchmarks.labelling.submit [--sizes 500,5490,48517] [--annotators 1,8] [--seconds 20]
-        [--database URL] [--quick]
+        [--database URL] [--quick] [--with-suggestions] [--with-rules]
 
 Builds its own database (on PostgreSQL a new one on the server named, in SQLite a file in a temporary folder),
 starts gunicorn on loopback, and drives it from processes on the same machine: each answer carries both labels and a
 span, says that the next item is shown, and asks for the one after it. No think time. `veteran` is
 one annotator who has done 5,000 items whose other assignments are still open. `web CPU` is what the server's processes
-spend per answer, which a busy machine changes little.
+spend per answer, which a busy machine changes little. With `--with-rules` suggestions are shown in an arm that is
+drawn, further judgements are asked for within a budget, and a tenth of the items is reserved for one of the annotators.
+`--with-suggestions` shows the same suggestions without any of these, and answers differ as often, so that the two can
+be compared.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import contextlib
 import http.client
 import json
 import multiprocessing
+import random
 import statistics
 import sys
 import tempfile
@@ -31,12 +35,14 @@ from benchmarks.shared.processes import POSTGRESQL, empty_postgresql, environmen
 VETERAN_ITEMS = 5000
 SLUG = "bench"
 WARM_UP_SECONDS = 2.0
+RULES = {"prefill": "drawn", "prefill_shown_percent": 100, "further": "tied"}
+STANCES = (*["supports"] * 5, "refutes")
 
 
 # ---- the database, built in a process of its own because settings come from the environment ----
 
 
-def prepare(size: int, annotators: int, out: Path) -> None:
+def prepare(size: int, annotators: int, out: Path, with_suggestions: bool, with_rules: bool) -> None:
     """Tables, content, items, people with sessions; writes the cookies that sign them in."""
     import django
 
@@ -61,6 +67,8 @@ def prepare(size: int, annotators: int, out: Path) -> None:
         # Few items must not run out before the time is up.
         overlap=2 if size > 20_000 else annotators + 1,
         created_by=owner,
+        **({"prefill": "shown"} if with_suggestions else {}),
+        **(RULES | {"further_budget": size} if with_rules else {}),
     )
     Guideline.objects.create(project=project, version=1, markdown="Read twice.", created_by=owner)
     started = time.perf_counter()
@@ -75,6 +83,10 @@ def prepare(size: int, annotators: int, out: Path) -> None:
         managing.add_member(project, user, Membership.Role.ANNOTATOR)
         guidelines.acknowledge(project, user, 1)
         cookies.append(session_of(user))
+    if with_suggestions or with_rules:
+        suggest(project)
+    if with_rules:
+        reserve_some(project)
     has_veteran = size > 2 * VETERAN_ITEMS
     if has_veteran:
         make_veteran(project, user)
@@ -85,6 +97,32 @@ def prepare(size: int, annotators: int, out: Path) -> None:
     out.write_text(
         json.dumps({"cookies": cookies, "veteran": veteran if has_veteran else None, "items_seconds": round(spent, 2)})
     )
+
+
+def suggest(project) -> None:
+    """A run that annotators are shown."""
+    from annotation.bulk import bulk_insert
+    from annotation.models import CheckerRun, Job, Suggestion
+
+    job = Job.objects.create(kind="checker-run", state="done", project=project, created_by=project.created_by)
+    made = {"checker": "fake", "version": "1", "parameters_hash": "", "created_by": project.created_by}
+    run = CheckerRun.objects.create(project=project, job=job, **made)
+    units = project.items.order_by("pk").values_list("anchor_id", flat=True)
+    rows = [(run.pk, unit, "relevance", "relevant", 0.9) for unit in units]
+    bulk_insert(Suggestion, rows, ["run_id", "unit_id", "dimension", "label", "probability"])
+    type(project).objects.filter(pk=project.pk).update(prefill_run=run)
+
+
+def reserve_some(project) -> None:
+    """A tenth of the items, for one annotator each."""
+    from annotation.work import reserving
+
+    people = [rater.pk for rater in reserving.annotators(project)]
+    items = list(project.items.order_by("pk").values_list("pk", flat=True))[::10]
+    for start in range(0, len(items), reserving.ITEMS_AT_ONCE):
+        part = items[start : start + reserving.ITEMS_AT_ONCE]
+        rules = {pk: reserving.ItemRule(people=(people[pk % len(people)],)) for pk in part}
+        reserving.apply(project, rules)
 
 
 def session_of(user) -> str:
@@ -101,8 +139,6 @@ def session_of(user) -> str:
 
 def make_content(dataset, size: int) -> None:
     """Claims with about four evidences each, of the lengths that evidence snippets have."""
-    import random
-
     from django.db import transaction
     from django.utils import timezone
 
@@ -204,6 +240,7 @@ class Page:
 
     def __init__(self, port: int, session: str):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.stances = islice(cycle(STANCES), random.randrange(len(STANCES)), None)  # people differ in some items
         self.tokens = cycle(session.split()) if session.startswith("assay_") else None
         token = "b" * 32
         signed_in = {"Cookie": f"sessionid={session}; csrftoken={token}", "X-CSRFToken": token}
@@ -245,7 +282,7 @@ class Page:
                 {
                     "unit": unit,
                     "dimension": "stance",
-                    "label": "supports",
+                    "label": next(self.stances),
                     "spans": [{"field": "evidence", "start": 0, "end": 12, "quote": text[:12]}],
                 },
             ],
@@ -340,6 +377,8 @@ def measure(size: int, options) -> list[tuple[str, dict]]:
         with contextlib.nullcontext("") if on_sqlite else empty_postgresql(options.database, name) as address:
             env, facts = environment(folder, address), folder / "facts.json"
             more = "--out", str(facts), "--annotators", str(sum(options.annotators))
+            more += ("--with-rules",) if options.with_rules else ()
+            more += ("--with-suggestions",) if options.with_suggestions else ()
             run(env, "-m", "benchmarks.labelling.submit", "--prepare", str(size), *more)
             known = json.loads(facts.read_text())
             print(f"{size:,} items made in {known['items_seconds']} s", file=sys.stderr)
@@ -362,6 +401,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--database", default=POSTGRESQL, help="a PostgreSQL server, or sqlite")
     parser.add_argument("--quick", action="store_true", help="500 items, 5 seconds")
+    parser.add_argument("--with-suggestions", action="store_true", help="suggestions are shown, without any rule")
+    parser.add_argument("--with-rules", action="store_true", help="arms, further judgements and reserved items")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--prepare", type=int, help=argparse.SUPPRESS)
@@ -370,7 +411,8 @@ def main() -> int:
     if options.quick:
         options.sizes, options.seconds = [500], 5
     if options.prepare:
-        prepare(options.prepare, sum(options.annotators), options.out)
+        people = sum(options.annotators)
+        prepare(options.prepare, people, options.out, options.with_suggestions, options.with_rules)
         return 0
     print(
         f"{'items':>9}  {'annotators':>10}  {'answers':>7}  {'p50 ms':>7}  {'p95 ms':>7}  {'answers/s':>9}  "

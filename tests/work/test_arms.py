@@ -91,8 +91,7 @@ def test_an_item_comes_back_in_the_same_arm_and_to_another_person_in_theirs():
         row = Assignment.objects.get(item=item)
         for person in (ann, bob):
             rater = rater_of(project, person.user)
-            row.rater = rater
-            row.state = "open"
+            row.rater, row.state, row.item_key = rater, "open", item.key
             assigning._lease(row, project, row.item.project.created_at, ahead=False)
             assert row.prefill_arm == arm_of(project, item.key, rater.pseudonym)
         Assignment.objects.filter(pk=row.pk).update(state="open", rater=None, lease_expires_at=None, leased_at=None)
