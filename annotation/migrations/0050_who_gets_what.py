@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0047_words_of_items'),
+        ('annotation', "0048e_outcomes"),
     ]
 
     operations = [

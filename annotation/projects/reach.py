@@ -48,6 +48,8 @@ AND EXISTS (
         LEFT JOIN annotation_rater rater ON rater.project_id = member.project_id AND rater.user_id = member.user_id
         WHERE member.project_id = annotation_item.project_id AND member.role = 'annotator'
         AND member.is_active AND person.is_active AND NOT COALESCE(rater.is_excluded, FALSE)
+        AND NOT EXISTS (SELECT 1 FROM annotation_participation way
+            WHERE way.project_id = member.project_id AND way.user_id = member.user_id AND way.state <> 'active')
         AND (place.reserved_rater_id IS NULL OR place.reserved_rater_id = rater.id)
         AND (place.reserved_group = '' OR place.reserved_group = rater."group")
         AND NOT EXISTS (SELECT 1 FROM annotation_assignment own
