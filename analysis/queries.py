@@ -54,7 +54,8 @@ def splits_of(project: Project) -> list[str]:
 
 def annotators_of(project: Project) -> QuerySet[Rater]:
     """Raters who labelled something: others only decide, or never came to their first answer."""
-    return with_any(project.raters.filter(is_excluded=False), Annotation.objects.filter(rater=OuterRef("pk")))
+    answers = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.APART)
+    return with_any(project.raters.filter(is_excluded=False), answers)
 
 
 def has_groups(project: Project) -> bool:
@@ -65,12 +66,12 @@ def has_groups(project: Project) -> bool:
 
 def has_labels(project: Project) -> bool:
     """Whether anybody has labelled anything here, or a file brought labels of raters."""
-    return Annotation.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED).exists()
+    return Annotation.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT).exists()
 
 
 def items_without_units(project: Project) -> int:
     """Items in which there is nothing to judge, such as abstained answers."""
-    return Item.objects.filter(project=project, unit_count=0).exclude(state=Item.State.RETIRED).count()
+    return Item.objects.filter(project=project, unit_count=0).exclude(state__in=Item.LEFT_OUT).count()
 
 
 LONG, LONG_LINES = 800, 10  # more characters or lines
@@ -89,7 +90,7 @@ class UnitRow:
 
     @property
     def is_retired(self) -> bool:
-        return self.item is None or self.item.state == Item.State.RETIRED
+        return self.item is None or self.item.state in Item.LEFT_OUT
 
     @property
     def is_long(self) -> bool:
@@ -103,7 +104,7 @@ def items_of_units(project: Project, unit_ids: list[int], *, with_passages: bool
     takes two more."""
     rows = ItemUnit.objects.filter(item__project=project, unit_id__in=unit_ids).select_related("item")
     # An item that is at work comes after a retired one, and stays.
-    items = {row.unit_id: row.item for row in sorted(rows, key=lambda row: row.item.state != Item.State.RETIRED)}
+    items = {row.unit_id: row.item for row in sorted(rows, key=lambda row: row.item.state not in Item.LEFT_OUT)}
     units = unit_words.units_in_words(project.type.unit_kind, unit_ids)
     if without := [pk for pk in unit_ids if pk not in units]:
         rows = Item.objects.filter(project=project, anchor_id__in=without)

@@ -55,6 +55,17 @@ LABEL_SET = {
 }
 
 
+# What the form of a project's settings asks besides what each test is about.
+MORE_SETTINGS = {
+    "pass_percent": 80,
+    "qualification_tries": 2,
+    "check_every": 0,
+    "check_action": "none",
+    "check_failures": 2,
+    "check_window": 5,
+}
+
+
 def make_user(name: str = "", *, is_superuser: bool = False, is_staff: bool = False) -> User:
     name = name or f"person{next(_number)}"
     email = f"{name}@example.org"

@@ -34,8 +34,8 @@ def count_contents(projects: Iterable[Project]) -> dict[int, dict]:
 
 
 def _counted(project: Project) -> dict:
-    items = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED)
-    answers = Annotation.objects.filter(item__project=project, is_surplus=False).exclude(item__state=Item.State.RETIRED)
+    items = Item.objects.filter(project=project).exclude(state__in=Item.LEFT_OUT)
+    answers = Annotation.objects.filter(item__project=project, is_surplus=False).exclude(item__state__in=Item.LEFT_OUT)
     # Units whose latest answers have two most frequent labels, and no decision.
     ties = Disagreement.objects.filter(project=project, is_tied=True, has_decision=False).order_by()
     n_items = items.count()

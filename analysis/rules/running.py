@@ -79,7 +79,7 @@ def apply_rule(project: Project, kind: str, parameters: Mapping) -> list[Decided
 
 
 def units_of(project: Project) -> np.ndarray:
-    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT)
     found = np.fromiter(rows.values_list("unit_id", flat=True).iterator(chunk_size=AT_ONCE), dtype=np.int64)
     return np.unique(found)
 
@@ -177,7 +177,7 @@ def _lifted(project: Project, parameters: Mapping) -> DecidedQuestion:
             f"There are no decisions to lift: run the rule {rule!r} first" if rule else missing, "decisions"
         )
     below: dict[int, list[str | None]] = defaultdict(list)
-    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT)
     rows = rows.filter(**{f"unit__{path}__superseded_at": None}).values_list(f"unit__{path}", "unit_id")
     for parent, unit in rows.iterator(chunk_size=AT_ONCE):
         if parent is not None:

@@ -75,7 +75,7 @@ class DatabaseSource(ProjectOutline, Source):
         # A path may serve several columns, which one query can give only once.
         several = {path for paths in (origin.cluster, *origin.links.values()) for path in paths}
         paths = list(dict.fromkeys([*columns.values(), *sorted(several)]))
-        rows = ItemUnit.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED)
+        rows = ItemUnit.objects.filter(item__project=self.project).exclude(item__state__in=Item.LEFT_OUT)
         kinds = dict.fromkeys(set(paths) - {"unit_id", "item_id"}, StringReader)
         found = read_columns(rows, dict(zip(paths, paths, strict=True)), kinds)
         frame = pd.DataFrame({name: found[path] for name, path in columns.items()})
@@ -101,7 +101,7 @@ class DatabaseSource(ProjectOutline, Source):
             paths["is_latest"] = "revision__is_latest"
         rows = Judgement.objects.filter(
             revision__annotation__item__project=self.project, revision__annotation__is_surplus=False
-        ).exclude(revision__annotation__item__state=Item.State.RETIRED)
+        ).exclude(revision__annotation__item__state__in=Item.LEFT_OUT)
         if not every_revision:
             rows = rows.filter(revision__is_latest=True)
         labels = read_columns(rows, paths, LABEL_KINDS)
@@ -119,7 +119,7 @@ class DatabaseSource(ProjectOutline, Source):
 
     def revision_frame(self) -> pd.DataFrame:
         rows = Revision.objects.filter(annotation__item__project=self.project, annotation__is_surplus=False)
-        rows = rows.exclude(annotation__item__state=Item.State.RETIRED)
+        rows = rows.exclude(annotation__item__state__in=Item.LEFT_OUT)
         found = rows.values_list("annotation_id", "number", answered_at(), "guideline_version")
         columns = list(base.REVISION_COLUMNS)
         return pd.DataFrame.from_records(found.iterator(chunk_size=AT_ONCE), columns=columns)
@@ -143,7 +143,7 @@ class DatabaseSource(ProjectOutline, Source):
             "n_planned": "item__planned",
         }
         rows = Annotation.objects.filter(item__project=self.project, is_surplus=False, revisions__is_latest=True)
-        rows = rows.exclude(item__state=Item.State.RETIRED)
+        rows = rows.exclude(item__state__in=Item.LEFT_OUT)
         found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
         frame = pd.DataFrame.from_records(found, columns=list(paths))
         frame["seconds"] = frame["seconds"].astype(float) / 1000
@@ -171,7 +171,7 @@ class DatabaseSource(ProjectOutline, Source):
         """As the answers say, without reading the rest of them: the first figures of a large project wait for it."""
         known = Q(assignment__isnull=False) | Q(origin__arm__isnull=False)
         rows = Annotation.objects.filter(known, item__project=self.project, is_surplus=False)
-        rows = rows.exclude(item__state=Item.State.RETIRED)
+        rows = rows.exclude(item__state__in=Item.LEFT_OUT)
         return read_columns(rows, {"annotation": "pk", "arm": ARM}, {"arm": CodeReader}).set_index("annotation")["arm"]
 
     def exposure_frame(self) -> pd.DataFrame:
@@ -180,7 +180,7 @@ class DatabaseSource(ProjectOutline, Source):
             for uuid, checker in CheckerRun.objects.filter(project=self.project).values_list("uuid", "checker")
         }
         rows = Annotation.objects.filter(item__project=self.project, is_surplus=False)
-        rows = rows.exclude(Q(assignment__exposure=[]) | Q(assignment=None) | Q(item__state=Item.State.RETIRED))
+        rows = rows.exclude(Q(assignment__exposure=[]) | Q(assignment=None) | Q(item__state__in=Item.LEFT_OUT))
         columns = ("item__key", "rater__pseudonym", "pk", "assignment__exposure", "assignment__suggestions_shown_at")
         found = [
             (annotation, shown.get("run"), checkers.get(shown.get("run")), shown_at)
@@ -189,7 +189,7 @@ class DatabaseSource(ProjectOutline, Source):
         ]
         brought = Annotation.objects.filter(item__project=self.project, is_surplus=False)
         brought = brought.filter(origin__exposures__isnull=False)
-        brought = brought.exclude(item__state=Item.State.RETIRED).values_list(*columns[:3], "origin")
+        brought = brought.exclude(item__state__in=Item.LEFT_OUT).values_list(*columns[:3], "origin")
         found += [
             (annotation, shown.get("run"), shown.get("checker"), shown.get("shown_at"))
             for _, _, annotation, origin in sorted(brought, key=lambda row: row[:2])
@@ -204,7 +204,7 @@ class DatabaseSource(ProjectOutline, Source):
 
     @cached_property
     def _items(self) -> pd.DataFrame:
-        rows = Item.objects.filter(project=self.project).exclude(state=Item.State.RETIRED)
+        rows = Item.objects.filter(project=self.project).exclude(state__in=Item.LEFT_OUT)
         paths = {"item": "pk", "item_key": "key", "n_units": "unit_count", "n_planned": "planned"}
         paths["in_random_share"] = "is_multiple"
         found = rows.values_list(*paths.values()).iterator(chunk_size=AT_ONCE)
@@ -217,7 +217,7 @@ class DatabaseSource(ProjectOutline, Source):
         return frame.sort_values("item_key", ignore_index=True)[list(base.ITEM_COLUMNS)]
 
     def items_without_units(self) -> int:
-        return Item.objects.filter(project=self.project, unit_count=0).exclude(state=Item.State.RETIRED).count()
+        return Item.objects.filter(project=self.project, unit_count=0).exclude(state__in=Item.LEFT_OUT).count()
 
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         rows = Span.objects.filter(

@@ -53,7 +53,7 @@ class ProjectOutline(Outline):
         )
 
     def has_labels(self) -> bool:
-        return Annotation.objects.filter(item__project=self.project).exclude(item__state=Item.State.RETIRED).exists()
+        return Annotation.objects.filter(item__project=self.project).exclude(item__state__in=Item.LEFT_OUT).exists()
 
     def has_people(self) -> bool:
         return self._labelling().exclude(kind=SLOT).exists()
@@ -73,7 +73,7 @@ class ProjectOutline(Outline):
         return groups_in(self._labelling().order_by().values_list("group", flat=True).distinct())
 
     def _labelling(self) -> QuerySet[Rater]:
-        rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state=Item.State.RETIRED)
+        rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state__in=Item.LEFT_OUT)
         return with_any(Rater.objects.filter(project=self.project, is_excluded=False), rows)
 
     def decision_methods(self) -> list[str]:
@@ -84,7 +84,7 @@ class ProjectOutline(Outline):
         """Those of the units that are judged here. Asked for one by one: a rule may have decided a million units."""
         here = ItemUnit.objects.filter(unit=OuterRef("unit"), item__project=self.project)
         rows = Decision.objects.in_force().filter(project=self.project, unit__kind=self.type.unit_kind)
-        rows = rows.filter(Exists(here.exclude(item__state=Item.State.RETIRED)))
+        rows = rows.filter(Exists(here.exclude(item__state__in=Item.LEFT_OUT)))
         known = {str(place): name for place, name in enumerate(sorted(decision_sets(self.project)))}
         sets = {f"set_{place}": Exists(rows.of_set(name)) for place, name in known.items()}
         found = Project.objects.filter(pk=self.project.pk).values(**sets).get() if sets else {}

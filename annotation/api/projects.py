@@ -149,7 +149,7 @@ class UnitsRoute(Listing):
         items = self.project.items.order_by("pk").values_list("pk", flat=True)
         first, last = items.first() or 0, items.last() or 0
         # The order of an index, from which conditions on other tables would lead databases away.
-        shown = self.project.items.filter(pk=OuterRef("item_id")).exclude(state=Item.State.RETIRED)
+        shown = self.project.items.filter(pk=OuterRef("item_id")).exclude(state__in=Item.LEFT_OUT)
         current = Unit.objects.filter(pk=OuterRef("unit_id"), superseded_at=None)
         return ItemUnit.objects.filter(Exists(shown), Exists(current), item_id__gte=first, item_id__lte=last)
 
@@ -201,6 +201,7 @@ class AnnotationsRoute(LabelRows):
         latest = latest.annotate(opened_at=opened_at(), answered_at=answered_at())
         return (
             Annotation.objects.filter(item__project=self.project, rater__is_excluded=False)
+            .exclude(item__state=Item.State.APART)
             .select_related("item", "rater")
             .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
         )

@@ -26,8 +26,17 @@ from annotation.projects.queries import guidelines
 from annotation.projects.queries.outlook import REMOVED
 from annotation.projects.raters import rater_of
 from annotation.work import annotating, assigning
+from annotation.work.learning import results
 from annotation.work.queries import pages, work
-from annotation.work.views.labelling import guidelines_told, item_parts, nothing, offer, suggested, take
+from annotation.work.views.labelling import (
+    feedback_on,
+    guidelines_told,
+    item_parts,
+    nothing,
+    offer,
+    suggested,
+    take,
+)
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +177,13 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
     rater = rater or rater_of(project, request.user)
     standing = guidelines.Standing(assignment.guideline_newest, assignment.guideline_acknowledged)
     details = guidelines_told(project, standing, _held(body, assignment))
-    return {"progress": work.progress(project, rater), "ahead": ahead, "guidelines": details}
+    warning = results.due_warning(rater)
+    return {
+        "progress": work.progress(project, rater),
+        "ahead": ahead,
+        "guidelines": details,
+        **({"warning": warning} if warning else {}),
+    }
 
 
 @only("GET", "HEAD")
@@ -217,6 +232,7 @@ def submit(request, uuid):
             "surplus": stored.is_surplus,
             "suggestions": stored.suggestions,
             "prefill": assignment.prefill_arm,
+            **({"feedback": feedback_on(assignment, request.user)} if assignment.reason in Assignment.LEARNING else {}),
             **_progress_and_next(request, assignment, body, after, shown_at),
         }
     )

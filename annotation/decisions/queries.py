@@ -60,6 +60,7 @@ FILTERS = {
     "skipped": ("Skipped", _through(**FEW["skipped"])),
     "flagged": ("Flagged", _through(**FEW["flagged"])),
     "stuck": ("Stuck: no annotator left", lambda items: items.filter(state=Item.State.STUCK)),
+    "apart": ("Set apart", lambda items: items.filter(state=Item.State.APART)),
     "retired": ("Retired", lambda items: items.filter(state=Item.State.RETIRED)),
     "empty": ("Nothing to judge", lambda items: items.filter(unit_count=0)),
 }

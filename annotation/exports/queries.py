@@ -144,7 +144,7 @@ def item_ids(project: Project, moment: Moment) -> array:
     """Of the items that are not retired, in the byte order of their keys. All at once, which is little, so that no
     query stays open while others write."""
     bytewise = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
-    rows = Item.objects.filter(project=project).exclude(state=Item.State.RETIRED).order_by(bytewise)
+    rows = Item.objects.filter(project=project).exclude(state__in=Item.LEFT_OUT).order_by(bytewise)
     ids = array("q", rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
     return ids if moment.part is None else array("q", [pk for pk in ids if pk in moment.part.items])
 
@@ -173,7 +173,7 @@ def exported_items(
 def exported_decisions(project: Project, moment: Moment) -> list[DecisionRecord]:
     """Every decision about units that are not retired, with those that another took the place of, in the order of an
     export."""
-    items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    items = ItemUnit.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT)
     judged = project.type.unit_kind
     # Besides, verdicts on what the units hang below.
     about = Q(unit__in=items.values("unit")) | ~Q(unit__kind=judged)

@@ -163,7 +163,7 @@ class _Labels:
     def _store_annotations(self) -> bool:
         items = dict(
             Item.objects.filter(project=self.project, key__in={record.item for record in self.annotations})
-            .exclude(state=Item.State.RETIRED)
+            .exclude(state__in=Item.LEFT_OUT)
             .values_list("key", "pk")
         )
         units = {

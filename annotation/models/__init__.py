@@ -31,6 +31,7 @@ from .judgements import (
     Decision,
     Disagreement,
     Judgement,
+    KeyResult,
     Revision,
     RuleRun,
     Shown,
@@ -66,7 +67,7 @@ from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
 from .tokens import ApiToken, StoredAnswer
 from .training import TrainedModel
 from .webhooks import Webhook, WebhookDelivery
-from .work import Assignment, Item, ItemExclusion, ItemUnit, ItemWords
+from .work import Assignment, Item, ItemExclusion, ItemKey, ItemUnit, ItemWords
 
 __all__ = [
     "EVIDENCE_PARENTS",
@@ -101,11 +102,13 @@ __all__ = [
     "Invitation",
     "Item",
     "ItemExclusion",
+    "ItemKey",
     "ItemUnit",
     "ItemWords",
     "Job",
     "Judgement",
     "KeptCount",
+    "KeyResult",
     "LabelAccess",
     "LabelSet",
     "MachineRun",

@@ -22,6 +22,7 @@ class SettingsChange(models.Model):
         HELD_OUT = "held-out", "Held-out part"
         DATASET = "dataset", "Data set"
         ACCOUNT = "account"
+        LEARNING = "learning", "Training and checks"
 
     # Of the three, one is set.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="settings_changes")

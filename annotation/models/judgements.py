@@ -9,7 +9,7 @@ from django.db.models import F, Q
 
 from .content import Unit
 from .projects import Project, Rater
-from .work import Assignment, Item
+from .work import Assignment, Item, ItemKey
 
 LONGEST_OPEN = timedelta(days=366)  # of an item in a browser; more is a clock that was set
 
@@ -123,6 +123,26 @@ class Span(models.Model):
 
     def __str__(self) -> str:
         return f"{self.field}[{self.start}:{self.end}]"
+
+
+class KeyResult(models.Model):
+    """How a person's first answer to an item that is set apart compares with its key; in qualification, of each try.
+    It is kept as it was when the key changes."""
+
+    revision = models.OneToOneField(Revision, on_delete=models.PROTECT, primary_key=True, related_name="key_result")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="key_results")
+    rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="key_results")
+    purpose = models.CharField(max_length=13, choices=ItemKey.Purpose.choices)
+    attempt = models.PositiveSmallIntegerField(default=1)  # the try that it belongs to
+    right = models.PositiveIntegerField()
+    asked = models.PositiveIntegerField()  # answers that the key has
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["rater", "purpose", "attempt"], name="key_results_of_a_rater")]
+
+    def __str__(self) -> str:
+        return f"{self.right} of {self.asked}"
 
 
 class DecisionQuerySet(models.QuerySet):

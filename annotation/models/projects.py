@@ -37,6 +37,12 @@ class Project(models.Model):
         TIED = "tied", "Where no label leads"
         DIFFER = "differ", "Wherever answers differ"
 
+    class CheckAction(models.TextChoices):
+        NOTHING = "none", "Nothing: the results are listed"
+        WARN = "warn", "Warn the person"
+        PAUSE = "pause", "Pause the person, and give their open work to others"
+        ASK = "ask", "Ask the researchers: the person goes on until they decide"
+
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
@@ -77,6 +83,17 @@ class Project(models.Model):
     study_steps = models.JSONField(default=list, blank=True, db_default=[])
     # Whether items are reserved for people or groups, or kept from people (annotation.work.reserving).
     reserves_items = models.BooleanField(default=False, db_default=False)
+    # Whether members learn first: it has items for training or qualification (annotation.work.learning).
+    has_learning = models.BooleanField(default=False, db_default=False, editable=False)
+    pass_percent = models.PositiveSmallIntegerField(default=80, db_default=80)  # of right answers in qualification
+    qualification_tries = models.PositiveSmallIntegerField(default=2, db_default=2)
+    shows_keys = models.BooleanField(default=True, db_default=True)  # in qualification; training always does
+    check_every = models.PositiveIntegerField(default=0, db_default=0)  # one check in so many items; 0: none
+    check_action = models.CharField(
+        max_length=6, choices=CheckAction.choices, default=CheckAction.NOTHING, db_default=CheckAction.NOTHING.value
+    )
+    check_failures = models.PositiveSmallIntegerField(default=2, db_default=2)
+    check_window = models.PositiveSmallIntegerField(default=5, db_default=5)
     # Raised when an assignment behind annotators' cursors may have become takeable: new items, changed priorities.
     queue_epoch = models.PositiveIntegerField(default=0)
     # Raised with every write that can change a figure: reports are cached by it.
@@ -228,6 +245,14 @@ class Rater(models.Model):
         EXTERNAL = "external"
         SLOT = "slot"
 
+    class Standing(models.TextChoices):
+        FAILED = "failed", "Not qualified"  # no work
+        PAUSED = "paused", "Paused after failed checks"  # no work
+        ASKED = "asked", "Failed checks: decide"
+        WARNED = "warned", "Warned after failed checks"
+
+    NO_WORK = (Standing.FAILED, Standing.PAUSED)
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     # The role of a person in the release: a member there is one in figures, and nobody's account here.
@@ -245,6 +270,17 @@ class Rater(models.Model):
     # Raised with each of the rater's revisions. Summed up with the project's own version it tells stale figures; a
     # counter on the project's row would make all annotators wait for each other.
     label_version = models.PositiveBigIntegerField(default=0)
+    # Training, qualification and checks (annotation.work.learning): when the person was through with what comes before
+    # work, how they stand since, and at which of their turns a warning is due; the try that they are at, and how many
+    # they may have beyond the project's.
+    admitted_at = models.DateTimeField(null=True)
+    standing = models.CharField(max_length=8, choices=Standing.choices, default="", db_default="", blank=True)
+    standing_at = models.DateTimeField(null=True)
+    warning_turn = models.PositiveIntegerField(default=0, db_default=0)
+    attempt = models.PositiveSmallIntegerField(default=1, db_default=1)
+    extra_tries = models.PositiveSmallIntegerField(default=0, db_default=0)
+    # Items that they were given where the project has checks, these included: it decides where the next check comes.
+    turn = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [

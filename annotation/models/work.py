@@ -7,6 +7,7 @@ kept by rows, not by counting.
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -19,6 +20,9 @@ class Item(models.Model):
         ACTIVE = "active"
         STUCK = "stuck"  # a place is open and no annotator is left for it (annotation.projects.reach)
         RETIRED = "retired"  # its content was superseded
+        APART = "apart", "Set apart"  # its right answers are known (ItemKey); it is no work, and in no figure
+
+    LEFT_OUT = (State.RETIRED, State.APART)  # of work, agreement, exports and releases
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
@@ -34,7 +38,10 @@ class Item(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["project", "anchor"], name="one_item_per_anchor"),
+            # A check may be a copy of an item whose answers stay what they are.
+            models.UniqueConstraint(
+                fields=["project", "anchor"], condition=~Q(state="apart"), name="one_item_per_anchor"
+            ),
             models.UniqueConstraint(fields=["project", "position"], name="one_item_per_position"),
         ]
         indexes = [
@@ -60,6 +67,34 @@ class ItemExclusion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_id} not to {self.rater_id}"
+
+
+class ItemKey(models.Model):
+    """The right answers of an item that is set apart: each member who is given it answers it on an assignment of their
+    own."""
+
+    class Purpose(models.TextChoices):
+        TRAINING = "training", "Training"
+        QUALIFICATION = "qualification", "Qualification"
+        CHECK = "check", "Check"
+
+    item = models.OneToOneField(Item, on_delete=models.CASCADE, primary_key=True, related_name="item_key")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="item_keys")
+    purpose = models.CharField(max_length=13, choices=Purpose.choices)
+    # [{"unit": its key, "dimension", "label", "spans"}], as `answer_rules.check_key` returns them.
+    answers = models.JSONField(default=list)
+    reason = models.TextField(blank=True)  # Markdown, shown with the right answers
+    is_loud = models.BooleanField(default=False)  # the text itself says what to answer
+    # The item that this is a copy of: it had answers, and goes on as it is.
+    original = models.ForeignKey(Item, on_delete=models.PROTECT, null=True, related_name="copies")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "purpose"], name="keys_by_purpose")]
+
+    def __str__(self) -> str:
+        return f"{self.purpose}: {self.item_id}"
 
 
 class ItemWords(models.Model):
@@ -99,6 +134,13 @@ class Assignment(models.Model):
         REPLACES_SKIP = "replaces-skip"
         EXTRA = "extra"  # one more judgement was asked for
         FURTHER = "further"  # answers differed (annotation.work.further)
+        # Of items that are set apart: made for one person when they are given the item.
+        TRAINING = "training"
+        QUALIFICATION = "qualification"
+        CHECK = "check"
+
+    LEARNING = (Reason.TRAINING, Reason.QUALIFICATION)  # before work
+    NO_WORK = (*LEARNING, Reason.CHECK)
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="assignments")

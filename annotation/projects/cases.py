@@ -147,7 +147,7 @@ def answered(project: Project, item_id: int, rater_id: int, own: Iterable[tuple[
     with connection.cursor() as cursor:
         cursor.execute(_OTHERS, [item_id, rater_id])
         others = cursor.fetchall()
-    if not others or others[0][0] == Item.State.RETIRED:
+    if not others or others[0][0] in Item.LEFT_OUT:
         return
     if others[0][2] != project.options_version:
         project = Project.objects.get(pk=project.pk)
@@ -356,7 +356,7 @@ def _upserts(
 def standings(project_id: int, kind: TaskType, ids: list[int], seen: Mapping) -> dict[int, CaseState]:
     """What follows from what is stored about these items: five queries, and one more where highlights are compared.
     `seen` has the flags and the newest revision that adjudicators have seen to, by item."""
-    live = set(Item.objects.filter(pk__in=ids).exclude(state=Item.State.RETIRED).values_list("pk", flat=True))
+    live = set(Item.objects.filter(pk__in=ids).exclude(state__in=Item.LEFT_OUT).values_list("pk", flat=True))
     judgements = Judgement.objects.filter(
         revision__is_latest=True, revision__annotation__is_surplus=False, revision__annotation__item__in=live
     )

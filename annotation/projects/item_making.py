@@ -132,7 +132,12 @@ def count_anchors(project: Project) -> int:
 
 def count_missing(projects: Iterable[Project]) -> dict[int, int]:
     """By project, rows of the data set from which an item would be made and none is."""
-    return {one.pk: count_anchors(one) - one.items.filter(anchor__superseded_at=None).count() for one in projects}
+    return {one.pk: count_anchors(one) - _count_items(one) for one in projects}
+
+
+def _count_items(project: Project) -> int:
+    copies = project.item_keys.filter(original__isnull=False, item__anchor__superseded_at=None)
+    return project.items.filter(anchor__superseded_at=None).count() - copies.count()
 
 
 def plan(project: Project, *, on_progress: Callable[[int], None] | None = None, batch: int = BATCH) -> Made:
@@ -265,16 +270,16 @@ def retire_items_of(unit_ids: Iterable[int]) -> int:
                 state=Item.State.RETIRED
             )
             Project.objects.filter(pk__in=projects).update(label_version=F("label_version") + 1)
-            Case.objects.filter(item__in=items, item__state=Item.State.RETIRED).delete()
+            Case.objects.filter(item__in=items, item__state__in=Item.LEFT_OUT).delete()
     return retired
 
 
 def reopen(assignments: QuerySet[Assignment]) -> int:
-    """Return leased assignments to the queue; those of retired items are cancelled."""
+    """Return leased assignments to the queue; those of items that are no work are cancelled."""
     free = {"rater": None, "leased_at": None, "lease_expires_at": None}
-    retired = Q(item__state=Item.State.RETIRED)
-    cancelled = assignments.filter(retired).update(state=Assignment.State.CANCELLED, **free)
-    return cancelled + assignments.exclude(retired).update(state=Assignment.State.OPEN, returned=True, **free)
+    no_work = Q(item__state__in=Item.LEFT_OUT)
+    cancelled = assignments.filter(no_work).update(state=Assignment.State.CANCELLED, **free)
+    return cancelled + assignments.exclude(no_work).update(state=Assignment.State.OPEN, returned=True, **free)
 
 
 def _refresh_units(items) -> list[int]:

@@ -48,6 +48,7 @@ AND EXISTS (
         LEFT JOIN annotation_rater rater ON rater.project_id = member.project_id AND rater.user_id = member.user_id
         WHERE member.project_id = annotation_item.project_id AND member.role = 'annotator'
         AND member.is_active AND person.is_active AND NOT COALESCE(rater.is_excluded, FALSE)
+        AND COALESCE(rater.standing, '') NOT IN ('failed', 'paused')
         AND NOT EXISTS (SELECT 1 FROM annotation_participation way
             WHERE way.project_id = member.project_id AND way.user_id = member.user_id AND way.state <> 'active')
         AND (place.reserved_rater_id IS NULL OR place.reserved_rater_id = rater.id)
@@ -108,8 +109,9 @@ def check_project(project_id: int) -> None:
     _check("project_id = %s AND state = 'stuck'", [project_id])
     active = {"role": Membership.Role.ANNOTATOR, "is_active": True, "user__is_active": True}
     left = Participation.objects.filter(project=project_id).exclude(state=Participation.State.ACTIVE).values("user")
-    members = Membership.objects.filter(project=project_id, **active).exclude(user__in=left)
-    members = members.exclude(user__in=Rater.objects.filter(project=project_id, is_excluded=True).values("user"))
+    barred = Rater.objects.filter(project=project_id, user__isnull=False)
+    barred = barred.filter(Q(is_excluded=True) | Q(standing__in=Rater.NO_WORK)).values("user")
+    members = Membership.objects.filter(project=project_id, **active).exclude(user__in=left).exclude(user__in=barred)
     people = list(members.values_list("user", flat=True))
     if not people:
         return _check("project_id = %s AND state = 'active'", [project_id])

@@ -16,6 +16,7 @@ from annotation.projects.prefill import prefill_runs
 TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Suggestions from checkers", "Time"
 # Groups of the form of a project's settings, where they are not its sections.
 ABOUT, DECISIONS, FURTHER = "About the project", "Decisions", "Further judgements where answers differ"
+LEARNING = "Qualification and checks"
 # Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 
@@ -398,6 +399,35 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     NumberSetting(
         "lease_minutes", "Time to answer", "An assignment not answered in time goes to another annotator.",
         bounds=(1, 525_600), unit="minutes", section=TIME, can_change=True, is_public=True,
+    ),
+    NumberSetting(
+        "pass_percent", "Pass mark of the qualification, in %",
+        "The share of right answers to all questions of the qualification items.",
+        bounds=(0, 100), group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    NumberSetting(
+        "qualification_tries", "Tries", "How often a person may go through the qualification.",
+        bounds=(1, 20), group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    FlagSetting(
+        "shows_keys", "Show the right answers in the qualification", "Training always shows them.",
+        group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    NumberSetting(
+        "check_every", "One check in so many items", "Each person gets them at drawn places. 0: no checks.",
+        bounds=(0, 10_000), group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    ChoiceSetting(
+        "check_action", "After failed checks", "Labels are never deleted.",
+        group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    NumberSetting(
+        "check_failures", "Failed checks that are too many", "Among the latest checks of a person.",
+        bounds=(1, 1000), group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    NumberSetting(
+        "check_window", "Latest checks that are looked at", "A check is failed unless all its answers are right.",
+        bounds=(1, 1000), group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
     ),
 )}  # fmt: skip
 

@@ -45,6 +45,7 @@ from annotation.work.answer_rules import (
     check,
     check_free_text,
 )
+from annotation.work.learning import results
 from annotation.work.queries import pages
 
 ATTEMPTS = 4
@@ -313,7 +314,10 @@ def _store_first(
     if changes:
         Assignment.objects.filter(pk=assignment.pk).update(**changes)
     annotation = _stored_annotation(assignment.item_id, rater_id, assignment.pk, now)
-    _store_revision(annotation, 1, answer, was_shown, now)
+    revision = _store_revision(annotation, 1, answer, was_shown, now)
+    if answer.page.item.state == Item.State.APART:
+        _record_result(assignment, revision, rater_id, assignment, answer)
+        return SubmitResult(1, False, suggestions)
     if answer.has_open_place or answer.page.item.state == Item.State.STUCK:
         reach.check([assignment.item_id])
     if answer.submission.comment:
@@ -375,11 +379,22 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
             changes |= {"lease_expires_at": None, "returned": False}
         if changes:
             Assignment.objects.filter(pk=row.pk).update(**changes)
-    _store_revision(annotation.pk, number, answer, was_shown, now)
+    revision = _store_revision(annotation.pk, number, answer, was_shown, now)
+    if answer.page.item.state == Item.State.APART:
+        _record_result(assignment, revision, rater_id, row, answer)
+        return SubmitResult(number, False, suggestions)
     reach.check([assignment.item_id])
     cases.count(project, project.type, [assignment.item_id])
     further.ask(project, assignment.item_id)
     return SubmitResult(number, annotation.is_surplus, suggestions)
+
+
+def _record_result(
+    assignment: Assignment, revision: int, rater_id: int, row: Assignment | None, answer: CheckedSubmission
+) -> None:
+    keys = {unit: key for key, unit in answer.page.unit_ids.items()}
+    labels = [(keys[one.unit], one.dimension, one.label) for one in answer.judgements]
+    results.record_result(assignment.project, assignment.item_id, revision, rater_id, row, labels)
 
 
 def _stored_before(submission: Submission, user) -> Revision | None:
@@ -407,6 +422,8 @@ def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bo
     own = rows.filter(item=assignment.item_id, rater=rater_id).first()
     if own is not None and own.state in (Assignment.State.LEASED, Assignment.State.DONE):
         return own, True
+    if assignment.reason in Assignment.NO_WORK:
+        return own or rows.get(pk=assignment.pk), True  # its lease may be over: nobody else has the row
     place = assigning.open_place(assignment.item_id, rater_id, assignment.pk)
     arm = _arm_of_page(assignment, rater_id)
     if place is not None and place.prefill_arm != arm:
@@ -500,7 +517,7 @@ def _metadata(answer: CheckedSubmission) -> dict:
 
 def _store_revision(
     annotation_id: int, number: int, answer: CheckedSubmission, suggestion_shown: bool | None, now: datetime
-) -> None:
+) -> int:
     submission = answer.submission
     row = (
         annotation_id,
@@ -529,3 +546,4 @@ def _store_revision(
     ]
     for some in batches(spans, MOST_ROWS):
         insert_rows(Span, some, _SPAN)
+    return revision

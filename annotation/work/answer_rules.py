@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.task_types import Dimension, SpanRule, TaskType
 
@@ -76,6 +76,33 @@ def check(
                 continue
             spans = _checked_spans(dimension, unit, judgement, texts, errors)
             checked.append(CheckedJudgement(unit, dimension.slug, judgement["label"], spans))
+    if errors:
+        raise InvalidSubmission(errors)
+    return checked
+
+
+def check_key(
+    description: TaskType, units: Sequence[str], texts: Mapping[str, str], answers: object
+) -> list[CheckedJudgement]:
+    """Right answers to some of the questions, in the order of units and dimensions; InvalidSubmission with everything
+    that is wrong. They need no highlights, and words are not compared."""
+    errors: list[FieldError] = []
+    by_place = _by_place(description, units, answers, errors)
+    checked = []
+    for unit in units:
+        for dimension in description.asked_dimensions:
+            answer = by_place.get((unit, dimension.slug))
+            if answer is None:
+                continue
+            if dimension.takes_text:
+                errors.append(FieldError(f"{dimension.title} is answered in words, which no key has", unit))
+                continue
+            if dimension.spans:
+                dimension = replace(dimension, spans=replace(dimension.spans, required=False))
+            spans = _checked_spans(dimension, unit, answer, texts, errors)
+            checked.append(CheckedJudgement(unit, dimension.slug, answer["label"], spans))
+    if not checked and not errors:
+        errors.append(FieldError("A key needs the right answer to a question at least", field="answers"))
     if errors:
         raise InvalidSubmission(errors)
     return checked

@@ -24,6 +24,7 @@ from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
 from annotation.work import reserving
+from annotation.work.learning import giving
 
 ATTEMPTS = 5
 # What was fetched ahead and never looked at soon goes to another annotator.
@@ -91,14 +92,20 @@ def _locked_rater(project: Project, user) -> Rater:
 def _take(
     rater: Rater, project: Project, *, ahead: bool, after, takes_new: bool, check_leases: bool
 ) -> Assignment | None:
-    if project.state != Project.State.OPEN:
+    if project.state != Project.State.OPEN or rater.standing in Rater.NO_WORK:
         return None
+    if giving.learns_first(project, rater):
+        lesson = giving.take_lesson(project, rater, after=after)
+        if lesson is not None or giving.learns_first(project, rater):
+            if lesson is not None:
+                lesson.project = project
+            return lesson
     if check_leases and _is_expiry_check_due(project):
         return_expired_leases(project)
     now = timezone.now()
     assignment = _held(rater, now, ahead=ahead, after=after)
     if assignment is None and takes_new:
-        assignment = _free(rater, project)
+        assignment = _next(rater, project)
     if assignment is not None:
         assignment.rater, assignment.project = rater, project
         _lease(assignment, project, now, ahead=ahead)
@@ -107,7 +114,7 @@ def _take(
 
 # The statements of every single take, written by hand: building them anew each time costs more than running them.
 _PROJECT_NOW = ("state", "queue_epoch", "prefill", "prefill_shown_percent", "prefill_after_percent")
-_PROJECT_NOW += ("reserves_items", "lease_minutes")
+_PROJECT_NOW += ("reserves_items", "lease_minutes", "has_learning", "check_every")
 _RATER = f"""
 SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
 FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id
@@ -141,6 +148,18 @@ def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | No
         if ahead:
             conditions += " AND a.shown_at IS NULL"  # what is shown may be on the screen of another tab
     return next(iter(Assignment.objects.raw(_HELD.format(conditions=conditions), values)), None)
+
+
+def _next(rater: Rater, project: Project) -> Assignment | None:
+    """What the person is given anew: a check where one is due, or work."""
+    if not project.check_every:
+        return _free(rater, project)
+    check = giving.give_check(project, rater) if giving.is_check_due(project, rater) else None
+    assignment = check or _free(rater, project)
+    if assignment is not None:
+        rater.turn += 1
+        Rater.objects.filter(pk=rater.pk).update(turn=rater.turn)
+    return assignment
 
 
 def _free(rater: Rater, project: Project) -> Assignment | None:
@@ -287,6 +306,7 @@ def return_held(project: Project) -> int:
 def return_expired_leases(project: Project | None = None) -> int:
     """Open again what was leased for too long: of one project, or of all. Returns how many rows came back."""
     rows = Assignment.objects.filter(state=Assignment.State.LEASED, lease_expires_at__lt=timezone.now())
+    rows = rows.exclude(reason__in=Assignment.LEARNING)  # nobody else waits for these
     if project is not None:
         rows = rows.filter(project=project)
         _last_expiry_check[connection.alias, project.pk] = time.monotonic()
@@ -339,6 +359,8 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
     row = rows.filter(item=item_id, rater=rater).first()
     if row is not None and row.state == Assignment.State.SKIPPED:
         return True
+    if assignment.reason in Assignment.LEARNING:
+        raise AssigningError("Items of training and qualification cannot be skipped")
     if row is None:
         row = rows.filter(pk=assignment.pk, state=Assignment.State.OPEN).first()
     if row is None:
@@ -356,6 +378,8 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
     row.lease_expires_at, row.returned = None, False
     row.skip_reason, row.is_flagged = reason, flag
     row.save()
+    if row.reason == Assignment.Reason.CHECK:
+        return True
     if flag:
         cases.count(assignment.project, assignment.project.type, [item_id])
     if replaces:
@@ -381,9 +405,11 @@ def open_place(item_id: int, rater_id: int, wanted: int | None = None) -> Assign
     return found[0] if found else None
 
 
-def give_way(place: Assignment, to: Assignment) -> None:
-    """The skipped row counts again, in place of an open one. `to` is to be stored by the caller."""
-    Assignment.objects.filter(pk=place.pk).update(state=Assignment.State.CANCELLED, returned=False)
+def give_way(place: Assignment | None, to: Assignment) -> None:
+    """The skipped row counts again, in place of an open one; that of a check has none. `to` is to be stored by the
+    caller."""
+    if place is not None:
+        Assignment.objects.filter(pk=place.pk).update(state=Assignment.State.CANCELLED, returned=False)
     to.skip_reason, to.is_flagged = "", False
 
 
@@ -418,9 +444,10 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
         if project.state != Project.State.OPEN:
             raise AssigningError(f"The project is {project.state}: no items are assigned")
         place = open_place(item_id, rater.pk)
-        if place is None:
+        is_check = row.reason == Assignment.Reason.CHECK
+        if place is None and not is_check:
             raise AssigningError(_why_no_place(item_id))
-        was_flagged, now = row.is_flagged, timezone.now()
+        was_flagged, now = row.is_flagged and not is_check, timezone.now()
         give_way(place, row)
         row.state, row.done_at, row.leased_at, row.shown_at = Assignment.State.LEASED, None, now, now
         row.lease_expires_at = now + timedelta(minutes=project.lease_minutes)
@@ -433,7 +460,7 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
 
 def ask_for_one_more(item: Item, note: str, by) -> Assignment:
     """One judgement more than planned, by an annotator who has not judged the item yet."""
-    if item.state == Item.State.RETIRED or item.unit_count == 0:
+    if item.state in Item.LEFT_OUT or item.unit_count == 0:
         raise AssigningError("This item no longer has anything to judge")
     with transaction.atomic():
         cases.lock(item.project_id, item.pk)

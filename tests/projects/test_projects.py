@@ -166,7 +166,13 @@ def test_states_follow_their_order(researcher, dataset):
 def test_suggestions_need_a_run_of_the_same_project(researcher, dataset):
     project, other = factories.make_project(dataset), factories.make_project(dataset)
     foreign = factories.make_suggestions(other)
-    settings = {"title": "T", "description": "", "prefill": "shown", "minimum_seconds": 0, "lease_minutes": 5}
+    settings = factories.MORE_SETTINGS | {
+        "title": "T",
+        "description": "",
+        "prefill": "shown",
+        "minimum_seconds": 0,
+        "lease_minutes": 5,
+    }
     client = client_of(researcher)
     for run in ("", foreign.pk):
         client.post(f"/projects/{project.slug}/settings/", settings | {"prefill_run": run})

@@ -19,7 +19,7 @@ from annotation.projects.settings import (
     ShareSetting,
 )
 from tests.api.programs import DOCS, Program, problem_of
-from tests.factories import join, make_claim_evidence, make_dataset, make_user
+from tests.factories import MORE_SETTINGS, join, make_claim_evidence, make_dataset, make_user
 from tests.factories import make_project as project_with_items
 from tests.world import client_of
 
@@ -115,7 +115,7 @@ def test_pages_ask_for_a_new_setting_within_its_bounds_and_tell_whose_change_it_
     assert client.post("/projects/new/", new | {"queue_epoch": 7}).status_code == 302
     made = type(project).objects.get(slug="thaw")
     assert (made.multiple_share, made.order, made.lease_minutes) == (0.5, "file", 9)
-    settings = {"title": "Frost", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
+    settings = MORE_SETTINGS | {"title": "Frost", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
     refused = client.post("/projects/frost/settings/", settings | {"queue_epoch": 10}).content.decode()
     assert refused.count("Ensure this value is less than or equal to 9.") == 1
     assert client.post("/projects/frost/settings/", settings | {"queue_epoch": 8}).status_code == 302
@@ -184,7 +184,7 @@ def test_a_project_keeps_a_value_from_before_there_was_a_bound(owner, project):
     program = Program(owner)
     assert program.send("projects/frost/settings/", {"title": "Ice"}).json()["minimum_seconds"] == stored
     problem_of(program.send("projects/frost/settings/", {"minimum_seconds": stored}), 422)
-    settings = {"title": "Ice", "prefill": "off", "minimum_seconds": stored, "lease_minutes": 60}
+    settings = MORE_SETTINGS | {"title": "Ice", "prefill": "off", "minimum_seconds": stored, "lease_minutes": 60}
     assert client_of(owner).post("/projects/frost/settings/", settings).status_code == 302
 
 
@@ -194,6 +194,6 @@ def test_programs_and_the_page_accept_the_same_times(owner, project):
     for name, most in (("minimum_seconds", 86_400), ("lease_minutes", 525_600)):
         assert program.send("projects/frost/settings/", {name: most}).json()[name] == most
         problem_of(program.send("projects/frost/settings/", {name: most + 1}), 422)
-        settings = {"title": "Frost", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
+        settings = MORE_SETTINGS | {"title": "Frost", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
         assert client.post("/projects/frost/settings/", settings | {name: most}).status_code == 302
         assert client.post("/projects/frost/settings/", settings | {name: most + 1}).status_code == 200

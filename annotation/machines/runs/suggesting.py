@@ -42,7 +42,7 @@ CHUNK_SIZE = 256
 # On the queue of GPUs, which are quick where they get thousands of inputs; answers are stored in parts (`gathering`).
 CHUNK_SIZE_ON_GPU = 8192
 # Whose units are judged.
-JUDGED = (Item.State.ACTIVE, Item.State.STUCK)
+JUDGED = (Item.State.ACTIVE, Item.State.STUCK, Item.State.APART)  # a check has suggestions as work has
 # What must be the same in every worker of a run, or its suggestions would not be one checker's.
 IDENTITY = ("checker", "version", "model", "revision", "parameters", "options")
 

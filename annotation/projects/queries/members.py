@@ -46,6 +46,7 @@ def count_work(projects: Iterable[Project]) -> dict[int, dict[str, list]]:
     """By project and user: assignments that are done, taken and skipped, and when they last answered."""
     found: dict[int, dict[str, list]] = {project.pk: {} for project in projects}
     work = Assignment.objects.filter(project__in=found, rater__user__isnull=False).order_by()
+    work = work.exclude(reason__in=Assignment.NO_WORK)
     numbers = [
         Count("pk", filter=Q(state=state))
         for state in (Assignment.State.DONE, Assignment.State.LEASED, Assignment.State.SKIPPED)

@@ -96,6 +96,27 @@ OUTLOOKS = {
             ends=True,
         ),
         Outlook(
+            "learning",
+            "Training comes first",
+            "A few items with known answers come before your first item of work.",
+            links=("Start the training", "Continue the training"),
+        ),
+        Outlook(
+            "failed",
+            "You have not qualified",
+            "Your answers to the qualification items differ too often from those that are known to be right, and no "
+            "try is left. A researcher of the project sees this and may let you try again. Thank you for your time.",
+            ends=True,
+            links=("", ""),
+        ),
+        Outlook(
+            "held",
+            "Your work is paused",
+            "Several of your answers differ from answers that are known to be right. A researcher of the project "
+            "decides how to go on; every answer is kept.",
+            ends=True,
+        ),
+        Outlook(
             "removed",
             Removed.title,
             f"{Removed.text}.",
@@ -137,7 +158,8 @@ def outlook(user: User, project: Project, besides: UUID | None = None) -> Outloo
 
 
 def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[int, str]:
-    own = list(Rater.objects.filter(user=user, project__in=projects).values_list("pk", flat=True))
+    raters = {rater.project_id: rater for rater in Rater.objects.filter(user=user, project__in=projects)}
+    own = [rater.pk for rater in raters.values()]
     rows = Assignment.objects.filter(project=OuterRef("pk")).exclude(uuid=besides)
     left = rows.filter(state__in=[Assignment.State.OPEN, Assignment.State.LEASED])
     # A row of an item, whatever became of it, and an answer without a row both bar the person from the item.
@@ -165,9 +187,19 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
         When(Exists(rows.filter(state__in=[Assignment.State.DONE, Assignment.State.SKIPPED])), then=Value("finished")),
         default=Value("finished" if besides else "nothing"),
     )
-    return dict(
-        Project.objects.filter(pk__in=[one.pk for one in projects]).annotate(outlook=name).values_list("pk", "outlook")
-    )
+    found = Project.objects.filter(pk__in=[one.pk for one in projects]).annotate(outlook=name)
+    return {
+        pk: _of_learner(name, has_learning, raters.get(pk))
+        for pk, name, has_learning in found.values_list("pk", "outlook", "has_learning")
+    }
+
+
+def _of_learner(name: str, has_learning: bool, rater: Rater | None) -> str:
+    """What training, qualification and checks make of it."""
+    if rater is not None and rater.standing in Rater.NO_WORK:
+        return "failed" if rater.standing == Rater.Standing.FAILED else "held"
+    is_new = has_learning and (rater is None or rater.admitted_at is None)
+    return "learning" if is_new and name in ("work", "waiting") else name
 
 
 def former_projects(user: User) -> list[Project]:

@@ -18,6 +18,7 @@ from annotation.jobs import counts
 from annotation.models import Annotation, Assignment, Case, Item, ItemExclusion, Participation, Project, Rater
 from annotation.projects import cases
 from annotation.work import reserving
+from annotation.work.learning import giving
 from annotation.work.queries import unit_words
 
 # A count may take this share of the time between two counts.
@@ -27,7 +28,10 @@ LONGEST_SECONDS = 900.0
 # Above this many open rows "left for you" is a bound instead of a count.
 EXACT_LIMIT = 2000
 RECENT = timedelta(minutes=2)
-_DONE_SINCE = "SELECT COUNT(*) FROM annotation_assignment WHERE rater_id = %s AND state = 'done' AND done_at > %s"
+_DONE_SINCE = (
+    "SELECT COUNT(*) FROM annotation_assignment WHERE rater_id = %s AND state = 'done' AND done_at > %s "
+    "AND reason NOT IN ('training', 'qualification')"
+)
 
 
 def label_version(project: Project) -> int:
@@ -65,9 +69,11 @@ def most_items_of(project: Project, rater: Rater) -> int | None:
 
 
 def done_by(rater: Rater) -> int:
-    """Rows this person has answered. What is older than two minutes is counted once an hour, the rest each time."""
+    """Rows this person has answered; checks are among them, or the number would tell them from work. What is older
+    than two minutes is counted once an hour, the rest each time."""
     name = f"done-by:{rater.pk}"
     done = Assignment.objects.filter(rater=rater, state=Assignment.State.DONE)
+    done = done.exclude(reason__in=Assignment.LEARNING)
     kept = cache.get(name)
     if kept is None or kept[2] < time.time() - 600:
         until = timezone.now() - RECENT
@@ -95,7 +101,8 @@ def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
     three queries."""
     of_projects = {"project__in": [project.pk for project in projects]}
     found = {pk: Counter() for pk in of_projects["project__in"]}
-    assignments = Assignment.objects.filter(**of_projects).order_by().values_list("project_id", "state")
+    work = Assignment.objects.filter(**of_projects).exclude(reason__in=Assignment.NO_WORK)
+    assignments = work.order_by().values_list("project_id", "state")
     for pk, state, n, flagged in assignments.annotate(n=Count("pk"), flagged=Count("pk", filter=Q(is_flagged=True))):
         found[pk][state] = n
         found[pk]["flagged_skips"] += flagged if state == Assignment.State.SKIPPED else 0
@@ -127,9 +134,10 @@ def _left(project: Project, rater: Rater, team: dict) -> list[int]:
         if project.reserves_items:
             return [open_items_for(rater).count() + holds(rater).count(), mine]
         if team["open"] > EXACT_LIMIT:
-            had = Assignment.objects.filter(rater=rater).count()
+            had = Assignment.objects.filter(rater=rater).exclude(reason__in=Assignment.LEARNING).count()
             return [min(team["open"], max(0, team["to_judge"] - had)), mine]
-        return [open_items_for(rater)[:EXACT_LIMIT].count() + holds(rater).count(), mine]
+        left = open_items_for(rater)[:EXACT_LIMIT].count()
+        return [left + giving.checks_to_come(project, rater, left) + holds(rater).count(), mine]
 
     return _kept(f"left:{rater.pk}", count)
 
@@ -148,7 +156,8 @@ def open_items_for(rater: Rater):
 
 
 def holds(rater: Rater):
-    return Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED)
+    held = Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED)
+    return held.exclude(reason__in=Assignment.LEARNING)
 
 
 def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tuple[list[str], bool]:
@@ -157,7 +166,7 @@ def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tu
 
     The order is that of the first answers. What was kept as surplus has no place of its own: its item is opened by any.
     """
-    own = Annotation.objects.filter(rater=rater)
+    own = Annotation.objects.filter(rater=rater).exclude(assignment__reason__in=Assignment.LEARNING)
     if before is not None:
         reached = own.filter(item__assignments__uuid=before).values_list("pk", flat=True).get()
         own = own.filter(pk__lt=reached)
@@ -171,8 +180,9 @@ def own_rows(rater: Rater):
     """What this person answered or skipped, newest first; `has_place` of a skip: whether the item still has one."""
     states = [Assignment.State.DONE, Assignment.State.SKIPPED]
     place = Assignment.objects.filter(item=OuterRef("item"), state=Assignment.State.OPEN)
-    rows = Assignment.objects.filter(rater=rater, state__in=states).select_related("item")
-    return rows.annotate(has_place=Exists(place)).order_by("-done_at", "-pk")
+    rows = Assignment.objects.filter(rater=rater, state__in=states).exclude(reason__in=Assignment.LEARNING)
+    rows = rows.select_related("item")
+    return rows.annotate(has_place=Exists(place) | Q(reason=Assignment.Reason.CHECK)).order_by("-done_at", "-pk")
 
 
 def with_titles(project: Project, rows: list[Assignment]) -> list[tuple[Assignment, str]]:

@@ -19,9 +19,11 @@ from annotation.projects.queries.projects import questions_changed_for
 from annotation.projects.raters import rater_of
 from annotation.task_types import keys
 from annotation.work import assigning, showing
+from annotation.work.learning import queries as learning
 from annotation.work.queries import pages, work
 
 SOON = 5  # seconds; work is there, and was just being assigned
+SOON_THERE = {"work": "waiting", "learning": "learning"}
 NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
 
 
@@ -69,10 +71,21 @@ def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | No
         revision=revision,
         answers=answers,
     )
+    if assignment.reason in Assignment.LEARNING:
+        payload["waits"] = True  # for what follows the answer
     context = pages.template_context(page, payload)
+    if assignment.reason in Assignment.LEARNING:
+        context["lesson"] = learning.lesson_of(project, rater, assignment)
     if revision is not None and assignment.state == Assignment.State.DONE:
         context["decided"] = decided(page, project, rater)
     return {"html": render_to_string("annotation/work/item.html", context), "payload": payload}
+
+
+def feedback_on(assignment: Assignment, user) -> str:
+    """What follows an answer to an item of training or qualification, as HTML: the right answers where the person may
+    see them, and how the try ended."""
+    context = learning.feedback_on(assignment.project, rater_of(assignment.project, user), assignment.item_id)
+    return render_to_string("annotation/work/feedback.html", context) if context else ""
 
 
 def decided(page: pages.LabellingPage, project: Project, rater: Rater) -> list[dict]:
@@ -90,8 +103,8 @@ def nothing(
     step: steps.Step | None = None,
 ) -> dict:
     """`state`, the words for the page, when it may look again, and whether this ends what it still has before it."""
-    if outlook_now.name == "work":
-        outlook_now = replace(outlook.OUTLOOKS["waiting"], retry_seconds=SOON)
+    if outlook_now.name in SOON_THERE:
+        outlook_now = replace(outlook.OUTLOOKS[SOON_THERE[outlook_now.name]], retry_seconds=SOON)
     context = {"outlook": outlook_now, "progress": progress, "project": project, "step": step}
     context["step_url"] = step.url(project) if step else ""
     html = render_to_string("annotation/work/empty.html", context)

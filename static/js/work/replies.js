@@ -19,7 +19,9 @@ export function createReplies(page) {
     if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
     if (entry.revision && reply.revision > entry.revision) showReplaced(entry.assignment);
     if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out, and another annotator had the item by then. It is kept as an extra answer.", [DISMISS]);
-    if (held && held === page.open && held.stage === "waiting") review(held, entry, reply);
+    if (reply.warning) notice("checks", "warning", reply.warning, [DISMISS]);
+    if (held && held === page.open && reply.feedback) showFeedback(held, reply.feedback);
+    else if (held && held === page.open && held.stage === "waiting") review(held, entry, reply);
     else if (held && reply.suggestions?.length) addSuggestions(held, entry, reply, isFirstReply);
     if (page.item) page.inquire(page.item); // it may be asked more by now than the answer was
     const next = () => {
@@ -40,6 +42,23 @@ export function createReplies(page) {
     page.screen.refresh();
     announce(one("[data-status]", held.node).textContent);
     return typeAhead.press(false);
+  }
+
+  /** What is right, after an answer in training or qualification; the person goes on when they have read it. */
+  function showFeedback(held, html) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const feedback = document.importNode(one("[data-feedback]", template.content), true);
+    one("[data-feedback]", held.node)?.remove();
+    one(".answer", held.node).before(feedback);
+    page.submitting.stopWaiting();
+    held.stage = "review";
+    page.screen.refresh();
+    page.screen.showStatus("Saved. Read the answer, and go on.");
+    feedback.focus({ preventScroll: true });
+    feedback.scrollIntoView({ block: "nearest" });
+    announce(feedback.textContent.replace(/\s+/g, " ").trim());
+    typeAhead.drop(); // what was typed meanwhile must not go past it
   }
 
   function addSuggestions(held, entry, reply, isFirstReply) {

@@ -40,7 +40,7 @@ export function createScreen(page) {
   /** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
   function showWays() {
     const { item, open, ahead, walk } = page;
-    for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open";
+    for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open" || Boolean(item.payload.waits);
     back.disabled = walk.position() <= 0 && !trail.hasOlder();
     forward.disabled = item === open || (!open && walk.position() >= trail.length() - 1 && !ahead.isKnown());
   }

@@ -27,7 +27,7 @@ export function createSubmitting(page) {
     const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
     if (left > 0 && !isAgain) return page.screen.showStatus(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
 
-    const waits = page.prefill === "after" && isOpen && !isAgain && navigator.onLine;
+    const waits = (page.prefill === "after" || answered.payload.waits) && isOpen && !isAgain && navigator.onLine;
     const body = bodyOf(answered, isOpen);
     answered.markSent();
     notice("skipped");

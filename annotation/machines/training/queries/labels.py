@@ -84,7 +84,7 @@ def training_labels(project: Project, source: str, moment: Moment, *, include_to
         decisions = _decisions(project, moment, source)
     if source in (TrainedModel.Source.MAJORITY, TrainedModel.Source.BOTH):
         votes = _votes(project, moment, found, include_touched)
-    items = ItemUnit.objects.filter(item__project=project).exclude(item__state=Item.State.RETIRED)
+    items = ItemUnit.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT)
     units = Unit.objects.published().filter(kind=kind.unit_kind, pk__in=items.values("unit_id")).order_by("pk")
     for unit, *keys in units.values_list("pk", *GROUPS[kind.unit_kind]):
         known = _labels_of(kind, unit, decisions, votes, found)
@@ -133,7 +133,7 @@ def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touc
         revision__annotation__item__project=project,
         revision__annotation__is_surplus=False,
         revision__pk__lte=moment.revision,
-    ).exclude(revision__annotation__item__state=Item.State.RETIRED)
+    ).exclude(revision__annotation__item__state__in=Item.LEFT_OUT)
     # Annotation -> revision number -> labels.
     known: dict[int, dict[int, list]] = defaultdict(lambda: defaultdict(list))
     touched: dict[int, set[int]] = defaultdict(set)

@@ -1,0 +1,264 @@
+"""Training, qualification and checks: items with a key, who is given them, and what follows from the answers."""
+
+import pytest
+
+from analysis.sources.database import DatabaseSource
+from annotation.models import Annotation, Assignment, Item, ItemKey, KeyResult, Membership, Project, Rater
+from annotation.projects import item_making, managing
+from annotation.work import assigning
+from annotation.work.answer_rules import InvalidSubmission
+from annotation.work.learning import giving, keys, standing
+from annotation.work.queries import work
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.work.browser import Annotator, answers_to
+
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
+
+
+@pytest.fixture
+def lead():
+    return make_user("lead")
+
+
+@pytest.fixture
+def project(lead):
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 12)
+    made = make_project(dataset, overlap=1, annotators=[make_user("ann"), make_user("bob")])
+    join(made, lead, Membership.Role.RESEARCHER)
+    return made
+
+
+def person(project, name):
+    return Annotator(project.memberships.get(user__name=name).user, project)
+
+
+def rater(project, name="ann"):
+    return Rater.objects.get(project=project, user__name=name)
+
+
+def key_of(project, item, choice=0):
+    """A key with the label at `choice` of the first question."""
+    dimension = project.type.asked_dimensions[0]
+    unit = item.item_units.get().unit.key
+    return [{"unit": unit, "dimension": dimension.slug, "label": dimension.shown_labels[choice].value}]
+
+
+def set_apart(project, lead, purpose, n=1, **more):
+    items = list(project.items.filter(state="active", annotations=None).order_by("-position")[:n])
+    return [keys.set_apart(project, item, lead, purpose, key_of(project, item), **more) for item in reversed(items)]
+
+
+def answer(who, given, right=True):
+    reply = who.submit(given["payload"], answers_to(given["payload"], 0 if right else 1), want_next=True)
+    assert reply.status_code == 200, reply.content
+    return reply.json()
+
+
+def test_an_item_that_is_set_apart_is_no_work_and_can_come_back(project, lead):
+    [key] = set_apart(project, lead, "check")
+    assert not key.item.assignments.filter(state="open").exists()
+    assert work.count_progress([project])[project.pk]["open"] == 11
+    assert keys.put_back(project, key.item)
+    assert key.item.assignments.filter(state="open").count() == 1
+    assert Item.objects.get(pk=key.item.pk).state == Item.State.ACTIVE
+
+
+def test_a_key_needs_known_answers_to_known_questions(project, lead):
+    item = project.items.first()
+    for wrong in ([], [{"unit": "x", "dimension": "stance", "label": "supports"}], [{}], "no"):
+        with pytest.raises(InvalidSubmission):
+            keys.set_apart(project, item, lead, "training", wrong)
+
+
+def test_an_item_with_answers_can_only_be_a_check_and_stays_as_it_is(project, lead):
+    ann, bob = person(project, "ann"), person(project, "bob")
+    given = ann.next()
+    with pytest.raises(keys.ApartError, match="release it"):
+        item = Assignment.objects.get(uuid=given["payload"]["assignment"]).item
+        keys.set_apart(project, item, lead, "training", key_of(project, item))
+    answer(ann, given)
+    with pytest.raises(keys.ApartError, match="only be a check"):
+        keys.set_apart(project, item, lead, "training", key_of(project, item))
+    key = keys.set_apart(project, item, lead, "check", key_of(project, item))
+    assert key.original == item and key.item != item
+    assert Annotation.objects.filter(item=item).count() == 1
+    Project.objects.filter(pk=project.pk).update(check_every=1)
+    Assignment.objects.filter(state="leased").update(state="open", rater=None, lease_expires_at=None)
+    project.refresh_from_db()
+    assert not giving.unseen_checks(project, rater(project, "ann")).exists()
+    assert Assignment.objects.get(uuid=bob.next()["payload"]["assignment"]).item == key.item
+    assert item_making.count_missing([project])[project.pk] == 0
+
+
+def test_training_comes_first_in_order_with_the_right_answer_after_each(project, lead):
+    first, second = set_apart(project, lead, "training", 2, reason="Because of **this**.")
+    ann = person(project, "ann")
+    given = ann.next()
+    assert Assignment.objects.get(uuid=given["payload"]["assignment"]).item == first.item
+    assert "Because of" not in given["html"]
+    assert ann.next(ahead=1, after=given["payload"]["assignment"])["state"] == "empty"
+    reply = answer(ann, given, right=False)
+    assert "Because of <strong>this</strong>" in reply["feedback"]
+    given = reply["ahead"]
+    assert Assignment.objects.get(uuid=given["payload"]["assignment"]).item == second.item
+    reply = answer(ann, given)
+    work_item = Assignment.objects.get(uuid=reply["ahead"]["payload"]["assignment"])
+    assert work_item.reason == "planned" and rater(project).admitted_at
+    assert [(one.right, one.asked) for one in KeyResult.objects.order_by("pk")] == [(0, 1), (1, 1)]
+    assert reply["progress"]["mine"] == 0, "training is no work"
+    assert "feedback" not in answer(ann, reply["ahead"])
+
+
+def test_training_cannot_be_skipped_and_a_changed_answer_is_not_counted(project, lead):
+    set_apart(project, lead, "training")
+    ann = person(project, "ann")
+    given = ann.next()
+    assert ann.skip(given["payload"]).status_code == 409
+    answer(ann, given, right=False)
+    answer(ann, given, right=True)
+    assert [one.right for one in KeyResult.objects.all()] == [0]
+
+
+def test_who_fails_each_try_is_told_so_and_the_lead_lets_them_try_again(project, lead):
+    set_apart(project, lead, "qualification", 2)
+    ann = person(project, "ann")
+    given, replies = ann.next(), []
+    for _ in range(4):  # two tries of two items
+        replies.append(answer(ann, given, right=False))
+        given = replies[-1]["ahead"]
+    assert "1 try left" in replies[1]["feedback"]
+    assert given["outlook"] == "failed" and ann.next()["outlook"] == "failed"
+    assert rater(project).standing == "failed"
+    assert person(project, "bob").next()["payload"]["waits"]
+
+    standing.decide_standing(project, rater(project), "try", lead)
+    given = ann.next()
+    for _ in range(2):
+        reply = answer(ann, given)
+        given = reply["ahead"]
+    assert "passed" in reply["feedback"] and "waits" not in given["payload"]
+    assert sorted(KeyResult.objects.filter(rater=rater(project)).values_list("attempt", flat=True)) == [
+        1,
+        1,
+        2,
+        2,
+        3,
+        3,
+    ]
+    with pytest.raises(standing.NotOffered):
+        standing.decide_standing(project, rater(project), "try", lead)
+
+
+def test_without_feedback_only_the_outcome_is_told(project, lead):
+    set_apart(project, lead, "qualification", 2, reason="A secret reason")
+    managing.update_project(project, by=lead, shows_keys=False)
+    ann = person(project, "ann")
+    reply = answer(ann, ann.next())
+    assert reply["feedback"] == ""
+    reply = answer(ann, reply["ahead"])
+    assert "passed" in reply["feedback"] and "secret" not in reply["feedback"]
+
+
+def test_a_lead_lets_a_person_in_in_the_middle_of_a_try(project, lead):
+    set_apart(project, lead, "qualification", 2)
+    ann = person(project, "ann")
+    ann.next()
+    standing.decide_standing(project, rater(project), "admit", lead)
+    assert "waits" not in ann.next()["payload"]
+
+
+def test_who_worked_before_there_was_training_goes_on(project, lead):
+    ann = person(project, "ann")
+    reply = answer(ann, ann.next())
+    set_apart(project, lead, "training")
+    assert "waits" not in ann.next()["payload"]
+    assert reply["ahead"]["state"] == "item"
+    assert person(project, "bob").next()["payload"]["waits"]
+
+
+def work_through(who, right=lambda reason: True, most=40):
+    """Answers all that comes; returns the reasons of the assignments."""
+    given, reasons, replies = who.next(), [], []
+    while given["state"] == "item" and len(reasons) < most:
+        reason = Assignment.objects.get(uuid=given["payload"]["assignment"]).reason
+        replies.append(answer(who, given, right(reason)))
+        reasons.append(reason)
+        given = replies[-1]["ahead"]
+    return reasons, replies
+
+
+def test_checks_come_one_in_so_many_items_at_places_that_can_be_recomputed(project, lead):
+    set_apart(project, lead, "check", 3)
+    managing.update_project(project, by=lead, check_every=3)
+    project.refresh_from_db()
+    reasons, replies = work_through(person(project, "ann"))
+    expected, left = [], 3
+    probe = rater(project)
+    for turn in range(len(reasons)):
+        probe.turn = turn
+        is_check = left > 0 and giving.is_check_due(project, probe)
+        left -= is_check
+        expected.append("check" if is_check else "planned")
+    assert reasons == expected and reasons.count("check") == 3 and reasons.count("planned") == 9
+    progress = [reply["progress"]["mine"] for reply in replies]
+    assert progress == list(range(1, 13)), "a check counts as any item"
+    assert not project.cases.exists()
+
+
+def test_a_skipped_check_opens_no_place_and_can_be_taken_back(project, lead):
+    [key] = set_apart(project, lead, "check")
+    managing.update_project(project, by=lead, check_every=1)
+    ann = person(project, "ann")
+    payload = ann.next()["payload"]
+    assert ann.skip(payload).status_code == 200
+    assert list(key.item.assignments.exclude(state="cancelled").values_list("state", flat=True)) == ["skipped"]
+    assert ann.post(payload["assignment"], "take-back").status_code == 200
+    answer(ann, {"payload": payload})
+    assert KeyResult.objects.get().purpose == "check"
+
+
+def test_a_late_answer_to_a_check_counts(project, lead):
+    set_apart(project, lead, "check")
+    managing.update_project(project, by=lead, check_every=1)
+    ann = person(project, "ann")
+    given = ann.next()
+    Assignment.objects.filter(reason="check").update(lease_expires_at="2020-01-01T00:00:00Z")
+    assigning.return_expired_leases(project)
+    assert Assignment.objects.get(reason="check").state == "cancelled"
+    reply = answer(ann, given)
+    assert not reply["surplus"] and KeyResult.objects.get().right == 1
+
+
+@pytest.mark.parametrize("action", ["none", "warn", "pause", "ask"])
+def test_what_follows_from_failed_checks(project, lead, action, django_capture_on_commit_callbacks):
+    set_apart(project, lead, "check", 4)
+    rule = {"check_every": 2, "check_action": action, "check_failures": 2, "check_window": 2}
+    managing.update_project(project, by=lead, **rule)
+    ann = person(project, "ann")
+    with django_capture_on_commit_callbacks(execute=True):
+        reasons, replies = work_through(ann, right=lambda reason: reason != "check")
+    warned = [reply for reply in replies if "warning" in reply]
+    now = rater(project)
+    if action == "none":
+        assert not warned and now.standing == "" and len(reasons) == 12
+    elif action == "warn":
+        assert len(warned) >= 1 and "guidelines" in warned[0]["warning"]
+        assert replies.index(warned[0]) > [n for n, one in enumerate(reasons) if one == "check"][1]
+    elif action == "ask":
+        assert now.standing == "asked" and len(reasons) == 12
+    else:
+        assert now.standing == "paused" and reasons.count("check") == 2 and ann.next()["outlook"] == "held"
+        assert not Assignment.objects.filter(rater=now, state="leased").exists()
+        standing.decide_standing(project, now, "go-on", lead)
+        assert ann.next()["state"] == "item"
+
+
+def test_keys_and_results_are_in_no_figure_and_no_export(project, lead):
+    set_apart(project, lead, "training", 2)
+    ann = person(project, "ann")
+    for _ in range(2):
+        answer(ann, ann.next())
+    source = DatabaseSource(project)
+    assert len(source.unit_frame(project.type.unit_kind)) == 10
+    assert ItemKey.objects.count() == 2 and Annotation.objects.count() == 2
