@@ -20,7 +20,7 @@ from annotation.participation.views import consent, joining, questionnaires, tak
 from annotation.participation.views import links as study_links
 from annotation.projects.views import projects, starting
 from annotation.webhooks import views as webhooks
-from annotation.work.views import label_sets, labelling, options, own_answers
+from annotation.work.views import keyed_items, label_sets, labelling, options, own_answers
 
 urlpatterns = [
     path("style/", style, name="style"),
@@ -43,6 +43,7 @@ urlpatterns = [
     *jobs.urlpatterns,
     *labelling.urlpatterns,
     *own_answers.urlpatterns,
+    *keyed_items.urlpatterns,
     *(page for kind in run_kinds().values() for page in machines.pages_of(kind)),
     *checkers.urlpatterns,
     *prompts.urlpatterns,

@@ -25,7 +25,7 @@ from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa
 from analysis.stats.annotators.majority_vote import majority
 from analysis.stats.labels import Labels
 from analysis.stats.resampling.bootstrap import Interval
-from analysis.stats.resampling.wilson import wilson_ends
+from analysis.stats.shares import wilson_ends
 
 FEW_CLUSTERS = 30  # as for other intervals
 USABLE, NOT_USABLE, UNDECIDED, UNKNOWN = "usable", "not usable", "undecided", "unknown"

@@ -1,18 +1,19 @@
 """What labels say, as pure numpy and scipy: arrays in, result objects with intervals out. Usable in a notebook.
 
-A family is imported when one of its names is first used: scipy takes longer to start than a verdict on a judge."""
+A family is imported when one of its names is first used: scipy takes longer to start than a verdict on a judge, and
+pages use `shares` without numpy."""
 
 from importlib import import_module
 
-from analysis.stats.labels import Labels as Labels
-from analysis.stats.labels import encode as encode
-
+OF_LABELS = ("Labels", "encode")
 FAMILIES = ("accuracy", "agreement", "annotators", "correlation", "generation", "planning", "resampling", "spans")
 
 
 def __getattr__(name: str):
     if name == "__all__":
-        return ["Labels", "encode", *(name for family in map(_family, FAMILIES) for name in family.__all__)]
+        return [*OF_LABELS, *(name for family in map(_family, FAMILIES) for name in family.__all__)]
+    if name in OF_LABELS:
+        return getattr(_family("labels"), name)
     for family in map(_family, FAMILIES):
         if name in family.__all__:
             return getattr(family, name)

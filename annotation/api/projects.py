@@ -21,8 +21,10 @@ from annotation.models import (
     Assignment,
     Decision,
     Item,
+    ItemKey,
     ItemUnit,
     Judgement,
+    KeyResult,
     Project,
     Rater,
     Revision,
@@ -38,6 +40,7 @@ from annotation.projects.item_job import start_item_job
 from annotation.work import reserving, showing
 from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.label_access import API, labels_served
+from annotation.work.learning import keys
 from annotation.work.queries.unit_words import words_of
 
 
@@ -98,7 +101,9 @@ class ItemsRoute(IntoProject, Listing):
     def rows(self, request, slug):
         project = access.project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
         self.with_key = access.sees_keys(request.user, project)
-        return project.items.all()
+        items = project.items.all()
+        # Who labels here is not shown which items are checks.
+        return items.exclude(state=Item.State.APART) if access.has_open_work(request.user, project) else items
 
     def filters_for(self, request):
         return {name: one for name, one in self.filters.items() if self.with_key or name != "key"}
@@ -273,3 +278,59 @@ class DecisionsRoute(LabelRows):
         if found is None:
             raise Problem(409, "There is no decision that could be withdrawn")
         return self.respond(found)
+
+
+class KeysRoute(Listing):
+    """Items that are set apart for training, qualification or checks, with their right answers. POST sets one apart,
+    changes its key, or ends its use."""
+
+    shape, request_shape = shapes.ItemKeyShape, shapes.NewItemKey
+    filters = {"item": QueryFilter("item__key"), "purpose": QueryFilter("purpose", ItemKey.Purpose.values)}
+    order = ("created_at", "item_id")
+
+    def rows(self, request, slug):
+        return self._project(request, slug).item_keys.select_related("item")
+
+    def _project(self, request, slug) -> Project:
+        project = access.project_with_labels_for(request.user, slug)
+        if RESEARCHER not in access.roles_of(request.user, project):
+            raise PermissionDenied("This needs the role of researcher")
+        return project
+
+    def post(self, request, slug):
+        project, body = self._project(request, slug), self.validated_body(request)
+        items = project.items.exclude(state=Item.State.RETIRED).filter(key=body["item"])
+        # Of an item and its copy, the copy has the key.
+        item = items.order_by("item_key__original").first()
+        if item is None:
+            raise invalid("The project has no such item", "item")
+        try:
+            if not body["remove"]:
+                more = {"reason": body["reason"], "is_loud": body["loud"]}
+                key = keys.set_apart(project, item, request.user, body["purpose"], body["answers"], **more)
+                return self.respond(key)
+        except InvalidSubmission as error:
+            raise invalid(f"{error}", "answers") from None
+        except keys.ApartError as error:
+            raise Problem(409, str(error)) from None
+        key = ItemKey.objects.filter(item=item).select_related("item").first()
+        if key is None:
+            raise Problem(409, "This item is not set apart")
+        keys.put_back(project, item)
+        return self.respond(key)
+
+
+class KeyResultsRoute(Listing):
+    """How people's answers to items that are set apart compare with their keys."""
+
+    shape = shapes.KeyResultShape
+    filters = {
+        "rater": QueryFilter("rater__pseudonym"),
+        "item": QueryFilter("item__key"),
+        "purpose": QueryFilter("purpose", ItemKey.Purpose.values),
+    }
+    order = ("revision_id",)
+
+    def rows(self, request, slug):
+        project = access.project_for(request.user, slug, RESEARCHER)
+        return KeyResult.objects.filter(rater__project=project).select_related("item", "rater")

@@ -14,6 +14,7 @@ from annotation import incoming
 from annotation.access import (
     ADJUDICATOR,
     RESEARCHER,
+    has_open_work,
     may_still_be_blind,
     project_for,
     project_with_labels_for,
@@ -71,11 +72,13 @@ def project_items(request, slug):
     project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
     labels, is_researcher = sees_labels(request.user, project), RESEARCHER in roles_of(request.user, project)
     filters = queries.FILTERS | (queries.LABEL_FILTERS if labels else {})
+    is_blind = has_open_work(request.user, project)  # and is not shown which items are checks
     chosen, search = _chosen(request, project, request.GET)
     by_key = sees_keys(request.user, project)
     matches = searching.first_matches(project, search, searches_keys=by_key) if search else None
     among = matches and matches.items
     found = queries.find_items(project, filter=chosen, among=among)
+    found = found.exclude(state=Item.State.APART) if is_blind else found
     page = queries.ItemPages(project, found, chosen, among).get_page(request.GET.get("page"))
     # Members who label read labels in the list once they have opened some on purpose.
     with_labels = labels and not may_still_be_blind(request.user, project)
@@ -83,7 +86,7 @@ def project_items(request, slug):
         labels_served(request, project)
     context = {
         "project": project,
-        "filters": [(name, title) for name, (title, _) in filters.items()],
+        "filters": [(name, title) for name, (title, _) in filters.items() if name != "apart" or not is_blind],
         "chosen": chosen,
         "search": search,
         "query": urlencode({"filter": chosen, "search": search}),

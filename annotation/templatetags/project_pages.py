@@ -60,6 +60,7 @@ SECTIONS = {
         ProjectPage("study_consent", "Consent", RESEARCHERS),
         ProjectPage("study_questionnaires", "Questionnaires", RESEARCHERS),
         ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
+        ProjectPage("project_learning", "Training and checks", RESEARCHERS),
     ),
     "Machines": (
         ProjectPage("project_runs", "Checker runs", RESEARCHERS),

@@ -6,6 +6,7 @@ import re
 PLACES = (
     ("projects/<slug:slug>/items/<uuid", "uuid:uuid", lambda world: world.item.uuid),
     ("projects/<slug:slug>/adjudication/", "uuid:uuid", lambda world: world.item.uuid),
+    ("projects/<slug:slug>/learning/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("api/v1/projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("api/v1/webhooks/", "uuid:uuid", lambda world: world.webhook.uuid),

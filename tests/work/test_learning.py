@@ -1,6 +1,9 @@
 """Training, qualification and checks: items with a key, who is given them, and what follows from the answers."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from analysis.sources.database import DatabaseSource
 from annotation.models import Annotation, Assignment, Item, ItemKey, KeyResult, Membership, Project, Rater
@@ -9,8 +12,10 @@ from annotation.work import assigning
 from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.learning import giving, keys, standing
 from annotation.work.queries import work
+from tests.api.programs import Program
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator, answers_to
+from tests.world import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
@@ -262,3 +267,91 @@ def test_keys_and_results_are_in_no_figure_and_no_export(project, lead):
     source = DatabaseSource(project)
     assert len(source.unit_frame(project.type.unit_kind)) == 10
     assert ItemKey.objects.count() == 2 and Annotation.objects.count() == 2
+
+
+def test_a_researcher_sets_an_item_apart_on_its_page(project, lead):
+    item = project.items.first()
+    client = client_of(lead)
+    address = f"/projects/{project.slug}/items/{item.uuid}/key/"
+    form = client.get(address).context["form"]
+    [name] = [name for name, (_, dimension) in form.places.items() if dimension == project.type.asked_dimensions[0]]
+    label = project.type.asked_dimensions[0].shown_labels[0].value
+    refused = client.post(address, {"purpose": "training"})
+    assert "needs the right answer" in refused.content.decode()
+    sent = {"purpose": "check", "reason": "See the text.", "is_loud": "on", name: label}
+    assert client.post(address, sent).status_code == 302
+    key = ItemKey.objects.get()
+    assert (key.item, key.purpose, key.is_loud, key.answers[0]["label"]) == (item, "check", True, label)
+    assert client.get(address).context["form"].initial["reason"] == "See the text."
+    assert client.post(address, {"remove": "1"}).status_code == 302
+    assert not ItemKey.objects.exists()
+
+
+def test_a_key_begins_as_decisions_or_agreeing_answers_say(project, lead):
+    ann = person(project, "ann")
+    given = ann.next()
+    answer(ann, given)
+    item = Assignment.objects.get(uuid=given["payload"]["assignment"]).item
+    proposed = keys.propose_key(project, item)
+    assert proposed and proposed[0]["label"] == answers_to(given["payload"])[0]["label"]
+
+
+def test_items_are_set_apart_by_a_table_and_what_is_wrong_is_said_by_line(project, lead):
+    first, second = project.items.order_by("position")[:2]
+    dimension = project.type.asked_dimensions[0]
+    rows = [
+        f"key,purpose,{dimension.slug},reason",
+        f"{first.key},training,{dimension.shown_labels[0].title},Because.",
+        f"{second.key},check,nonsense,",
+        f"gone,check,{dimension.shown_labels[0].value},",
+    ]
+    file = SimpleUploadedFile("keys.csv", "\n".join(rows).encode())
+    reply = client_of(lead).post(f"/projects/{project.slug}/learning/", {"file": file, "purpose": "check"})
+    text = reply.content.decode()
+    assert "1 item was set apart" in text and "Line 3: " in text and "Line 4: There is no item" in text
+    assert list(ItemKey.objects.values_list("item__key", "purpose", "reason")) == [(first.key, "training", "Because.")]
+    bad = SimpleUploadedFile("keys.csv", b"a,b\n1,2")
+    reply = client_of(lead).post(f"/projects/{project.slug}/learning/", {"file": bad, "purpose": "check"})
+    assert "needs a column key" in reply.content.decode()
+
+
+def test_results_of_people_are_listed_in_as_many_queries_however_many_there_are(project, lead):
+    set_apart(project, lead, "training", 2)
+    client, address = client_of(lead), f"/projects/{project.slug}/learning/"
+    ann = person(project, "ann")
+    answer(ann, answer(ann, ann.next())["ahead"], right=False)
+    assert "1 of 2 (9–91 %)" in client.get(address).content.decode()
+    with CaptureQueriesContext(connection) as few:
+        client.get(address)
+    for _ in range(5):
+        join(project, make_user(), Membership.Role.ANNOTATOR)
+    set_apart(project, lead, "check", 3)
+    with CaptureQueriesContext(connection) as many:
+        client.get(address)
+    assert len(many) <= len(few)
+
+
+def test_a_lead_decides_on_the_page(project, lead):
+    set_apart(project, lead, "qualification")
+    ann = person(project, "ann").user
+    person(project, "ann").next()
+    address = f"/projects/{project.slug}/learning/{ann.uuid}/"
+    assert client_of(lead).post(address, {"way": "admit"}).status_code == 302
+    assert rater(project).admitted_at
+    [change] = project.settings_changes.filter(what="learning")
+    assert change.about == str(rater(project))
+
+
+def test_programs_set_items_apart_and_read_results(project, lead):
+    program, place = Program(lead), f"projects/{project.slug}"
+    first, second = project.items.order_by("position")[:2]
+    body = {"item": first.key, "purpose": "training", "answers": key_of(project, first), "reason": "Because."}
+    assert program.send(f"{place}/keys/", body).json()["purpose"] == "training"
+    assert program.send(f"{place}/keys/", body | {"item": second.key, "answers": []}).status_code == 422
+    assert program.send(f"{place}/keys/", body | {"item": "gone"}).status_code == 422
+    answer(person(project, "ann"), person(project, "ann").next())
+    [result] = program.read(f"{place}/key-results/")["results"]
+    assert (result["right"], result["asked"], result["rater"]) == (1, 1, rater(project).pseudonym)
+    assert program.send(f"{place}/keys/", {"item": second.key, "remove": True}).status_code == 409
+    assert program.send(f"{place}/keys/", {"item": first.key, "remove": True}).status_code == 200
+    assert program.read(f"{place}/keys/")["results"] == []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from statistics import NormalDist
-
 import numpy as np
 
 from analysis.stats.resampling.bootstrap import Interval
+from analysis.stats.shares import wilson_ends
 
 NO_TRIAL = "there is nothing to count"
 
@@ -48,12 +46,3 @@ def wilson_interval(n_cases: int, n: int, level: float = 0.95) -> Interval:
         return Interval(np.nan, np.nan, level, "Wilson score", 0, 0, None, NO_TRIAL)
     low, high = wilson_ends(n_cases, n, level)
     return Interval(low, high, level, "Wilson score", 0, 0, None)
-
-
-def wilson_ends(n_cases: float, n: int, level: float = 0.95) -> tuple[float, float]:
-    """The ends of `wilson_interval`, also of cases that are no whole number; the share lies between them."""
-    z = NormalDist().inv_cdf((1 + level) / 2)  # scipy's takes longer to import than to use
-    share, more = n_cases / n, z * z / n
-    middle, half = share + more / 2, z * math.sqrt(share * (1 - share) / n + more / (4 * n))
-    # The ends of no case and of only cases are 0 and 1, which rounding may miss.
-    return max(0.0, min((middle - half) / (1 + more), share)), min(1.0, max((middle + half) / (1 + more), share))

@@ -9,7 +9,7 @@ from rest_framework import serializers as s
 
 from annotation import incoming
 from annotation.api.shapes.settings import changed_value, new_value, shown_value
-from annotation.models import Decision, Item, Membership, Project, Rater
+from annotation.models import Decision, Item, ItemKey, Membership, Project, Rater
 from annotation.projects.options import named_version
 from annotation.projects.settings import SETTINGS, asked, changeable
 from annotation.shapes import Choice, Keys, Shape
@@ -331,6 +331,52 @@ class AnnotationShape(Shape):
 
     def get_free_text(self, annotation) -> dict | None:
         return annotation.revision.metadata.get(FREE_TEXT)
+
+
+class ItemKeyShape(Shape):
+    """The right answers of an item that is set apart, and what it is used for."""
+
+    item = s.CharField(source="item.key")
+    uuid = s.UUIDField(source="item.uuid")
+    purpose = Choice(ItemKey.Purpose.choices)
+    answers = s.ListField(child=s.DictField())
+    reason = s.CharField(allow_blank=True)
+    loud = s.BooleanField(source="is_loud")
+    copy = s.SerializerMethodField()
+    created_at = s.DateTimeField()
+
+    def get_copy(self, key) -> bool:
+        return key.original_id is not None
+
+
+class KeyAnswerShape(Shape):
+    unit = s.CharField(max_length=400, trim_whitespace=False)
+    dimension = s.CharField(max_length=80)
+    label = s.CharField(max_length=20_000, trim_whitespace=False)
+    spans = SpanShape(many=True, default=list, max_length=MAX_SPANS)
+
+
+class NewItemKey(Shape):
+    """`item` is a key; `remove` ends its use."""
+
+    item = s.CharField(max_length=400, trim_whitespace=False)
+    purpose = Choice(ItemKey.Purpose.choices, default=ItemKey.Purpose.TRAINING.value)
+    answers = KeyAnswerShape(many=True, default=list, max_length=1000)
+    reason = s.CharField(max_length=10_000, allow_blank=True, default="")
+    loud = s.BooleanField(default=False)
+    remove = s.BooleanField(default=False)
+
+
+class KeyResultShape(Shape):
+    """How a person's first answer to such an item compares with its key; in qualification, of each try."""
+
+    item = s.CharField(source="item.key")
+    rater = s.CharField(source="rater.pseudonym")
+    purpose = Choice(ItemKey.Purpose.choices)
+    attempt = s.IntegerField()
+    right = s.IntegerField()
+    asked = s.IntegerField()
+    created_at = s.DateTimeField()
 
 
 class DecisionShape(Shape):
