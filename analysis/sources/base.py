@@ -36,6 +36,7 @@ SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end", 
 RATER_COLUMNS = ("rater", "kind", "name", "group")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
 ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
+CHECK_COLUMNS = ("rater", "n", "n_passed")
 DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
 ORIGIN_COLUMNS = ("unit", "dimension", "arm", "submitted_at")
 STRAY_COLUMNS = ("unit", "dimension", "label")
@@ -142,6 +143,10 @@ class Source(Outline):
         """ACKNOWLEDGEMENT_COLUMNS: which versions of the guidelines people acknowledged, and when, by rater and
         version."""
         return pd.DataFrame(columns=list(ACKNOWLEDGEMENT_COLUMNS))
+
+    def check_frame(self) -> pd.DataFrame:
+        """CHECK_COLUMNS: how many checks each rater had, and passed. Only projects have them: no release does."""
+        return pd.DataFrame(columns=list(CHECK_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
         """DECISION_COLUMNS: every decision, also those that another took the place of, by unit's key, dimension, method

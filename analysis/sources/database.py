@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 
 import pandas as pd
-from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
+from django.db.models import Case, CharField, Count, F, Q, QuerySet, Value, When
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Concat
 
@@ -29,8 +29,10 @@ from annotation.models import (
     GenerationRun,
     GuidelineAcknowledgement,
     Item,
+    ItemKey,
     ItemUnit,
     Judgement,
+    KeyResult,
     Project,
     Rater,
     RetrievalRun,
@@ -224,7 +226,7 @@ class DatabaseSource(ProjectOutline, Source):
             judgement__revision__annotation__item__project=self.project,
             judgement__revision__annotation__is_surplus=False,
             judgement__revision__is_latest=True,
-        )
+        ).exclude(judgement__revision__annotation__item__state=Item.State.APART)
         found = rows.values_list(
             "judgement__unit_id",
             "judgement__revision__annotation__rater_id",
@@ -255,6 +257,12 @@ class DatabaseSource(ProjectOutline, Source):
     @staticmethod
     def _rater_rows(rows: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
         return pd.DataFrame.from_records(sorted(rows), columns=list(base.RATER_COLUMNS))
+
+    def check_frame(self) -> pd.DataFrame:
+        done = KeyResult.objects.filter(rater__project=self.project, purpose=ItemKey.Purpose.CHECK)
+        numbers = {"n": Count("pk"), "n_passed": Count("pk", filter=Q(right=F("asked")))}
+        rows = done.order_by("rater__pseudonym").values_list("rater__pseudonym").annotate(**numbers)
+        return pd.DataFrame.from_records(list(rows), columns=list(base.CHECK_COLUMNS))
 
     def decision_frame(self, method: str) -> pd.DataFrame:
         rows = (

@@ -126,6 +126,10 @@ class Outline(ABC):
         """Whether any judgement was asked for because answers differed."""
         return False
 
+    def has_checks(self) -> bool:
+        """Whether there were checks for people among their items."""
+        return False
+
     @abstractmethod
     def decision_methods(self) -> list[str]: ...
 

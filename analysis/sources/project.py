@@ -17,8 +17,10 @@ from annotation.models import (
     CheckerRun,
     Decision,
     Item,
+    ItemKey,
     ItemUnit,
     Job,
+    KeyResult,
     Project,
     Rater,
     Score,
@@ -71,6 +73,9 @@ class ProjectOutline(Outline):
 
     def rater_groups(self) -> list[str]:
         return groups_in(self._labelling().order_by().values_list("group", flat=True).distinct())
+
+    def has_checks(self) -> bool:
+        return KeyResult.objects.filter(rater__project=self.project, purpose=ItemKey.Purpose.CHECK).exists()
 
     def _labelling(self) -> QuerySet[Rater]:
         rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state__in=Item.LEFT_OUT)

@@ -294,6 +294,12 @@ class SelectedSource(Source):
     def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
         return self.inner.asked_under()
 
+    def has_checks(self) -> bool:
+        return self.inner.has_checks()
+
+    def check_frame(self) -> pd.DataFrame:
+        return self.inner.check_frame()
+
     def decision_methods(self) -> list[str]:
         return self.inner.decision_methods()
 

@@ -300,8 +300,7 @@ class KeysRoute(Listing):
     def post(self, request, slug):
         project, body = self._project(request, slug), self.validated_body(request)
         items = project.items.exclude(state=Item.State.RETIRED).filter(key=body["item"])
-        # Of an item and its copy, the copy has the key.
-        item = items.order_by("item_key__original").first()
+        item = items.filter(item_key__isnull=False).first() or items.first()  # of an item and its copy, the copy
         if item is None:
             raise invalid("The project has no such item", "item")
         try:

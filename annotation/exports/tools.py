@@ -23,7 +23,7 @@ from annotation.formats.studies import averitec, beir
 from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.jobs.lifecycle import JobError
-from annotation.models import Decision, Project, Revision, Score, Span, Suggestion
+from annotation.models import Decision, Item, Project, Revision, Score, Span, Suggestion
 from plugins.extras import why_missing
 
 UNIT = "unit"
@@ -164,6 +164,7 @@ SPAN_PARTS = ("field", "start", "end", "quote", "label")
 def held_in(project: Project) -> dict[str, int]:
     """What tools' files may not hold, in words, and how many of it the project has."""
     revisions = Revision.objects.filter(annotation__item__project=project)
+    revisions = revisions.exclude(annotation__item__state=Item.State.APART)
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
     has_words = Q(is_latest=True) & ~Q(comment="", metadata={})
     counts = revisions.aggregate(earlier=Count("pk", filter=Q(is_latest=False)), words=Count("pk", filter=has_words))

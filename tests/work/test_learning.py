@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.models import Annotation, Assignment, Item, ItemKey, KeyResult, Membership, Project, Rater
 from annotation.projects import item_making, managing
@@ -355,3 +356,39 @@ def test_programs_set_items_apart_and_read_results(project, lead):
     assert program.send(f"{place}/keys/", {"item": second.key, "remove": True}).status_code == 409
     assert program.send(f"{place}/keys/", {"item": first.key, "remove": True}).status_code == 200
     assert program.read(f"{place}/keys/")["results"] == []
+
+
+def statements_of_taking(project, user):
+    assigning.take(project, user)
+    with CaptureQueriesContext(connection) as queries:
+        assigning.take(project, user, ahead=True, after=assigning.take(project, user).uuid)
+    return len(queries)
+
+
+def test_taking_work_where_there_are_checks_takes_one_statement_more(project, lead):
+    ann, bob = person(project, "ann").user, person(project, "bob").user
+    without = statements_of_taking(project, ann)
+    set_apart(project, lead, "check")
+    managing.update_project(project, by=lead, check_every=10_000)
+    assert statements_of_taking(project, bob) <= without + 1
+
+
+def test_the_report_on_annotators_shows_checks_and_leaves_out_who_failed(project, lead):
+    Project.objects.filter(pk=project.pk).update(overlap=2)
+    for item in project.items.all():
+        Assignment.objects.create(project=project, item=item, position=item.position)
+    set_apart(project, lead, "check", 4)
+    managing.update_project(project, by=lead, check_every=2)
+    work_through(person(project, "ann"))
+    work_through(person(project, "bob"), right=lambda reason: reason != "check")
+    report = get_report("annotators")
+    checks = report.compute(project)["checks"]
+    shares = {one["name"]: (one["n_passed"], one["n"]) for one in checks["people"]}
+    assert shares == {"ann": (4, 4), "bob": (0, 4)}
+    first = checks["agreement"][0]
+    assert first["everybody"]["undefined"] or first["everybody"]["estimate"] is not None
+    assert first["passed"]["estimate"] is None, "one person is left"
+    assert len(report.compute(project, passed="50")["dimensions"][0].get("raters", [])) <= 1
+    assert report.compute(project, passed="50")["dimensions"][0]["n_raters"] == 1
+    page = client_of(lead).get(f"/projects/{project.slug}/annotators/").content.decode()
+    assert "Labels that count" in page

@@ -14,7 +14,7 @@ from annotation.machines.runs.starting import RunError
 from annotation.machines.runs.suggesting import run_units
 from annotation.machines.runs.workers import CALIBRATION
 from annotation.machines.training.queries.labels import GROUPS
-from annotation.models import Decision, HeldOutPart, Judgement, Project, SettingsChange, User
+from annotation.models import Decision, HeldOutPart, Item, Judgement, Project, SettingsChange, User
 
 TUNE, TEST = PARTS = ("tune", "test")
 TITLES = {TUNE: "tuning part", TEST: "held-out part"}
@@ -53,7 +53,7 @@ def labelled_units(project: Project) -> dict[int, str]:
     kind = project.type
     judged = Judgement.objects.filter(
         revision__is_latest=True, revision__annotation__item__project=project, revision__annotation__is_surplus=False
-    )
+    ).exclude(revision__annotation__item__state=Item.State.APART)
     decided = Decision.objects.in_force().filter(project=project).exclude(label="")
     known = set(judged.values_list("unit_id", flat=True).distinct()) | set(decided.values_list("unit_id", flat=True))
     rows = run_units(project, kind).values_list("pk", *GROUPS[kind.unit_kind])

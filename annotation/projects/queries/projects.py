@@ -44,12 +44,14 @@ class ProjectRow:
 
     @property
     def team_done(self) -> int:
-        return self.numbers.get(Assignment.State.DONE, 0)
+        """Checks are among them: a number without them would tell checks from work."""
+        return self.numbers.get(Assignment.State.DONE, 0) + self.numbers.get("checks_done", 0)
 
     @property
     def team_total(self) -> int:
         """Judgements that are planned or done."""
-        return sum(self.numbers.get(state, 0) for state in PLANNED)
+        planned = sum(self.numbers.get(state, 0) for state in PLANNED)
+        return max(self.team_done, planned + self.numbers.get("checks_expected", 0))
 
 
 def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
@@ -64,6 +66,7 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     for project_id, counted in counts.counted_of("progress", [row.project for row in rows.values()]).items():
         rows[project_id].counted = counted
     mine = Assignment.objects.filter(rater__in=Rater.objects.filter(user=user), state=Assignment.State.DONE)
+    mine = mine.exclude(reason__in=Assignment.LEARNING)
     for project_id, done in mine.filter(project__in=rows).order_by().values_list("project_id").annotate(Count("pk")):
         rows[project_id].mine_done = done
     for row in rows.values():

@@ -98,18 +98,33 @@ def _kept(name: str, count):
 
 def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
     """Assignments by state, skips with a flag, items by what becomes of them, and those that wait for an adjudicator:
-    three queries."""
+    three queries. Of projects with checks, those that are done and that are expected, with two more: numbers that left
+    them out would tell checks from work."""
+    projects = list(projects)
     of_projects = {"project__in": [project.pk for project in projects]}
     found = {pk: Counter() for pk in of_projects["project__in"]}
-    work = Assignment.objects.filter(**of_projects).exclude(reason__in=Assignment.NO_WORK)
-    assignments = work.order_by().values_list("project_id", "state")
-    for pk, state, n, flagged in assignments.annotate(n=Count("pk"), flagged=Count("pk", filter=Q(is_flagged=True))):
+    assignments = Assignment.objects.filter(**of_projects).order_by().values_list("project_id", "state")
+    is_work = ~Q(reason__in=Assignment.NO_WORK)
+    numbers = {
+        "n": Count("pk", filter=is_work),
+        "flagged": Count("pk", filter=is_work & Q(is_flagged=True)),
+        "checks": Count("pk", filter=Q(reason=Assignment.Reason.CHECK)),
+    }
+    for pk, state, n, flagged, checks in assignments.annotate(**numbers):
         found[pk][state] = n
         found[pk]["flagged_skips"] += flagged if state == Assignment.State.SKIPPED else 0
+        found[pk]["checks_done"] += checks if state == Assignment.State.DONE else 0
     items = Item.objects.filter(**of_projects).order_by().values_list("project_id", "state")
     for pk, state, n, empty in items.annotate(n=Count("pk"), empty=Count("pk", filter=Q(unit_count=0))):
         found[pk] += Counter({"items": n, f"{state}_items": n, "items_without_units": empty})
         found[pk]["to_judge"] += n - empty if state == Item.State.ACTIVE else 0
+    for project in projects:
+        if project.check_every:
+            counted = found[project.pk]
+            places = counted["open"] + counted["leased"] + counted["done"]
+            counted["checks_expected"] = giving.expected_checks(project, places)
+        else:
+            del found[project.pk]["checks_done"]
     waiting = Case.objects.filter(cases.WAITING, **of_projects).order_by().values_list("project_id")
     for pk, n in waiting.annotate(n=Count("pk")):
         found[pk]["waiting"] = n
@@ -121,6 +136,8 @@ def _team(project: Project) -> dict:
         numbers = counts.counted("progress", project).values or {}
         done, opened = numbers.get("done", 0), numbers.get("open", 0)
         total = done + opened + numbers.get("leased", 0)
+        done += numbers.get("checks_done", 0)
+        total = max(done, total + numbers.get("checks_expected", 0))
         return {"done": done, "open": opened, "total": total, "to_judge": numbers.get("to_judge", 0)}
 
     return _kept(f"team:{project.pk}", count)

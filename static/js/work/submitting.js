@@ -38,9 +38,9 @@ export function createSubmitting(page) {
       answered.isAwaited = true;
       setTimeout(() => (answered.isAwaited = false), SUGGESTION_WAIT_MS);
     }
-    if (waits) waitTimer = setTimeout(() => finish(answered), SUGGESTION_WAIT_MS);
-    else if (isOpen) finish(answered);
-    else page.walk.forward();
+    if (waits && !answered.payload.waits) waitTimer = setTimeout(() => finish(answered), SUGGESTION_WAIT_MS);
+    if (!waits && isOpen) finish(answered);
+    else if (!waits) page.walk.forward();
     page.screen.refresh();
     // After the page has changed: writing to the store takes time that the person would see.
     queue(answered, body);

@@ -16,6 +16,8 @@ from analysis.reports.labels.judgements import ROW, add_judgements, new_items
 from analysis.reports.labels.raters import CHECKER, NO_PEOPLE, NamedRater, people_of
 from analysis.reports.people.annotators import drift, speed
 from analysis.reports.people.annotators.attention import attention, known_answers
+from analysis.reports.people.annotators.checking import checks_of
+from analysis.reports.people.annotators.checks import ANY
 from analysis.reports.people.annotators.competences import (
     MIN_SHARED,
     CompetenceModel,
@@ -51,21 +53,26 @@ def compute(
     checkers: str = "without",
     units: str = "uncertain",
     touched: bool = False,
+    passed: str = ANY,
     quick: bool = False,
 ) -> tuple[Annotators, Items]:
     """The report on annotators. `checkers` is a key of CHECKERS, `units` of UNITS: whether the posterior is listed for
     the most uncertain units or for all.
 
     With checkers, only labels of people count that none of these checkers touched; with `touched`, people's latest
-    labels.
+    labels. `passed` is a key of PASSED: of who failed checks, no label counts.
     """
     kind, frame, labels = read_labels(source, every_revision=True)
+    who = people_of(source)
+    last, shown = latest(labels), dimensions_to_show(kind, labels)
+    checks = checks_of(source.check_frame(), passed, last[last["rater_kind"] != SLOT], frame, shown, who, quick=quick)
+    if checks is not None and passed != ANY:
+        labels = labels[~labels["rater"].isin([row.id for row in checks.failed])].reset_index(drop=True)
     runs = source.newest_labelling_runs() if checkers == "with" else []
     everything = latest(labels) if quick else source.with_moments(latest(labels))
     counted = untouched_by_all(source, labels, runs) if runs and not touched else everything
     slots = counted["rater_kind"] == SLOT
     of_people = everything[everything["rater_kind"] != SLOT]
-    who = people_of(source)
     rated, known = _with_runs(source, kind, counted[~slots].assign(who=counted["rater"]), who, runs, frame)
     origins = derived_from(kind)
     seconds = {} if quick else source.active_seconds()
@@ -118,6 +125,8 @@ def compute(
         certain=CERTAIN,
         n_units=len(frame),
         n_labels_touched=len(of_people) - int((~slots).sum()),
+        passed=passed,
+        checks=checks,
         dimensions=questions,
     ), items
 

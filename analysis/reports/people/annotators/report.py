@@ -10,8 +10,9 @@ from analysis.figures.results import Record, Result
 from analysis.reports.common import TOUCHED
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.labels.raters import public_name
-from analysis.reports.options import Option
-from analysis.reports.people.annotators import competences, known_answers, work_over_time
+from analysis.reports.options import LABELS, STATISTICS, Option
+from analysis.reports.people.annotators import checks, competences, known_answers, work_over_time
+from analysis.reports.people.annotators.checks import ANY, PASSED, Checks
 from analysis.reports.people.annotators.competences import MIN_SHARED, RatedLabels, RaterCompetence
 from analysis.reports.people.annotators.known_answers import Attention
 from analysis.reports.people.annotators.work_over_time import Speed, WorkDrift
@@ -45,11 +46,13 @@ class Annotators(Result):
     certain: float
     n_units: int
     n_labels_touched: int
+    passed: str = ANY
+    checks: Checks | None = None
     dimensions: list[RatedQuestion]
 
 
 def page(result: Annotators) -> Page:
-    return page_of_each(
+    made = page_of_each(
         result.dimensions,
         rules=RULES,
         draw=lambda question: competences.picture(result.project, question),
@@ -62,6 +65,9 @@ def page(result: Annotators) -> Page:
         next_step=first_sentence(NEXT, result.dimensions),
         notes=[_with_runs(result)] if result.runs else [],
     )
+    if result.checks is None:
+        return made
+    return replace(made, sections=[*made.sections, Section("Checks", checks.parts(result.checks))])
 
 
 def _sections(question: RatedQuestion, picture: Intervals | None) -> list[Section]:
@@ -208,6 +214,7 @@ def methods(result: Annotators) -> str:
         if any(not question.speed.undefined for question in result.dimensions)
         else "",
         work_over_time.methods([question.drift for question in result.dimensions], clusters_of(result)),
+        checks.methods(result.checks, result.passed != ANY),
         known_answers.methods([one for question in result.dimensions for one in question.attention]),
     )
     if not models:
@@ -237,10 +244,18 @@ REPORT = Report(
     "Annotators",
     "analysis.reports.people.annotators.compute",
     (
-        Option("checkers", "Labels of", choices=CHECKERS, default="without"),
+        Option("checkers", "Labels of", choices=CHECKERS, default="without", group=LABELS),
         # A page cannot list all units; the command does.
-        Option("units", "Units listed", choices=UNITS, default="uncertain", on_pages=False),
+        Option("units", "Units listed", choices=UNITS, default="uncertain", on_pages=False, group=STATISTICS),
         replace(TOUCHED, title="Labels that these checkers touched"),
+        Option(
+            "passed",
+            "Labels that count",
+            choices=PASSED,
+            default=ANY,
+            group=LABELS,
+            hides=lambda source: not source.has_checks(),
+        ),
     ),
     "How reliably each annotator labels, estimated without gold labels. Dawid-Skene's competence is the chance that "
     "someone labels a unit right; MACE's is the chance that someone does not guess. Both follow the majority where "

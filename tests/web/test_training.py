@@ -1,0 +1,41 @@
+"""Training in a browser: the right answer stands below the person's own until they go on."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import KeyResult
+from annotation.work.learning import keys
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def trained(project):
+    """Two training items, whose right answer is the first label of the first question."""
+    dimension = project.type.asked_dimensions[0]
+    for item in project.items.order_by("position")[:2]:
+        answer = {"unit": item.key, "dimension": dimension.slug, "label": dimension.shown_labels[0].value}
+        keys.set_apart(project, item, project.created_by, "training", [answer], reason="The report says *so*.")
+    return project
+
+
+def test_the_right_answer_is_read_before_the_next_item(label, trained, ann):
+    page = label(trained, ann)
+    item = page.page.locator("#stage [data-item]")
+    feedback = page.page.locator("[data-feedback]")
+    expect(item).to_contain_text("Training, item 1 of 2")
+    expect(item.get_by_role("button", name="Skip")).to_be_hidden()
+    first = page.assignment
+    page.press("1", "6", "Enter")
+    expect(feedback).to_contain_text("right")
+    expect(feedback.locator("em")).to_have_text("so")
+    assert page.assignment == first
+    page.press("Enter")
+    expect(item).to_contain_text("Training, item 2 of 2")
+    page.press("2", "Enter")
+    expect(feedback).to_contain_text("you said")
+    page.press("Enter")
+    expect(item).not_to_contain_text("Training")
+    page.answer("1", "6")
+    page.is_saved()
+    assert sorted(KeyResult.objects.values_list("right", flat=True)) == [0, 1]
