@@ -42,7 +42,15 @@ def item_key(request, slug, uuid):
         else:
             messages.success(request, "Stored")
             return redirect("project_learning", slug)
-    context = {"project": project, "item": item, "key": key, "form": form, "is_proposed": bool(proposed) and not key}
+    texts = [(name.replace("-", " ").capitalize(), text) for name, text in page.contents.texts.items()]
+    context = {
+        "texts": texts,
+        "project": project,
+        "item": item,
+        "key": key,
+        "form": form,
+        "is_proposed": bool(proposed) and not key,
+    }
     return render(request, "annotation/projects/item_key.html", context)
 
 

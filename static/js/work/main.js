@@ -9,6 +9,7 @@ import { createHighlighter } from "./highlights/highlighter.js";
 import { createInquirer } from "./item/suggestions.js";
 import { createTypeAhead, listenToButtons, listenToKeys } from "./keyboard.js";
 import { createMaker } from "./making.js";
+import { createPane } from "./pane.js";
 import { createReplies } from "./replies.js";
 import { createScreen } from "./screen.js";
 import { createOutbox } from "./sending/outbox.js";
@@ -86,6 +87,8 @@ const itemNow = () => page.item;
 const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, showStatus: screen.showStatus, focus: () => chooser.comeBack(), left: screen.refresh }));
 const chooser = (page.chooser = createChooser(stage, itemNow, { announce, showStatus: screen.showStatus, refresh: screen.refresh }, highlighter));
 
+const pane = createPane(settings, () => page.item && chooser.comeBack());
+
 // ---- buttons and keys ----
 
 const actions = {
@@ -107,7 +110,7 @@ const actions = {
   down: chooser.down,
   highlight: highlighter.start,
   help: () => openDialog("help"),
-  guidelines: () => guidelines.known() && openDialog("guidelines"),
+  guidelines: () => guidelines.known() && (pane.fits() ? pane.toggle() : openDialog("guidelines")),
   acknowledge() {
     const version = guidelines.acknowledge();
     if (!version) return;

@@ -28,7 +28,7 @@ export function createScreen(page) {
     const button = one(".submit", item.node);
     button.classList.toggle("is-ready", !missing);
     const [isAnswered, isChanged] = [wasAnswered(item), isUnsent(item)];
-    one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : isChanged ? "Send change" : item === page.open || item.stage === "review" ? "Keep" : "Go on";
+    one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : item.payload.waits ? "Go on" : isChanged ? "Send change" : item === page.open || item.stage === "review" ? "Keep" : "Go on";
     if (item.stage === "waiting") showStatus("Saving your answer");
     else if (item.stage === "review" && !isChanged && item.hasSuggestion()) showStatus("Saved. Keep your answer, or change it in view of the suggestion.");
     else if (isAnswered) showStatus(isChanged ? "Changed, not sent yet" : "You answered this item");
