@@ -1,4 +1,4 @@
-"""The guidelines beside the item, where there is room: open at first, searched, resized, and remembered."""
+"""The guidelines next to the item, where there is room: open at first, searched, resized, and remembered."""
 
 import pytest
 from playwright.sync_api import expect

@@ -103,8 +103,8 @@ def put_back(project: Project, item: Item) -> bool:
         key.delete()
         if is_work:
             mine = item.assignments.filter(reason__in=Assignment.NO_WORK)
-            mine.delete()  # somebody was given the item and has not answered it
-            places = item.assignments.filter(state=Assignment.State.CANCELLED, reason=Assignment.Reason.PLANNED)
+            mine.delete()  # given to people who have not answered it
+            places = item.assignments.filter(state=Assignment.State.CANCELLED)
             chosen = list(places.order_by("pk").values_list("pk", flat=True)[: item.planned])
             Assignment.objects.filter(pk__in=chosen).update(state=Assignment.State.OPEN, returned=True)
             Item.objects.filter(pk=item.pk).update(state=Item.State.ACTIVE)

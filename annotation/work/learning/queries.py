@@ -51,7 +51,7 @@ def feedback_on(project: Project, rater: Rater, item_id: int) -> dict | None:
         return None
     context = {"project": project, **_outcome(project, rater, result)}
     if result.purpose == TRAINING or project.shows_keys:
-        context |= {"answers": _beside_key(project, key, result), "reason": mark_safe(render(key.reason))}
+        context |= {"answers": _compared(project, key, result), "reason": mark_safe(render(key.reason))}
     return context if len(context) > 1 else None
 
 
@@ -71,7 +71,7 @@ def _outcome(project: Project, rater: Rater, result: KeyResult) -> dict:
     }
 
 
-def _beside_key(project: Project, key: ItemKey, result: KeyResult) -> list[dict]:
+def _compared(project: Project, key: ItemKey, result: KeyResult) -> list[dict]:
     said = Judgement.objects.filter(revision=result.revision_id).values_list("unit__key", "dimension", "label")
     own = {(unit, dimension): label for unit, dimension, label in said}
     units = {row.unit.key: row.unit_id for row in key.item.item_units.select_related("unit")}

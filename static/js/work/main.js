@@ -17,6 +17,7 @@ import { createServer } from "./sending/requests.js";
 import { createDrafts, createStore } from "./sending/store.js";
 import { announce, notice, one } from "./shell.js";
 import { createSubmitting } from "./submitting.js";
+import { createTour } from "./tour.js";
 import { createTrail, createWalk } from "./walking.js";
 
 const work = document.getElementById("work");
@@ -111,6 +112,7 @@ const actions = {
   highlight: highlighter.start,
   help: () => openDialog("help"),
   guidelines: () => guidelines.known() && (pane.fits() ? pane.toggle() : openDialog("guidelines")),
+  tour: createTour(settings, work),
   acknowledge() {
     const version = guidelines.acknowledge();
     if (!version) return;

@@ -1,4 +1,4 @@
-// The guidelines beside the item: open at the first start, as wide as the person made them, with a search. Where the
+// The guidelines next to the item: open at the first start, as wide as the person made them, with a search. Where the
 // window is too narrow for that, they are a dialog.
 
 import { announce, one } from "./shell.js";
@@ -105,7 +105,7 @@ export function createPane(settings, left) {
   function setOpen(isOpen) {
     settings.set("pane-open", isOpen);
     show();
-    announce(isOpen ? "Guidelines are open beside the item" : "Guidelines are closed");
+    announce(isOpen ? "Guidelines are open next to the item" : "Guidelines are closed");
     if (!isOpen) left();
   }
 
