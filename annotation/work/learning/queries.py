@@ -72,8 +72,8 @@ def _outcome(project: Project, rater: Rater, result: KeyResult) -> dict:
 
 
 def _compared(project: Project, key: ItemKey, result: KeyResult) -> list[dict]:
-    said = Judgement.objects.filter(revision=result.revision_id).values_list("unit__key", "dimension", "label")
-    own = {(unit, dimension): label for unit, dimension, label in said}
+    rows = Judgement.objects.filter(revision=result.revision_id).values_list("unit__key", "dimension", "label")
+    own = {(unit, dimension): label for unit, dimension, label in rows}
     units = {row.unit.key: row.unit_id for row in key.item.item_units.select_related("unit")}
     words = unit_words.words_of(project.type.unit_kind, list(units.values())) if len(units) > 1 else {}
     dimensions = {one.slug: one for one in project.type.dimensions}
@@ -104,7 +104,7 @@ class KeyRow:
     key: ItemKey
     title: str
     answers: str
-    given: int = 0
+    answered: int = 0
     all_right: int = 0
 
 

@@ -35,8 +35,8 @@ def record_result(
     rater = Rater.objects.get(pk=rater_id)
     purpose = assignment.reason if assignment is not None else key.purpose
     attempt = rater.attempt if purpose == ItemKey.Purpose.QUALIFICATION else 1
-    said = set(labels)
-    right = sum((one["unit"], one["dimension"], one["label"]) in said for one in key.answers)
+    chosen = set(labels)
+    right = sum((one["unit"], one["dimension"], one["label"]) in chosen for one in key.answers)
     place = {"item_id": key.item_id, "rater": rater, "purpose": purpose, "attempt": attempt}
     if KeyResult.objects.filter(**place).exists():
         return
