@@ -215,8 +215,8 @@ def reserved_items(request, slug):
 
 
 def _effect(found, rule: reserving.ItemRule) -> dict[str, int]:
-    """What a rule would change of these items, before it does: how many of them have such a rule or places that
-    somebody has already, and how many places are open."""
+    """What a rule would change of these items, before it does: how many have a person or an answer already, and how
+    many of their places are open, and reserved."""
     rows = Assignment.objects.filter(item__in=found)
     opened = rows.filter(state=Assignment.State.OPEN)
     return {

@@ -19,7 +19,7 @@ from annotation.projects import cases, reach
 
 BUDGETS = 1603  # the space of advisory locks next to those of `annotation.projects.cases`
 ITEMS_AT_ONCE = 500
-# Given to somebody or open: what counts against the budget. A place that was skipped has one in its place.
+# Open, held or answered: what counts against the budget. A place that was skipped has one in its place.
 COUNTS = Q(state__in=[Assignment.State.OPEN, Assignment.State.LEASED, Assignment.State.DONE])
 _STANDING = """
 SELECT item.position,

@@ -129,7 +129,7 @@ def set_group(rater: Rater, group: str) -> None:
 
 
 def rule_of(project: Project, people: Iterable[str], without: Iterable[str], groups: Mapping[str, int]) -> ItemRule:
-    """A rule whose people are named by email address, pseudonym or UUID. ReservingError where somebody is no annotator
+    """A rule whose people are named by email address, pseudonym or UUID. ReservingError where one is no annotator
     of the project, is named on both sides, or a group has fewer members than are asked for."""
     return _Names(project).rule(people, without, groups)
 
@@ -264,7 +264,7 @@ def apply(project: Project, rules: Mapping[int, ItemRule]) -> Reserved:
         Assignment.objects.bulk_create(added)
         for pk, n in Counter(row.item_id for row in added).items():
             Item.objects.filter(pk=pk).update(planned=F("planned") + n)
-        # Places that were kept from somebody may lie behind their cursor.
+        # Places that were kept from a person may lie behind their cursor.
         states = [Assignment.State.OPEN, Assignment.State.LEASED]  # what is leased may come back
         is_any = Assignment.objects.filter(RESERVED, project=project, state__in=states).exists()
         is_any = is_any or ItemExclusion.objects.filter(item__project=project).exists()
