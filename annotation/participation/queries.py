@@ -29,7 +29,7 @@ def newest_consent_form(project: Project) -> ConsentForm | None:
 @dataclass(frozen=True)
 class StudyStanding:
     """What is known of one person in one project. `state` is of their participation; empty: they came by no link.
-    `answered` and `held` are items, counted where the person may have only so many (`most_items`)."""
+    `answered` and `held` are items of work and checks, counted where there is a limit (`most_items`)."""
 
     has_consented: bool = False
     has_screened: bool = False
@@ -68,6 +68,8 @@ def standing(project: Project, user: User) -> StudyStanding:
     rater, *steps, state, most_items = found
     answered = held = 0
     if most_items is not None:
-        answered = Annotation.objects.filter(rater=rater).count()
-        held = Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED).count()
+        answers = Annotation.objects.filter(rater=rater)
+        answered = answers.exclude(assignment__reason__in=Assignment.LEARNING).count()
+        places = Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED)
+        held = places.exclude(reason__in=Assignment.LEARNING).count()
     return StudyStanding(*steps, state or "", most_items, answered, held)

@@ -94,7 +94,7 @@ def _way(project: Project, stands: StudyStanding) -> tuple[Step | None, bool]:
 
 
 # A person may finish where no item is left that only they lack: others may come back to them, and need not.
-WAITING, HAS_WORK = "waiting", ("work", "preparing", "paused")
+WAITING, HAS_WORK = "waiting", ("work", "learning", "held", "preparing", "paused")
 
 
 def outlook_of(project: Project, user: User, besides: UUID | None = None) -> tuple[Outlook | None, Step | None]:

@@ -19,9 +19,9 @@ from tests.world import client_of
 CODE = re.compile(r'id="code">([A-Z2-9-]{19})<')
 
 
-def make_link(places: int = 50, **values) -> StudyLink:
+def make_link(places: int = 50, items: int = 3, **values) -> StudyLink:
     dataset = factories.make_dataset()
-    factories.make_claim_evidence(dataset, 3)
+    factories.make_claim_evidence(dataset, items)
     project = factories.make_project(dataset)
     return links.make_link(project, project.created_by, title="Harbours", places=places, **values)
 

@@ -15,7 +15,7 @@ from annotation.projects import managing
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
 from annotation.work import assigning
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
+from tests.factories import MORE_SETTINGS, make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.work.browser import Annotator, answers_to
 from tests.world import client_of
 
@@ -115,7 +115,7 @@ def test_shares_above_the_whole_are_refused_wherever_they_are_set():
     with pytest.raises(managing.ProjectError, match="more than 100 %"):
         managing.update_project(project, prefill_shown_percent=80, prefill_after_percent=30)
     client = client_of(project.created_by)
-    settings = {"title": "Ice", "prefill": "drawn", "minimum_seconds": 0, "lease_minutes": 60}
+    settings = MORE_SETTINGS | {"title": "Ice", "prefill": "drawn", "minimum_seconds": 0, "lease_minutes": 60}
     settings |= {"prefill_run": project.prefill_run_id, "prefill_shown_percent": 80, "prefill_after_percent": 30}
     page = client.post(reverse("project_settings", args=[project.slug]), settings)
     assert "The shares of the arms are more than 100 %" in page.content.decode()

@@ -13,7 +13,7 @@ from annotation.models import Annotation, Assignment, Disagreement, Item, Job, S
 from annotation.projects import managing
 from annotation.work import further
 from annotation.work.queries import work
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import MORE_SETTINGS, make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator, answers_to
 from tests.world import client_of
 
@@ -127,7 +127,7 @@ def test_a_change_of_the_settings_asks_for_items_that_differ_already():
     assert not places().exists()
     answer(ann, 0), answer(bob, 1)
     client = client_of(project.created_by)
-    settings = {"title": "Ice", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
+    settings = MORE_SETTINGS | {"title": "Ice", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
     page = client.post(reverse("project_settings", args=[project.slug]), settings | {"further_questions": "weather"})
     assert "The project asks no question &#x27;weather&#x27;" in page.content.decode()
     with pytest.raises(managing.ProjectError, match="no question 'weather'"):

@@ -8,7 +8,8 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotation.models import Assignment, Item, ItemKey, KeyResult, Project, Rater
+from annotation.models import Assignment, Item, ItemKey, KeyResult, Participation, Project, Rater
+from annotation.participation import leaving
 from annotation.projects import cases, reach
 from annotation.projects.item_making import reopen, seeded
 
@@ -75,8 +76,15 @@ def finish_learning(project: Project, rater: Rater) -> None:
         rater.attempt += 1
     else:
         rater.standing, rater.standing_at = Rater.Standing.FAILED, timezone.now()
-        transaction.on_commit(lambda: check_reach(project))
+        transaction.on_commit(lambda: _end_failed(project, rater))
     rater.save(update_fields=["admitted_at", "attempt", "standing", "standing_at"])
+
+
+def _end_failed(project: Project, rater: Rater) -> None:
+    """Who came by a study link is led to its end; others just get no work."""
+    own = Participation.objects.filter(project=project, user=rater.user_id).first()
+    if own is None or not leaving.end(own, Participation.State.FAILED):
+        check_reach(project)
 
 
 def _apply_rule(project: Project, rater: Rater) -> None:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import editing
-from annotation.models import Assignment, Project, Rater, SettingsChange, User
+from annotation.models import Assignment, Participation, Project, Rater, SettingsChange, User
 from annotation.work.learning.results import check_reach, give_work_back
 
 # Way -> its title, and the standings in which it is offered; "" is a person who is still learning.
@@ -39,6 +39,9 @@ def decide_standing(project: Project, rater: Rater, way: str, by: User) -> None:
         if way not in dict(ways_for(project, rater)):
             raise NotOffered(f"{rater} stands otherwise by now")
         before, now = rater.standing, timezone.now()
+        if before == Rater.Standing.FAILED:
+            ended = Participation.objects.filter(project=project, user=rater.user_id, state=Participation.State.FAILED)
+            ended.update(state=Participation.State.ACTIVE, ended_at=None)
         rater.standing, rater.standing_at = "", now
         if way == "admit":
             rater.admitted_at = now
