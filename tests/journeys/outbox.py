@@ -53,12 +53,13 @@ def body_of(sheet: Sheet, said: dict[str, Said], note: str, shown: dict) -> dict
         "judgements": judgements_of(sheet, said, shown),
         "want_next": True,
         "after": None,
+        "after_shown_at": None,
         **({"free_text": note} if shown["free_text"] else {}),
     }
 
 
 # What the browser measures or makes up, and what depends on how far it has come with fetching the next item.
-OWN = ("client_id", "shown_at", "submitted_at", "active_ms", "suggestions_shown_at", "after")
+OWN = ("client_id", "shown_at", "submitted_at", "active_ms", "suggestions_shown_at", "after", "after_shown_at")
 
 
 def check_sent(sent: dict, expected: dict) -> None:

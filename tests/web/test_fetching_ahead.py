@@ -97,13 +97,14 @@ def test_an_answer_is_one_request_which_says_that_the_next_item_is_shown(page):
         assert body["after"] == following and abs(moment(body["after_shown_at"]) - rows[following].shown_at) < A_SECOND
 
 
-def test_an_item_that_no_answer_says_is_shown_is_reported_after_three_seconds_or_when_it_is_left(open_context, page):
+@pytest.mark.parametrize("way", ["failing", "slow", "left"])
+def test_an_item_that_no_answer_says_is_shown_is_reported(page, way):
     page.open()
     first = Assignment.objects.get(uuid=page.assignment)
-    assert first.shown_at is None
     eventually(page.page, lambda: Assignment.objects.get(pk=first.pk).shown_at is not None, True)
-    page.page.route(SUBMIT, lambda route: route.abort())
+    page.page.route(SUBMIT, lambda route: route.abort() if way == "failing" else None)
     second = page.answer("2") and page.assignment
     assert second != str(first.uuid)
-    page.page.goto("about:blank")
+    if way == "left":
+        page.page.goto("about:blank")
     eventually(page.page, lambda: Assignment.objects.get(uuid=second).shown_at is not None, True)

@@ -43,6 +43,9 @@ OF_PROJECT = (
     "project_annotators",
     "project_alternative_annotator",
     "project_prevalence",
+    "study_links",
+    "study_consent",
+    "study_questionnaires",
 )
 OF_SITE = ("home", "help_start", "study_new", "project_new", "dataset_list", "dataset_new", "checker_list",
            "label_set_list", "label_set_new",
@@ -85,6 +88,11 @@ OF_ONE_THING = {
 WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
 ELSEWHERE = {
+    # tests/participation/test_in_chromium.py, tests/web/test_who_gets_what.py
+    "study_link", "withdraw_member", "return_to_study", "join_study", "play_participant", "end_play", "new_return_code",
+    "participants_csv", "participant_outcome", "study_link_state", "study_questionnaire", "questionnaire_csv",
+    "answer_questionnaire", "taking_part", "give_consent", "finish_study", "withdraw_consent",
+    "project_items_return", "reserved_items", "reserve_by_table", "reserving_groups", "project_items_order",
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_withdraw", "project_items_priority", "import_columns",

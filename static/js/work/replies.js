@@ -134,6 +134,7 @@ export function createReplies(page) {
     state(state) {
       const { ahead, open, outbox } = page;
       page.changes.showSaving(state);
+      if (state.isFailing) page.screen.report(open); // no answer says soon that it is shown
       showAside(state.aside, {
         again: outbox.again,
         copy: (answers, button) => copy(JSON.stringify(answers.map(({ kind, assignment, body }) => ({ kind, assignment, ...body })), null, 2), button),

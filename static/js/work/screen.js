@@ -4,7 +4,7 @@ import { isUnsent, wasAnswered } from "./changes.js";
 import { announce, introduce, notice, one } from "./shell.js";
 
 const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that an answer under way brings
-const REPORT_MS = 3000; // the answer before it usually leaves at once and says that the item is shown
+const REPORT_MS = 3000; // an answer that leaves at once says that the item is shown
 
 /** `page` has `item`, which is on the screen, and `open`, which is not answered yet (main.js). */
 export function createScreen(page) {
@@ -67,7 +67,7 @@ export function createScreen(page) {
     window.scrollTo(0, 0);
     next.current().box.focus({ preventScroll: true });
     performance.mark("assay:shown");
-    if (next.stage === "open") setTimeout(() => report(next), REPORT_MS);
+    if (next.stage === "open") setTimeout(() => (page.outbox.isBusy() ? setTimeout(() => report(next), REPORT_MS) : report(next)), 0); // after the paint
     announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
     typeAhead.press(true);
     return undefined;
