@@ -4,7 +4,7 @@ from importlib import import_module
 
 # What first figures are computed with. Tests and pictures need more (scipy.stats, matplotlib), which takes longer than
 # all of this, and which nobody waits for who has figures to look at.
-MODULES = ("pandas", "analysis.stats", "analysis.reports.handler")
+MODULES = ("pandas", "scipy.sparse", "scipy.special", "analysis.stats", "analysis.reports.handler")
 
 
 def load() -> None:

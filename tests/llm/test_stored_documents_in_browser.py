@@ -29,7 +29,7 @@ def test_documents_are_made_up_stored_and_searched_with_again(open_context, tmp_
     assert grave_problems(page) == []
     picture(page, f"expansion-start-{scheme}")
     page.get_by_role("button", name="Start Shared words (BM25)").press("Enter")
-    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+    expect(page.get_by_text("waiting for a worker").first).to_be_visible()
     for run in RetrievalRun.objects.select_related("job"):
         assert lifecycle.run_here(run.job).state == "done"
     expect(page.get_by_text("2 searches that differ in the seed alone")).to_be_visible()
