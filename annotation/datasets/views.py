@@ -53,6 +53,7 @@ def dataset_detail(request, slug):
         "dataset": dataset,
         "counted": counted,
         "counts": rows,
+        "is_empty": not rows and not counted.is_waiting,
         "has_sets": any(row.sets for row in rows),
         "imports": queries.import_history(dataset, request.user),
         "projects": queries.projects_of(dataset, request.user),

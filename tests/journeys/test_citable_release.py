@@ -88,7 +88,7 @@ def test_a_release_is_frozen_read_brought_in_again_compared_and_shown(
     page.get_by_role("button", name="Freeze the labels as they are now").click()
     expect(page.get_by_text("Cancel")).to_be_visible()
     work_off_jobs()
-    expect(page.get_by_role("heading", name="What it is", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Contents", exact=True)).to_be_visible()
     looked_at(page, "release")
     with page.expect_download() as download:
         page.get_by_role("link", name=f"{project.slug}-release-1.zip").click()

@@ -47,7 +47,8 @@ def test_no_request_counts_what_is_large(world, monkeypatch):
     for place in places:
         page = page_of(client, place)
         assert place.endswith("/settings/") or "ounting …" in page or "being counted" in page, place
-    assert "No content yet" not in page_of(client, f"/datasets/{world.dataset.slug}/")
+    page = page_of(client, f"/datasets/{world.dataset.slug}/")
+    assert "No content yet" not in page and f"?dataset={world.dataset.pk}" in page  # a project can be made of it
     monkeypatch.undo()
     monkeypatch.setattr(counts, "SMALL", 1)
     count_all(world)
