@@ -38,7 +38,8 @@ from annotation.work.label_access import PAGE
 
 MORE = ALL_STATISTICS.name
 Field = tuple[Option, object, dict[str, str], bool]
-PSEUDONYM = re.compile(r"\br-[0-9a-f]{8}\b")
+# Addresses of what is behind a part of a picture keep pseudonyms.
+PSEUDONYM = re.compile(r'href="[^"]*"|\br-[0-9a-f]{8}\b')
 NAME_CHARS = 11  # as wide as a pseudonym, for which pictures have room
 # More options than these stand in a panel, by their groups.
 IN_A_ROW = 3
