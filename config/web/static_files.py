@@ -20,8 +20,8 @@ OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 class HashedStaticFiles(CompressedManifestStaticFilesStorage):
-    def post_process(self, paths, dry_run=False, **options):  # noqa: FBT002 (as Django declares it)
-        if not dry_run:
+    def post_process(self, paths, **options):
+        if not options.get("dry_run"):
             texts = {
                 name: storage.open(path).read().decode("utf-8")
                 for name, (storage, path) in paths.items()
@@ -30,7 +30,7 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):
             bundles = InMemoryStorage()
             for name, text in bundled(texts).items():
                 paths[name] = (bundles, bundles.save(name, ContentFile(text.encode())))
-        yield from super().post_process(paths, dry_run, **options)
+        yield from super().post_process(paths, **options)
 
 
 def bundled(texts: dict[str, str]) -> dict[str, str]:
