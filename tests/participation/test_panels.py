@@ -5,12 +5,10 @@ import hashlib
 import hmac
 import io
 import json
-import threading
 import time
 import zipfile
 
 import pytest
-from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
@@ -23,7 +21,7 @@ from annotation.models import Annotation, Artifact, Assignment, Membership, Part
 from annotation.participation import joining, leaving, links, panels
 from annotation.participation.panels import PanelIds
 from tests.participation.test_consent import answer
-from tests.participation.test_study_links import make_link, path_of
+from tests.participation.test_study_links import at_once, fresh, make_link, path_of
 from tests.work.browser import Annotator, answers_to
 from tests.world import client_of
 
@@ -256,21 +254,8 @@ def test_a_researcher_plays_a_participant_and_comes_back():
 @pytest.mark.on_postgresql
 def test_a_participant_in_two_tabs_gets_one_place():
     link = make_link(places=5, **PROLIFIC)
-    barrier, got = threading.Barrier(4), []
-
-    def click() -> None:
-        try:
-            barrier.wait()
-            fresh = type(link).objects.select_related("project").get(pk=link.pk)
-            got.append(joining.join_as_new(fresh, PanelIds("p1"))[0].pk)
-        finally:
-            connections.close_all()
-
-    running = [threading.Thread(target=click) for _ in range(4)]
-    for one in running:
-        one.start()
-    for one in running:
-        one.join()
+    got = []
+    at_once(4, lambda: got.append(joining.join_as_new(fresh(link), PanelIds("p1"))[0].pk))
     link.refresh_from_db()
     assert len(got) == 4 and len(set(got)) == 1 and link.places_used == 1
     assert Membership.objects.filter(project=link.project, role="annotator").count() == 1

@@ -26,6 +26,28 @@ def make_link(places: int = 50, items: int = 3, **values) -> StudyLink:
     return links.make_link(project, project.created_by, title="Harbours", places=places, **values)
 
 
+def at_once(threads: int, act) -> None:
+    """`act()` in so many threads, which begin together and have connections of their own."""
+    barrier = threading.Barrier(threads)
+
+    def begin() -> None:
+        try:
+            barrier.wait()
+            act()
+        finally:
+            connections.close_all()
+
+    running = [threading.Thread(target=begin) for _ in range(threads)]
+    for one in running:
+        one.start()
+    for one in running:
+        one.join()
+
+
+def fresh(link: StudyLink) -> StudyLink:
+    return StudyLink.objects.select_related("project").get(pk=link.pk)
+
+
 def path_of(link: StudyLink) -> str:
     return f"/join/{link.token}/"
 
@@ -181,24 +203,16 @@ def test_two_hundred_people_at_once_get_fifty_places(settings):
     settings.ACCOUNT_RATE_LIMITS = False
     link = make_link(places=50)
     people, threads = 200, 20
-    barrier, got, full = threading.Barrier(threads), [], []
+    got, full = [], []
 
     def come() -> None:
-        try:
-            barrier.wait()
-            for _ in range(people // threads):
-                try:
-                    got.append(joining.join_as_new(StudyLink.objects.select_related("project").get(pk=link.pk)))
-                except joining.CannotJoin as refused:
-                    full.append(str(refused))
-        finally:
-            connections.close_all()
+        for _ in range(people // threads):
+            try:
+                got.append(joining.join_as_new(fresh(link)))
+            except joining.CannotJoin as refused:
+                full.append(str(refused))
 
-    running = [threading.Thread(target=come) for _ in range(threads)]
-    for one in running:
-        one.start()
-    for one in running:
-        one.join()
+    at_once(threads, come)
     assert (len(got), full) == (50, ["This study is full: all places are taken."] * 150)
     link.refresh_from_db()
     assert link.places_used == Participation.objects.filter(link=link).count() == 50
@@ -209,19 +223,7 @@ def test_two_hundred_people_at_once_get_fifty_places(settings):
 @pytest.mark.on_postgresql
 def test_several_clicks_of_one_person_take_one_place():
     link, person = make_link(places=5), factories.make_user("ada")
-    barrier, got = threading.Barrier(4), []
-
-    def click() -> None:
-        try:
-            barrier.wait()
-            got.append(joining.join(StudyLink.objects.select_related("project").get(pk=link.pk), person).pk)
-        finally:
-            connections.close_all()
-
-    running = [threading.Thread(target=click) for _ in range(4)]
-    for one in running:
-        one.start()
-    for one in running:
-        one.join()
+    got = []
+    at_once(4, lambda: got.append(joining.join(fresh(link), person).pk))
     link.refresh_from_db()
     assert len(got) == 4 and len(set(got)) == 1 and link.places_used == 1
