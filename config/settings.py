@@ -154,6 +154,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     # A server that does not answer at all would hold a request for minutes.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+PREPARED_STATEMENTS = env.boolean("ASSAY_PREPARED_STATEMENTS", True)
 
 CACHE_URL = env.text("ASSAY_CACHE_URL", "")
 if CACHE_URL and urlsplit(CACHE_URL).scheme not in ("redis", "rediss"):

@@ -21,6 +21,7 @@ from annotation.api.problems import problem_response, refused
 from annotation.api.repeating import once_of_body
 from annotation.api.tokens import ANNOTATE, bearer_of, check_scope, token_in
 from annotation.models import Annotation, Assignment
+from annotation.prepared import prepares_statements
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.queries import guidelines
 from annotation.projects.queries.outlook import REMOVED
@@ -96,7 +97,7 @@ def json_view(view):
             message = details.get("message") or details.get("title") or "; ".join(one["message"] for one in errors)
             return problem_response(status, message, **({"errors": errors} if errors else {}))
 
-    return never_cache(answer)
+    return never_cache(prepares_statements(answer))
 
 
 REFUSED = (annotating.InvalidSubmission, annotating.Conflict, assigning.AssigningError, Http404, PermissionDenied)

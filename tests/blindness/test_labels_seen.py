@@ -265,7 +265,8 @@ def test_labels_served_just_before_an_answer_are_seen_by_it():
 
 
 @pytest.mark.django_db
-def test_the_mark_costs_an_answer_no_query(monkeypatch):
+def test_the_mark_costs_an_answer_no_query(monkeypatch, settings):
+    settings.PREPARED_STATEMENTS = False  # or there is no text to look at
     # However slow this machine is, what is counted and looked for every few seconds comes before the first of the two.
     for name in ("queries.work.SHORTEST_SECONDS", "queries.work.LONGEST_SECONDS", "assigning.EXPIRY_CHECK_SECONDS"):
         monkeypatch.setattr(f"annotation.work.{name}", 3600.0)

@@ -130,7 +130,8 @@ def test_withdrawn_answers_leave_figures_and_files_where_that_was_promised():
     assert counted.count() == 2 * len(items)
 
 
-def test_a_project_without_steps_is_asked_nothing():
+def test_a_project_without_steps_is_asked_nothing(settings):
+    settings.PREPARED_STATEMENTS = False  # or there is no text to look at
     dataset = factories.make_dataset()
     factories.make_claim_evidence(dataset, 3)
     person = factories.make_user("ada")

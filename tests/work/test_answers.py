@@ -4,6 +4,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Judgement, Rater, Revision, Span
@@ -308,3 +309,23 @@ def test_only_annotators_of_the_project_can_say_anything(project, ann):
     ann.client.logout()
     assert ann.submit(payload).status_code == 401
     assert ann.page().status_code == 302
+
+
+@pytest.mark.on_postgresql
+@pytest.mark.parametrize("is_on", [True, False])
+def test_postgresql_plans_the_statements_of_an_answer_once(ann, settings, is_on):
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite plans each statement anew")
+    settings.PREPARED_STATEMENTS = is_on
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+        for _ in range(3):
+            ann.submit(ann.next()["payload"])
+        cursor.execute(
+            "SELECT COUNT(*) FROM pg_prepared_statements WHERE statement LIKE '%INTO \"annotation_revision\"%'"
+        )
+        assert cursor.fetchone() == (int(is_on),)
+        for _ in range(3):
+            cursor.execute("SELECT 'outside such a view' WHERE 1 = %s", [1])
+        cursor.execute("SELECT COUNT(*) FROM pg_prepared_statements WHERE statement LIKE 'SELECT ''outside%'")
+        assert cursor.fetchone() == (0,)
