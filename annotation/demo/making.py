@@ -1,28 +1,20 @@
-"""The demo's people, data sets and projects. Making them again adds only what is missing.
-
-The two annotators lean on answers that are kept with the data (`demo_answers`). Where an answer can be doubted, each
-of them now and then follows the doubt, and they mark more or fewer words, so that agreement, disagreement and a
-comparison with a checker can be looked at.
-"""
+"""The demo's people, data sets and projects. Making them again adds only what is missing."""
 
 from __future__ import annotations
 
-import re
 import time
-import uuid
 from collections.abc import Callable
-from datetime import timedelta
-from hashlib import blake2b
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from annotation.access import ADJUDICATOR, ANNOTATOR, RESEARCHER, assignment_for
+from annotation.demo import study
 from annotation.demo.accounts import DEMO_ACCOUNTS
-from annotation.demo.answers import FIXTURES, DemoAnswer
+from annotation.demo.answers import FIXTURES
+from annotation.demo.labelling import followed, label
 from annotation.demo.sets import DATASETS, PROJECTS, DemoProject, DemoSet
 from annotation.imports import importing
 from annotation.jobs import lifecycle
@@ -31,17 +23,14 @@ from annotation.machines.retrieval.retrieving import RetrievalRequest
 from annotation.machines.runs import suggesting
 from annotation.machines.runs.checker_inputs import why_not
 from annotation.machines.runs.starting import SameRun
-from annotation.models import Annotation, Assignment, CheckerRun, ContentBatch, Dataset, Job, Project, User
+from annotation.models import Annotation, CheckerRun, ContentBatch, Dataset, Job, Project, User
 from annotation.projects import guidelines, item_job, managing
-from annotation.task_types import Dimension, TaskType
-from annotation.work import annotating, assigning
-from annotation.work.queries import pages
+from annotation.work import assigning
 from models_runtime import registry
 
 CHECKER, RETRIEVER = "lexical", "bm25"
 POLL_SECONDS = 0.5
 PASSAGES = 3  # of those that a search found, where nothing is shown
-BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
 
 
 def make_demo(say: Callable[[str], None] = lambda line: None) -> None:
@@ -69,7 +58,9 @@ def _finished_projects() -> set[str]:
     return {
         *Project.objects.filter(has_answers).values_list("slug", flat=True),
         *(
-            Project.objects.filter(slug__in=[one.slug for one in PROJECTS if not any(one.judged)])
+            Project.objects.filter(
+                slug__in=[one.slug for one in PROJECTS if not any(one.judged) and not one.participants]
+            )
             .exclude(state=Project.State.PREPARING)
             .values_list("slug", flat=True)
         ),
@@ -123,6 +114,7 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         seed=7,
         prefill=described.prefill,
         guidelines=described.guidelines_text,
+        **described.settings,
         members=[(annotator, ANNOTATOR) for annotator in annotators] + [(people["adjudicator"], ADJUDICATOR)],
     )
     if project.state == Project.State.PREPARING:
@@ -135,6 +127,8 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         if described.prefill != Project.Prefill.OFF:
             suggesting.show_to_annotators(run)
     answers = described.answers()
+    if described.participants:
+        study.set_up(project, researcher, answers)
     with transaction.atomic():  # a commit waits for the disk; hundreds of them would be most of the demo's start
         for annotator, number in zip(annotators, described.judged, strict=True):
             guidelines.acknowledge(project, annotator, 1)
@@ -142,7 +136,10 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
                 assignment = assigning.take(project, annotator)
                 if assignment is None:
                     break
-                _label(assignment_for(annotator, assignment.uuid), annotator, answers, described.doubts)
+                row = assignment_for(annotator, assignment.uuid)
+                label(row, annotator, lambda unit, by=annotator: followed(answers[unit], by, unit, described.doubts))
+        if described.participants:
+            study.take_part(project, described.participants, answers)
 
 
 def _can_run_checkers() -> bool:
@@ -166,76 +163,3 @@ def _new_or_same(start: Callable):
         return start()
     except SameRun as same:
         return same.run
-
-
-def _label(assignment: Assignment, annotator: User, answers: dict[str, DemoAnswer], doubts: int) -> None:
-    page = pages.load_page(assignment.item_id, assignment.project.type)
-    texts = page.contents.texts
-    labels = {unit: _followed(answers[unit], annotator, unit, doubts) for unit in page.unit_keys}
-    judgements = [
-        judgement
-        for unit, answer in labels.items()
-        for judgement in _judgements(page.type, annotator, unit, answer, texts)
-    ]
-    # A glance at each answer, and the time that the texts take to be read.
-    seconds = 8 + _chance(annotator, assignment.item.key) % 40 + sum(map(len, texts.values())) // 60
-    now = timezone.now()
-    body = {
-        "client_id": str(uuid.uuid4()),
-        "shown_at": (now - timedelta(seconds=seconds)).isoformat(),
-        "submitted_at": now.isoformat(),
-        "active_ms": seconds * 1000,
-        "judgements": judgements,
-    }
-    if page.type.free_text:
-        body["free_text"] = " ".join(answer.note for answer in labels.values())
-    annotating.submit(assignment, annotator, body)
-
-
-def _followed(answer: DemoAnswer, person: User, unit: str, doubts: int) -> DemoAnswer:
-    return answer.doubt if answer.doubt and _chance(person, unit) % doubts == 0 else answer
-
-
-def _chance(person: User, key: str) -> int:
-    """A number that is the same on every machine, so that every demo shows the same figures."""
-    return int.from_bytes(blake2b(f"{person.username}\0{key}".encode(), digest_size=4).digest(), "big")
-
-
-def _judgements(kind: TaskType, person: User, unit: str, answer: DemoAnswer, texts: dict[str, str]) -> list[dict]:
-    return [
-        {
-            "unit": unit,
-            "dimension": dimension.slug,
-            "label": answer.labels[dimension.slug],
-            "spans": _spans(dimension, person, unit, answer, texts),
-        }
-        for dimension in kind.dimensions
-        if kind.is_asked(dimension, answer.labels)
-    ]
-
-
-def _spans(dimension: Dimension, person: User, unit: str, answer: DemoAnswer, texts: dict[str, str]) -> list[dict]:
-    """The quotes, here and there as whole sentences. Who need not mark anything sometimes does not."""
-    rule = dimension.spans
-    if rule is None or not dimension.may_carry(answer.labels[dimension.slug]):
-        return []
-    if not rule.required and _chance(person, f"{unit}\0{dimension.slug}") % 3 == 0:
-        return []
-    places = {}  # two quotes may lie in one sentence
-    for field, quotes in answer.quotes.items():
-        for quote in quotes:
-            start = texts[field].index(quote)
-            end = start + len(quote)
-            if _chance(person, f"{unit}\0{quote}") % 3 == 0:
-                start, end = _sentence_around(texts[field], start, end)
-            places[field, start, end] = texts[field][start:end]
-    return [
-        {"field": field, "start": start, "end": end, "quote": quote} for (field, start, end), quote in places.items()
-    ]
-
-
-def _sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    borders = list(BETWEEN_SENTENCES.finditer(text))
-    before = [border.end() for border in borders if border.end() <= start]
-    after = [border.start() for border in borders if border.start() >= end]
-    return before[-1] if before else 0, after[0] if after else len(text)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from annotation.demo.answers import FIXTURES, SIX_WAY, THREE_WAY, DemoAnswer, answers_in, claim_answers, verdict_answers
+from annotation.demo.study import PARTICIPANTS, SETTINGS, STUDY, Participant
 from annotation.models import Project
 
 
@@ -35,6 +36,8 @@ class DemoProject:
     about: str
     prefill: str = Project.Prefill.OFF
     doubts: int = 2  # an annotator follows one in so many doubts
+    settings: Mapping[str, object] = field(default_factory=dict)
+    participants: tuple[Participant, ...] = ()  # who came by the link of a study
 
     @property
     def description(self) -> str:
@@ -230,6 +233,20 @@ PROJECTS = (
         (24, 20),
         "The same claims as in the six-way projects, without leanings.",
         doubts=4,
+    ),
+    DemoProject(
+        STUDY,
+        "A study with participants",
+        "demo-claims",
+        "claim-evidence/three-way/1",
+        "claim-evidence-three",
+        partial(claim_answers, THREE_WAY),
+        (0, 0),
+        "People come by a link, consent, learn and qualify; suggestions are a trial with three arms.",
+        prefill=Project.Prefill.DRAWN,
+        doubts=4,
+        settings=SETTINGS,
+        participants=PARTICIPANTS,
     ),
     DemoProject(
         "demo-stance",

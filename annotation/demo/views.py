@@ -10,8 +10,10 @@ from django.urls import path
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.demo import study
 from annotation.demo.accounts import demo_account
 from annotation.models import User
+from annotation.participation.views.joining import begin_play
 from annotation.projects.views.accounts import BACKEND
 
 
@@ -26,6 +28,15 @@ def demo_sign_in(request, slug):
     wanted = request.POST.get("next", "")
     is_here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return redirect(wanted if is_here else "home")
+
+
+@require_POST
+def demo_play(request):
+    """Walk through the demo's study from its link on; at its end the browser is the researcher's."""
+    link = study.link() if settings.DEMO else None
+    if link is None:
+        raise Http404("The demo has no study")
+    return begin_play(request, link, link.created_by)
 
 
 class ExampleForm(forms.Form):
@@ -49,4 +60,7 @@ def style(request):
     return render(request, "annotation/demo/style.html", {"schemes": schemes})
 
 
-urlpatterns = [path("demo/sign-in/<slug:slug>/", demo_sign_in, name="demo_sign_in")]
+urlpatterns = [
+    path("demo/sign-in/<slug:slug>/", demo_sign_in, name="demo_sign_in"),
+    path("demo/play/", demo_play, name="demo_play"),
+]

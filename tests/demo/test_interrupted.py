@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.demo import making
+from annotation.demo import making, study
 from annotation.demo.sets import DATASETS, PROJECTS
 from annotation.imports import staging
 from annotation.models import Annotation, Chunk, ContentBatch, Dataset, Job, Project
@@ -25,16 +25,20 @@ def leases_run_out():
     Chunk.objects.filter(state=Chunk.State.LEASED).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_each_step_that_was_interrupted_is_completed(settings, monkeypatch):
+JUDGED = min((one for one in PROJECTS if any(one.judged)), key=lambda one: sum(one.judged))
+STUDY = next(one for one in PROJECTS if one.participants)
+
+
+@pytest.mark.parametrize("project, answers, labels", [(JUDGED, sum(JUDGED.judged), making), (STUDY, 71, study)])
+def test_each_step_that_was_interrupted_is_completed(project, answers, labels, settings, monkeypatch):
     settings.DEMO = True
-    project = min((one for one in PROJECTS if any(one.judged)), key=lambda one: sum(one.judged))
     monkeypatch.setattr(making, "PROJECTS", [project])
     monkeypatch.setattr(making, "DATASETS", [one for one in DATASETS if one.slug == project.dataset])
     for module, name in (
         (staging, "insert_units"),
         (making.item_job.item_making, "plan"),
         (making.suggesting, "start_run"),
-        (making, "_label"),
+        (labels, "label"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, kill)
@@ -45,7 +49,7 @@ def test_each_step_that_was_interrupted_is_completed(settings, monkeypatch):
     making.make_demo()
     assert ContentBatch.objects.get().state == "published"
     assert Dataset.objects.count() == Project.objects.filter(state="open").count() == 1
-    assert Annotation.objects.count() == sum(project.judged)
+    assert Annotation.objects.count() == answers
     jobs = Job.objects.count()
     making.make_demo()
     assert Job.objects.count() == jobs

@@ -60,6 +60,17 @@ def test_every_one_click_sign_in_leads_to_the_demos_projects(demo, account):
     assert "Guidelines" in text_of(opener, demo.address + address)
 
 
+def test_a_visitor_plays_a_participant_and_is_the_researcher_afterwards(demo):
+    opener = visitor()
+    page = text_of(opener, f"{demo.address}/accounts/login/")
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
+    played = text_of(opener, f"{demo.address}/demo/play/", {"csrfmiddlewaretoken": token})
+    assert "You play a participant" in played and "Your consent is needed" in played
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', played)[1]
+    ended = text_of(opener, f"{demo.address}/play/end/", {"csrfmiddlewaretoken": token})
+    assert ACCOUNTS["researcher"] in ended and "5 of 50 places taken" in ended
+
+
 def test_nothing_it_prints_would_puzzle_a_newcomer(demo):
     complaints = [line for line in demo.said().splitlines() if re.search("warn|error|traceback|superuser", line, re.I)]
     assert not complaints

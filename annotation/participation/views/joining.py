@@ -118,12 +118,14 @@ PLAYER = "player"  # in the session of a test participant: who plays, with what 
 @require_POST
 def play(request, slug, uuid):
     """Walk through the study as a test participant, signed in with this browser until the researcher ends it."""
-    link = link_for(project_for(request.user, slug, RESEARCHER), uuid)
-    player = [request.user.pk, request.user.get_session_auth_hash()]
-    made = joining.join_to_play(link)
-    sign_in(request, made.user)
-    request.session[PLAYER] = player
-    return redirect("project_detail", slug)
+    return begin_play(request, link_for(project_for(request.user, slug, RESEARCHER), uuid), request.user)
+
+
+def begin_play(request, link: StudyLink, player: User):
+    """Sign in as a new test participant, until `player` is who they are again."""
+    sign_in(request, joining.join_to_play(link).user)
+    request.session[PLAYER] = [player.pk, player.get_session_auth_hash()]
+    return redirect("project_detail", link.project.slug)
 
 
 @login_required
