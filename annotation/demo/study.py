@@ -119,7 +119,7 @@ def _work(project: Project, joined: Participation, one: Participant, answers: Ma
         if row.prefill_arm == Project.Prefill.SHOWN and (seen := _suggested(project, page, answers)):
             assigning.expose(row, project.prefill_run, len(seen))
             more["suggestions_shown_at"] = row.leased_at.isoformat()
-            own |= {unit: said for unit, said in seen.items() if chance(person, f"{unit}\0seen") % FOLLOWS == 0}
+            own |= {unit: answer for unit, answer in seen.items() if chance(person, f"{unit}\0seen") % FOLLOWS == 0}
         label(row, person, own.__getitem__, **more)
         done += not is_lesson
     if done == MOST_ITEMS:
@@ -132,8 +132,10 @@ def _suggested(project: Project, page: pages.LabellingPage, answers: Mapping[str
     for row in Suggestion.objects.filter(run=project.prefill_run_id, unit__in=keys):
         labels[keys[row.unit_id]][row.dimension] = row.label
     found = {}
-    for unit, said in labels.items():
-        asked = {one.slug: said.get(one.slug) for one in page.type.dimensions if page.type.is_asked(one, said)}
+    for unit, suggested in labels.items():
+        asked = {
+            one.slug: suggested.get(one.slug) for one in page.type.dimensions if page.type.is_asked(one, suggested)
+        }
         if all(asked.values()):
             quotes = answers[unit].quotes or (answers[unit].doubt or answers[unit]).quotes
             found[unit] = DemoAnswer(asked, quotes)
