@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -20,12 +21,12 @@ from pathlib import Path
 
 from analysis.judge.choosing import Chosen
 from analysis.judge.judging import choose_columns, verdicts
+from analysis.judge.parts import Answered
 from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
 from analysis.judge.table import TableProblem
 from analysis.judge.verdict import FLOOR
 from analysis.judge.written import (
-    Answered,
     as_json,
     as_page,
     as_text,
@@ -37,6 +38,7 @@ from analysis.judge.written import (
     slices_in_words,
     tables,
 )
+from analysis.stats.scale.standing import FLOOR as FLOOR_OF_KAPPA
 from annotation.formats.records import FormatError
 
 LEVELS = ("nominal", "ordinal", "interval")
@@ -118,9 +120,17 @@ def _parser() -> argparse.ArgumentParser:
         "--level", choices=LEVELS, help="of the labels; above nominal, kappa has quadratic weights (numbers: interval)"
     )
     level.add_argument("--ordinal", action="store_const", const="ordinal", dest="level", help="--level ordinal")
-    parser.add_argument("--floor", type=_share, metavar="SHARE", help=f"one person: the floor of the rule ({FLOOR})")
     parser.add_argument(
-        "--margin", type=_share, metavar="SHARE", help=f"several people: how much less than theirs is enough ({MARGIN})"
+        "--floor",
+        type=_share,
+        metavar="SHARE",
+        help=f"one person: the floor of the rule ({FLOOR}; on a scale of weighted kappa, {FLOOR_OF_KAPPA})",
+    )
+    parser.add_argument(
+        "--margin",
+        type=_positive,
+        metavar="SHARE",
+        help=f"several people: how much less than theirs is enough ({MARGIN}; on a scale in its steps)",
     )
     parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
@@ -138,6 +148,13 @@ def _share(text: str) -> float:
     value = float(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value
 
 
@@ -170,17 +187,18 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
 
 
 def _write_differing(path: Path, found: Sequence[Answered], chosen: Chosen, kept: Sequence[str]) -> None:
-    """The rows to which a judge gives another label than people, as CSV; rows are counted from 1."""
+    """The rows to which a judge gives another label than people, as CSV, on a scale those that differ most first; rows
+    are counted from 1."""
     from annotation.formats.files.spreadsheets import write_delimited
 
-    columns = ("row", *kept, "judge", "label of the judge", "label of people", *chosen.people)
+    distance = ("distance",) if found[0].judgement.is_scale else ()
+    columns = ("row", *kept, "judge", "label of the judge", "label of people", *distance, *chosen.people)
     rows = [
         (
             str(row + 1),
             *(chosen.cells[name][row] for name in kept),
             one.judge,
-            one.columns.labels[one.predicted[row]],
-            one.columns.labels[one.reference[row]],
+            *one.both_labels(row),
             *(chosen.cells[name][row] for name in chosen.people),
         )
         for one in (answered.judgement for answered in found)
@@ -204,7 +222,7 @@ def _write(every: Sequence[Answered]) -> None:
         print(warning)
     if every[0].n_ties:
         print(f"{every[0].n_ties:,} rows on which people are tied have no label of theirs.")
-    if (between := comparison([answered.judgement for answered in every])) is not None:
+    if (between := comparison(every)) is not None:
         print("\n" + as_text(between))
     for answered in every:
         for table in tables(answered):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.judge.choosing import Chosen, choose
+from analysis.judge.parts import Answered
 from analysis.judge.slices import slices_of
 from analysis.judge.table import Columns, TableProblem, coded
 from analysis.judge.verdict import JudgedColumn, reference_of, share_changed
-from analysis.judge.written import Answered
 from annotation.formats.cells import level_note, level_of
 
 
@@ -102,11 +102,10 @@ def verdicts(
         )
     named = [*chosen.judges, *chosen.people, *repeat, *swapped]
     columns = coded(path, chosen.cells, named, cluster, list(order))
-    reference, n_ties = reference_of(columns, chosen.people)
     used_level = level or level_of(columns.labels)
     note = "" if level else level_note(columns.labels, used_level)
     bound = margin if has_peers else floor
-    judgements = [JudgedColumn(columns, one, reference, bound, used_level, chosen.people) for one in chosen.judges]
+    judgements, n_ties = _judgements(path, columns, chosen, used_level, bound, has_order=bool(order))
     return [
         Answered(
             judgement,
@@ -119,6 +118,21 @@ def verdicts(
         )
         for place, judgement in enumerate(judgements)
     ]
+
+
+def _judgements(
+    path: Path, columns: Columns, chosen: Chosen, level: str, bound: float | None, has_order: bool
+) -> tuple[list[JudgedColumn], int]:
+    """Of each judge, and on how many rows people are tied."""
+    if level != "nominal":
+        from analysis.judge.scale import JudgedScale, refuse_without_order
+
+        refuse_without_order(path, columns.labels, level, has_order)
+        return [JudgedScale(columns, one, bound, level, chosen.people) for one in chosen.judges], 0
+    if bound is not None and bound >= 1:
+        raise TableProblem(f"--margin {bound:g} is in steps of a scale; of shares of labels it lies below 1")
+    reference, n_ties = reference_of(columns, chosen.people)
+    return [JudgedColumn(columns, one, reference, bound, level, chosen.people) for one in chosen.judges], n_ties
 
 
 def _changes(columns: Columns, judgement: JudgedColumn, others: Sequence[str]) -> dict:

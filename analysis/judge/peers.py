@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.stats.resampling.padded import padded_ratio
+
 MARGIN = 0.1
 LEAST_ROWS = 20.0  # of the kind that a share is about; with fewer its interval is not trusted
 TOO_FEW = f"fewer than {LEAST_ROWS:.0f} rows of its kind have two people"
@@ -44,9 +46,7 @@ class Gap:
 def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster: np.ndarray | None) -> Gap:
     """The gap of one label's sensitivity, or of its specificity.
 
-    The ratio of sums over rows or clusters, with its linearised variance and a t interval. As for a difference of
-    paired shares (Agresti and Min 2005, Statistics in Medicine 24(5), 729-740), half a row is added to each of the four
-    cells, so that an interval of few differing rows is not too narrow.
+    The ratio of sums over rows or clusters, with its linearised variance and a t interval (`padded_ratio`).
 
     Parameters
     ----------
@@ -71,31 +71,12 @@ def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster:
     n = int((agreeing > 0).sum())
     if not n:
         return Gap(math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0.0, "no row counts")
-    sums = np.stack([of_judge - of_people, agreeing], axis=1).astype(float)
-    if cluster is not None:
-        _, place = np.unique(cluster, return_inverse=True)
-        sums = np.stack([np.bincount(place, column) for column in sums.T], axis=1)
-    difference, weight = sums[sums[:, 1] > 0].T
-    total = float(weight.sum())
-    size = float((weight**2).sum()) / total
-    n_effective = total / size
-    shares = {"judge": float(of_judge.sum()) / total, "people": float(of_people.sum()) / total}
-    value = float(difference.sum()) / total
-    known = {**shares, "value": value, "n": n, "n_effective": n_effective}
-    if n_effective < LEAST_ROWS:
+    found = padded_ratio(of_judge - of_people, agreeing, cluster=cluster)
+    total = float(agreeing.sum())
+    known = {"judge": float(of_judge.sum()) / total, "people": float(of_people.sum()) / total}
+    known |= {"value": found.estimate, "n": n, "n_effective": found.n_effective}
+    if found.n_effective < LEAST_ROWS:
         reason = TOO_FEW if cluster is None else TOO_FEW_CLUSTERS
         return Gap(low=math.nan, high=math.nan, reason=reason, **known)
-    low, high = _ends(difference, weight, total, size, n_effective)
+    low, high = found.ends(1.0)
     return Gap(low=low, high=high, **known)
-
-
-def _ends(difference: np.ndarray, weight: np.ndarray, total: float, size: float, n: float) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
-    grown = total + 2 * size
-    middle = float(difference.sum()) / grown
-    residual = difference - middle * weight
-    added = size**2 * (0.5 * (1 - middle) ** 2 + 0.5 * (1 + middle) ** 2 + middle**2)
-    error = math.sqrt(n / (n - 1) * float((residual**2).sum()) + added) / grown
-    half = float(stdtrit(n - 1, 0.975)) * error
-    return max(-1.0, middle - half), min(1.0, middle + half)

@@ -19,11 +19,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.judge.table import TableProblem
-from analysis.judge.verdict import JudgedColumn, Rate, rate_of
+from analysis.judge.verdict import JudgedColumn, Rate
+
+if TYPE_CHECKING:
+    from analysis.judge.scale import CorrectedMean
+    from analysis.stats.scale.errors import ScaleError
 
 MOST_VALUES = 12
 
@@ -42,12 +47,15 @@ class SliceShare:
 
 @dataclass(frozen=True)
 class Slice:
-    """The rows with one value of the column. `accuracy` is against people's labels."""
+    """The rows with one value of the column. `accuracy` is against people's labels; on a scale there are `error` and
+    `mean` instead, and the only share is of the mean."""
 
     value: str
     n_rows: int
-    accuracy: Rate
+    accuracy: Rate | None
     shares: tuple[SliceShare, ...]
+    error: ScaleError | None = None
+    mean: CorrectedMean | None = None
 
 
 @dataclass(frozen=True)
@@ -73,14 +81,13 @@ def slices_of(judged: JudgedColumn, values: Sequence[str]) -> tuple[tuple[Slice,
     if not 2 <= len(names) <= MOST_VALUES:
         raise TableProblem(f"The column of --by has {len(names)} different values; it takes 2 to {MOST_VALUES}")
     rows = [code_of_row == code for code in range(len(names))]
-    parts = [[_share(judged, code, of) for of in rows] for code in range(len(judged.columns.labels))]
-    hits = judged.predicted == judged.reference
+    parts = [[_share(judged, *measure, of) for of in rows] for measure in judged.measures]
     slices = tuple(
         Slice(
             str(name),
             int(of.sum()),
-            rate_of(hits, judged.columns.cluster, judged.both & of),
-            tuple(by_slice[place].share for by_slice in parts),
+            shares=tuple(by_slice[place].share for by_slice in parts),
+            **judged.quality(of),
         )
         for place, (name, of) in enumerate(zip(names, rows, strict=True))
     )
@@ -103,30 +110,29 @@ class _Part:
     clusters: np.ndarray
 
 
-def _share(judged: JudgedColumn, code: int, of: np.ndarray) -> _Part:
+def _share(judged: JudgedColumn, name: str, theirs: np.ndarray, mine: np.ndarray, of: np.ndarray) -> _Part:
     from analysis.stats.accuracy.prediction_powered import prediction_powered_mean
 
     columns = judged.columns
     both, only = judged.both & of, of & (judged.reference < 0) & (judged.predicted >= 0)
-    is_label, is_predicted = (judged.reference == code).astype(float), (judged.predicted == code).astype(float)
     cluster = np.arange(columns.n_rows) if columns.cluster is None else columns.cluster
     powered = prediction_powered_mean(
-        is_label[both],
-        is_predicted[both],
-        is_predicted[only],
+        theirs[both],
+        mine[both],
+        mine[only],
         None if columns.cluster is None else cluster[both],
         None if columns.cluster is None else cluster[only],
         power=None if only.any() else 0.0,
     )
     known = of & (judged.predicted >= 0)
-    raw = float(is_predicted[known].mean()) if known.any() else math.nan
-    share = SliceShare(columns.labels[code], raw, powered.estimate, powered.low, powered.high, powered.undefined)
+    raw = float(mine[known].mean()) if known.any() else math.nan
+    share = SliceShare(name, raw, powered.estimate, powered.low, powered.high, powered.undefined)
     psi = np.zeros(int(cluster.max(initial=-1)) + 1)
     if not powered.undefined:
-        off = (is_label - powered.power * is_predicted)[both]
+        off = (theirs - powered.power * mine)[both]
         np.add.at(psi, cluster[both], (off - off.mean()) / len(off))
         if only.any() and powered.power:
-            others = is_predicted[only]
+            others = mine[only]
             np.add.at(psi, cluster[only], powered.power * (others - others.mean()) / len(others))
     return _Part(share, psi, np.unique(cluster[both]))
 

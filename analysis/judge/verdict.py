@@ -124,6 +124,8 @@ class JudgedColumn:
     """One judge against the people of the columns `humans`. `reference` is people's label per row, by plurality where
     there are several, -1 for none or a tie. `bound` is the floor of the rule, with several people its margin."""
 
+    is_scale = False
+
     def __init__(
         self,
         columns: Columns,
@@ -136,7 +138,7 @@ class JudgedColumn:
         self.columns, self.judge, self.reference, self.humans = columns, judge, reference, tuple(humans)
         self.has_peers = len(self.humans) > 1
         self.bound = bound if bound is not None else MARGIN if self.has_peers else FLOOR
-        self.level, self.weights = level, None if level == "nominal" else "quadratic"
+        self.level = level
         self.predicted = columns.codes[judge]
         self.both = (reference >= 0) & (self.predicted >= 0)
 
@@ -155,6 +157,10 @@ class JudgedColumn:
     def differing(self) -> list[int]:
         """Rows, from 0, with another label of the judge than people's."""
         return np.flatnonzero(self.both & (self.predicted != self.reference)).tolist()
+
+    def both_labels(self, row: int) -> tuple[str, ...]:
+        """The judge's and people's label of a row, for a table of rows that differ."""
+        return self.columns.labels[self.predicted[row]], self.columns.labels[self.reference[row]]
 
     @property
     def n_ruled(self) -> int:
@@ -185,7 +191,7 @@ class JudgedColumn:
     def kappa(self) -> CohenKappa:
         people, judge = (np.where(self.both, codes, -1) for codes in (self.reference, self.predicted))
         labels = Labels.of_two(people, judge, self.columns.labels, self.columns.cluster, ("people", self.judge))
-        return cohen_kappa(labels, 0, 1, self.weights)
+        return cohen_kappa(labels, 0, 1)
 
     @cached_property
     def kappa_interval(self) -> Interval:
@@ -229,10 +235,9 @@ class JudgedColumn:
         only = (self.reference < 0) & (self.predicted >= 0)
         cluster = self.columns.cluster
         corrected_prevalences = []
-        for code, label in enumerate(self.columns.labels):
-            is_predicted = self.predicted == code
+        for label, is_label, is_predicted in self.measures:
             mean = prediction_powered_mean(
-                (self.reference == code)[self.both],
+                is_label[self.both],
                 is_predicted[self.both],
                 is_predicted[only],
                 None if cluster is None else cluster[self.both],
@@ -243,6 +248,18 @@ class JudgedColumn:
                 CorrectedPrevalence(label, raw, mean.estimate, mean.low, mean.high, mean.undefined)
             )
         return tuple(corrected_prevalences)
+
+    @property
+    def measures(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """What means are taken of: a name, people's value of each row, and the judge's. Here shares of labels."""
+        return [
+            (label, (self.reference == code).astype(float), (self.predicted == code).astype(float))
+            for code, label in enumerate(self.columns.labels)
+        ]
+
+    def quality(self, of: np.ndarray) -> dict:
+        """How good the judge is on these rows, as a field of a slice."""
+        return {"accuracy": rate_of(self.predicted == self.reference, self.columns.cluster, self.both & of)}
 
     @property
     def has_rows_of_its_own(self) -> bool:

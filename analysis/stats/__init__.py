@@ -6,7 +6,17 @@ pages use `shares` without numpy."""
 from importlib import import_module
 
 OF_LABELS = ("Labels", "encode")
-FAMILIES = ("accuracy", "agreement", "annotators", "correlation", "generation", "planning", "resampling", "spans")
+FAMILIES = (
+    "accuracy",
+    "agreement",
+    "annotators",
+    "correlation",
+    "generation",
+    "planning",
+    "resampling",
+    "scale",
+    "spans",
+)
 
 
 def __getattr__(name: str):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis import stats
-from benchmarks.studies import associations, planted, planted_answers, trials, two_ways, verdicts
+from benchmarks.studies import associations, planted, planted_answers, scales, trials, two_ways, verdicts
 
 LEVEL, PERMUTATIONS, SEED = 0.05, 99, 20261122
 # Of studies of 400,000 and 200,000 clusters: how much the accuracies of the two labellers differ, and by how much more
@@ -210,6 +210,7 @@ TESTS: dict[str, Callable[[np.random.Generator], dict[str, float]]] = {
     "three labellers": three_labellers,
     "a checker as good as the people": verdicts.equal_skill,
     "a checker as good as the majority baseline": verdicts.equal_to_the_baseline,
+    "verdicts on a scale": scales.false_verdicts,
 }
 
 

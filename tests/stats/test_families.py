@@ -9,7 +9,17 @@ from tests.test_architecture import imports_of
 
 STATS = Path(__file__).resolve().parents[2] / "analysis" / "stats"
 # What a family imports stands before it.
-FAMILIES = ("resampling", "agreement", "accuracy", "correlation", "annotators", "spans", "generation", "planning")
+FAMILIES = (
+    "resampling",
+    "agreement",
+    "accuracy",
+    "correlation",
+    "scale",
+    "annotators",
+    "spans",
+    "generation",
+    "planning",
+)
 
 
 def test_every_folder_is_a_family():

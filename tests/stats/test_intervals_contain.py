@@ -145,6 +145,18 @@ def _differences(w: World):
     return stats.agreement_difference(stats.krippendorff_alpha, w.labels, half)
 
 
+def _on_scale(w: World):
+    """Five people, so that they count as a sample, and a labeller."""
+    people, scale = np.stack([*w.columns, *w.columns[:2]]).astype(float), np.arange(3.0)
+    people[people < 0] = np.nan
+    return (
+        stats.scale_standing(people, people[0], scale, w.cluster),
+        stats.scale_standing(people[:1], people[1], scale, w.cluster),
+        stats.errors_along(people[0], people[1], scale, w.cluster),
+        stats.isotonic_calibration(np.tile(people[0], 20), np.tile(people[1], 20)).means,
+    )
+
+
 def _means(w: World):
     groups = np.column_stack([np.ones(w.n, dtype=bool), w.truth == 1])
     return stats.grouped_means(np.column_stack([w.a, w.b, w.shares]), groups, w.cluster)
@@ -248,6 +260,11 @@ MEASURES = {
     "prediction_powered_mean": lambda w: [
         stats.prediction_powered_mean(w.truth, w.columns[1] == 1, w.b > 0, power=power) for power in (None, 0, 1)
     ],
+    "regression_mean": lambda w: stats.regression_mean(w.truth, w.columns[1], w.b),
+    "distance_gap": _on_scale,
+    "errors_along": _on_scale,
+    "isotonic_calibration": _on_scale,
+    "scale_standing": _on_scale,
     "span_agreement": lambda w: stats.span_agreement(w.marked),
     "span_agreement_by_label": lambda w: stats.span_agreement_by_label(w.marked),
     "character_alpha": lambda w: stats.character_alpha(w.marked),
@@ -290,6 +307,15 @@ def found_in(what) -> list[tuple[str, float, float, float, str]]:
         elif isinstance(one, Effect | stats.PoweredMean):
             reason = one.undefined or getattr(one, "no_interval", "") or ("alike" if np.isnan(one.low) else "")
             rows.append((name, one.estimate, one.low, one.high, reason))
+        elif isinstance(one, stats.DistanceGap):
+            rows.append((name, one.estimate, one.low, one.high, one.undefined))
+            return
+        elif isinstance(one, stats.ScaleError):
+            rows.append((name, one.mean, one.low, one.high, one.undefined))
+            return
+        elif isinstance(one, stats.Standing):
+            reason = one.kappa_undefined
+            rows.append((name, one.kappa.estimate, one.kappa_low, one.kappa_high, reason))
         elif isinstance(one, stats.GroupedMeans):
             for means, intervals in zip(one.mean, one.confidence_intervals(N_RESAMPLES), strict=True):
                 for mean, interval in zip(means, intervals, strict=True):

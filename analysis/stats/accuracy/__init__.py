@@ -15,7 +15,7 @@ from analysis.stats.accuracy.paired_accuracy import MajorityBaseline, PairedAccu
 from analysis.stats.accuracy.per_label import LabelIntervals, label_intervals
 from analysis.stats.accuracy.posterior_accuracy import expected_accuracy
 from analysis.stats.accuracy.precision_recall import Detection, detection
-from analysis.stats.accuracy.prediction_powered import PoweredMean, prediction_powered_mean
+from analysis.stats.accuracy.prediction_powered import PoweredMean, prediction_powered_mean, regression_mean
 from analysis.stats.accuracy.ranking import RankingScores, ranking_scores
 from analysis.stats.accuracy.risk_coverage import SelectiveCurve, selective_curve
 from analysis.stats.accuracy.roc import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
@@ -57,6 +57,7 @@ __all__ = [
     "paired_accuracy",
     "prediction_powered_mean",
     "ranking_scores",
+    "regression_mean",
     "selective_curve",
     "several_labellers",
     "threshold_sweep",

@@ -9,6 +9,8 @@ import scipy
 
 TOO_FEW = "fewer than two units (or clusters) have a person's label"
 TOO_FEW_WITH_BOTH = "fewer than two units (or clusters) have both a person's label and the machine's"
+TOO_FEW_FOR_SLOPE = "fewer than three units (or clusters) have both a person's label and the machine's"
+ONE_VALUE_OF_MACHINE = "the machine gives all units that people labelled one value"
 NO_OTHERS = "no unit has a machine's label and none by people, so there is nothing to gain from"
 
 
@@ -138,3 +140,73 @@ def _power(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> float:
         return 0.0
     together = ((y - y.mean()) * (f - f.mean())).mean()
     return float(np.clip(together / ((1 + len(y) / len(rest)) * spread), 0, 1))
+
+
+def regression_mean(
+    human: np.ndarray,
+    machine: np.ndarray,
+    others: np.ndarray,
+    cluster: np.ndarray | None = None,
+    others_cluster: np.ndarray | None = None,
+    level: float = 0.95,
+) -> PoweredMean:
+    """Mean of what people would say of all units, by regression: ``mean(Y) + b (mean(F, F') - mean(F))``.
+
+    The regression estimator of survey sampling, with b the slope of people's values on the machine's where both are
+    known (`power`; not cut to 0..1, so that it also corrects the machine's unit). A unit with both contributes
+    ``e / n + b (F - m) / (n + N)`` to the deviation, another ``b (F' - m) / (n + N)``, with the residual e and the mean
+    m of all values of the machine; the variance has the factor ``n / (n - 2)``, and the interval n - 2 degrees of
+    freedom (of clusters, where there are any).
+
+    Parameters as in `prediction_powered_mean`.
+
+    Returns
+    -------
+    PoweredMean
+        Undefined with fewer than three labelled units or clusters, without others, and where the machine's values of
+        labelled units are all the same. It assumes that people labelled a random sample.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, 3rd ed., section 7.3; Särndal, Swensson and Wretman (1992), Model Assisted
+    Survey Sampling, section 6.4.
+
+    Examples
+    --------
+    >>> result = regression_mean(np.array([2.0, 4, 6, 9]), np.array([1.0, 2, 3, 4]), np.array([5.0, 5, 5, 5]))
+    >>> round(result.estimate, 3), round(result.power, 3)
+    (8.125, 2.3)
+    """
+    y, f, rest = (np.asarray(column, dtype=float) for column in (human, machine, others))
+    n, n_others = len(y), len(rest)
+    n_labelled = n if cluster is None else len(np.unique(cluster))
+    undefined = NO_OTHERS if not n_others else TOO_FEW_FOR_SLOPE if n_labelled < 3 else ""
+    if not undefined and np.ptp(f) == 0:
+        undefined = ONE_VALUE_OF_MACHINE
+    if undefined:
+        nothing = dict.fromkeys(("estimate", "low", "high", "standard_error", "power"), np.nan)
+        return PoweredMean(n=n, n_others=n_others, n_clusters=None, undefined=undefined, **nothing)
+    centred = f - f.mean()
+    slope = float(centred @ y / (centred @ centred))
+    every = np.concatenate([f, rest])
+    estimate = float(y.mean() + slope * (every.mean() - f.mean()))
+    residual = y - y.mean() - slope * centred
+    share = slope * (every - every.mean()) / len(every)
+    share[:n] += residual / n
+    n_clusters = None
+    if cluster is not None:
+        group = np.unique(np.concatenate([cluster, others_cluster]), return_inverse=True)[1]
+        share = np.bincount(group, share)
+        n_clusters = len(share)
+    error = float(np.sqrt(n_labelled / (n_labelled - 2) * (share**2).sum()))
+    half = scipy.special.stdtrit(n_labelled - 2, (1 + level) / 2) * error if error > 1e-12 else np.nan
+    return PoweredMean(
+        estimate=estimate,
+        low=float(estimate - half),
+        high=float(estimate + half),
+        standard_error=error,
+        power=slope,
+        n=n,
+        n_others=n_others,
+        n_clusters=n_clusters,
+    )

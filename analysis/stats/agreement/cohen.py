@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -32,6 +32,7 @@ class CohenKappa(Estimate):
     weights: str | None
     table: np.ndarray
     agreement: float
+    places: np.ndarray  # of the categories on their scale
 
     def percent_agreement(self) -> PercentAgreement:
         """`agreement` with its interval: the share of the shared units with equal labels. Undefined where there are
@@ -74,8 +75,8 @@ class CohenKappa(Estimate):
             return np.nan
         n = self.table.sum()
         share = self.table / n
-        distance = _disagreement_weights(self.weights, len(share))
-        weight = 1 - distance / max(distance.max(), 1)
+        distance = _disagreement_weights(self.weights, self.places)
+        weight = 1 - distance / (distance.max() or 1)
         a, b = share.sum(axis=1), share.sum(axis=0)
         observed, chance = (weight * share).sum(), a @ weight @ b
         own = weight * (1 - chance) - ((weight @ b)[:, None] + (a @ weight)[None, :]) * (1 - observed)
@@ -88,12 +89,18 @@ class CohenKappa(Estimate):
         return symmetric_interval(self, NormalDist().inv_cdf, FLEISS_COHEN_EVERITT, level)
 
 
-def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights: str | None = None) -> CohenKappa:
+def cohen_kappa(
+    labels: Labels,
+    rater_a: int | str,
+    rater_b: int | str,
+    weights: str | None = None,
+    values: Sequence[float] | np.ndarray | None = None,
+) -> CohenKappa:
     """Cohen's kappa of two raters over the units both labelled.
 
     ``kappa = 1 - sum_ij w_ij o_ij / sum_ij w_ij a_i b_j`` with the shares o of the confusion table, its row and column
     shares a and b, and disagreement weights w: 1 off the diagonal, ``|i - j|`` (linear) or ``(i - j)^2`` (quadratic)
-    for positions i and j in `labels.categories`.
+    for positions i and j in `labels.categories`, or for their `values`.
 
     Parameters
     ----------
@@ -101,6 +108,8 @@ def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights:
     rater_a, rater_b : int or str
         By code, or by name where the labels carry names.
     weights : {None, 'linear', 'quadratic'}
+    values : (n_categories,) float array, optional
+        The categories' values on a scale, where they are not equally far apart.
 
     Returns
     -------
@@ -131,9 +140,10 @@ def cohen_kappa(labels: Labels, rater_a: int | str, rater_b: int | str, weights:
         raise ValueError(f"kappa needs two raters, not {labels.rater_name(a)!r} twice")
     rows_a, rows_b = (np.flatnonzero(labels.rater == rater) for rater in (a, b))
     unit, in_a, in_b = np.intersect1d(labels.unit[rows_a], labels.unit[rows_b], assume_unique=True, return_indices=True)
-    values = labels.value[rows_a[in_a]], labels.value[rows_b[in_b]]
+    coded = labels.value[rows_a[in_a]], labels.value[rows_b[in_b]]
     only_a, only_b = len(rows_a) - len(unit), len(rows_b) - len(unit)
-    return _kappa_of_pair(labels, a, b, *values, unit, only_a, only_b, weights)
+    places = np.arange(len(labels.categories)) if values is None else np.asarray(values, dtype=float)
+    return _kappa_of_pair(labels, a, b, *coded, unit, only_a, only_b, weights, places)
 
 
 def cohen_kappa_table(
@@ -168,7 +178,8 @@ def cohen_kappa_table(
     """
     labels.refuse_exchangeable()
     labels.refuse_unordered(weights)
-    _disagreement_weights(weights, len(labels.categories))  # refuses unknown weights even without any pair
+    places = np.arange(len(labels.categories))
+    _disagreement_weights(weights, places)  # refuses unknown weights even without any pair
     pair, value_a, value_b, unit = _label_pairs(labels)
     if pairs is not None:
         kept = np.isin(pair, [a * labels.n_raters + b for a, b in pairs])
@@ -183,7 +194,9 @@ def cohen_kappa_table(
         first, second = divmod(int(pair[rows[0]]), labels.n_raters)
         only_a, only_b = int(per_rater[first]) - len(rows), int(per_rater[second]) - len(rows)
         results.append(
-            _kappa_of_pair(labels, first, second, value_a[rows], value_b[rows], unit[rows], only_a, only_b, weights)
+            _kappa_of_pair(
+                labels, first, second, value_a[rows], value_b[rows], unit[rows], only_a, only_b, weights, places
+            )
         )
     return tuple(results)
 
@@ -243,9 +256,10 @@ def _kappa_of_pair(
     only_a: int,
     only_b: int,
     weights: str | None,
+    places: np.ndarray,
 ) -> CohenKappa:
     n_categories = len(labels.categories)
-    weight = _disagreement_weights(weights, n_categories)
+    weight = _disagreement_weights(weights, places)
     name_a, name_b = labels.rater_name(a), labels.rater_name(b)
     cell, pattern = np.unique(value_a.astype(np.int64) * n_categories + value_b, return_inverse=True)
     sample = SumSample(
@@ -275,6 +289,7 @@ def _kappa_of_pair(
         weights=weights,
         table=table,
         agreement=float(np.trace(table) / len(unit)) if len(unit) else np.nan,
+        places=places,
     )
 
 
@@ -290,9 +305,8 @@ def _kappa(sums: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return 1 - divide(counts_a.sum(axis=1) * sums[:, 0], chance)
 
 
-def _disagreement_weights(weights: str | None, n_categories: int) -> np.ndarray:
-    position = np.arange(n_categories)
-    distance = np.abs(position[:, None] - position[None, :])
+def _disagreement_weights(weights: str | None, places: np.ndarray) -> np.ndarray:
+    distance = np.abs(places[:, None] - places[None, :])
     known = {None: (distance > 0).astype(float), "linear": distance.astype(float), "quadratic": distance**2.0}
     if weights not in known:
         raise ValueError(f"weights must be None, 'linear' or 'quadratic', not {weights!r}")

@@ -1,0 +1,100 @@
+"""The verdict on a labeller on a scale as a sentence, the same in the command and on pages."""
+
+from __future__ import annotations
+
+import math
+
+from analysis.stats.scale.errors import ScaleError
+from analysis.stats.scale.standing import (
+    AS_CLOSE,
+    CLOSER,
+    FARTHER,
+    NOT_USABLE,
+    UNDECIDED,
+    USABLE,
+    Standing,
+)
+
+
+def number(value: float, digits: int = 3) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def with_ends(value: float, low: float, high: float, reason: str = "") -> str:
+    ends = f" [{number(low)}, {number(high)}]" if not math.isnan(low) else f" ({reason})" if reason else ""
+    return number(value) + ends
+
+
+def kappa_words(standing: Standing) -> str:
+    return with_ends(standing.kappa.estimate, standing.kappa_low, standing.kappa_high, standing.kappa_undefined)
+
+
+def scale_sentences(name: str, scale: str, standing: Standing, error: ScaleError) -> str:
+    """The verdict on the scale, such as 1 to 5, and whether the labeller is above or below people."""
+    if not standing.n:
+        needed = "a person" if standing.gap is None else "two people"
+        return f"{name}: no row has a value of it and of {needed}, so there is no verdict."
+    why = _of_one_person(standing) if standing.gap is None else _of_several(standing)
+    return f"{name} is {standing.verdict} on the scale {scale}: {why}. {bias_words(error)}"
+
+
+def _of_one_person(standing: Standing) -> str:
+    kappa, floor = f"its weighted kappa with people, {kappa_words(standing)},", f"{standing.bound:g}"
+    if math.isnan(standing.kappa_low):
+        return f"its weighted kappa with people is {kappa_words(standing)}"
+    if standing.verdict != UNDECIDED:
+        return f"{kappa} lies {'above' if standing.verdict == USABLE else 'below'} {floor}"
+    return f"the interval of {kappa} contains {floor}{_more(standing)}"
+
+
+def _of_several(standing: Standing) -> str:
+    if not standing.is_above_chance:
+        return f"it is not shown to agree with people beyond chance (weighted kappa {kappa_words(standing)})"
+    gap, margin = standing.gap, f"the margin of {standing.margin:g}"
+    figures = (
+        f"mean distance {number(gap.labeller)} against {number(gap.people)}, "
+        f"difference {with_ends(gap.estimate, gap.low, gap.high, gap.undefined)}"
+    )
+    words = {
+        CLOSER: "it is closer to a person than people are to each other",
+        AS_CLOSE: f"it is as close to a person as people are to each other, within {margin}",
+        FARTHER: "it is farther from a person than people are from each other, "
+        + {USABLE: f"by less than {margin}", NOT_USABLE: f"by more than {margin}"}.get(
+            standing.verdict, f"and whether by more than {margin} cannot be said"
+        ),
+    }.get(standing.closeness, "whether it is as close to a person as people are to each other cannot be said")
+    more = _more(standing) if standing.verdict == UNDECIDED else ""
+    return f"{words} ({figures}){more}"
+
+
+def _more(standing: Standing) -> str:
+    if standing.n_more is None:
+        return "; it is too near the bound for any number of rows to decide soon"
+    where = "" if standing.n_clusters is None else ", in other clusters,"
+    return f"; about {standing.n_more:,} more labelled row{'' if standing.n_more == 1 else 's'}{where} would decide"
+
+
+def bias_words(error: ScaleError) -> str:
+    """Whether the mean error differs from 0."""
+    figure = with_ends(error.mean, error.low, error.high, error.undefined)
+    if error.low > 0 or error.high < 0:
+        return f"Its values are {'above' if error.low > 0 else 'below'} people's on average (mean error {figure})."
+    return f"No bias is shown (mean error {figure})."
+
+
+def scale_rule(standing: Standing, floor: str, margin: str) -> str:
+    """The rule; `floor` and `margin` name the options that choose the bounds."""
+    if standing.gap is None:
+        return (
+            f"Rule: usable where the 95 % interval of weighted kappa (quadratic weights) lies above {standing.bound:g} "
+            f"({floor}), not usable where it lies below. The interval allows for one more row that differs by "
+            "the whole scale."
+        )
+    step = f"; a step is {standing.step:g}" if standing.step != 1 else ""
+    people = "other people too" if standing.gap.is_of_people else "these people, not others"
+    return (
+        "Rule: the judge and the other people are compared with the same person on the same rows. Usable where the "
+        "95 % interval of the difference of their mean distances lies below "
+        f"{standing.bound:g} step{'' if standing.bound == 1 else 's'} ({margin}{step}), not usable where it lies "
+        f"above, and only if weighted kappa is above 0. The interval is about {people}."
+    )

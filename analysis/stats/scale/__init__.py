@@ -1,0 +1,18 @@
+"""Labellers on an ordered or numeric scale: distances to people, errors along the scale, calibration, a verdict."""
+
+from analysis.stats.scale.calibration import ScaleCalibration, isotonic_calibration
+from analysis.stats.scale.distances import DistanceGap, distance_gap
+from analysis.stats.scale.errors import ErrorsAlong, ScaleError, errors_along
+from analysis.stats.scale.standing import Standing, scale_standing
+
+__all__ = [
+    "DistanceGap",
+    "ErrorsAlong",
+    "ScaleCalibration",
+    "ScaleError",
+    "Standing",
+    "distance_gap",
+    "errors_along",
+    "isotonic_calibration",
+    "scale_standing",
+]
