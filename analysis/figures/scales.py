@@ -12,7 +12,7 @@ from analysis.stats.scale.standing import (
     NOT_USABLE,
     UNDECIDED,
     USABLE,
-    Standing,
+    ScaleStanding,
 )
 
 
@@ -25,11 +25,11 @@ def with_ends(value: float, low: float, high: float, reason: str = "") -> str:
     return number(value) + ends
 
 
-def kappa_words(standing: Standing) -> str:
+def kappa_words(standing: ScaleStanding) -> str:
     return with_ends(standing.kappa.estimate, standing.kappa_low, standing.kappa_high, standing.kappa_undefined)
 
 
-def scale_sentences(name: str, scale: str, standing: Standing, error: ScaleError) -> str:
+def scale_sentences(name: str, scale: str, standing: ScaleStanding, error: ScaleError) -> str:
     """The verdict on the scale, such as 1 to 5, and whether the labeller is above or below people."""
     if not standing.n:
         needed = "a person" if standing.gap is None else "two people"
@@ -38,7 +38,7 @@ def scale_sentences(name: str, scale: str, standing: Standing, error: ScaleError
     return f"{name} is {standing.verdict} on the scale {scale}: {why}. {bias_words(error)}"
 
 
-def _of_one_person(standing: Standing) -> str:
+def _of_one_person(standing: ScaleStanding) -> str:
     kappa, floor = f"its weighted kappa with people, {kappa_words(standing)},", f"{standing.bound:g}"
     if math.isnan(standing.kappa_low):
         return f"its weighted kappa with people is {kappa_words(standing)}"
@@ -47,7 +47,7 @@ def _of_one_person(standing: Standing) -> str:
     return f"the interval of {kappa} contains {floor}{_more(standing)}"
 
 
-def _of_several(standing: Standing) -> str:
+def _of_several(standing: ScaleStanding) -> str:
     if not standing.is_above_chance:
         return f"it is not shown to agree with people beyond chance (weighted kappa {kappa_words(standing)})"
     gap, margin = standing.gap, f"the margin of {standing.margin:g}"
@@ -67,7 +67,7 @@ def _of_several(standing: Standing) -> str:
     return f"{words} ({figures}){more}"
 
 
-def _more(standing: Standing) -> str:
+def _more(standing: ScaleStanding) -> str:
     if standing.n_more is None:
         return "; it is too near the bound for any number of rows to decide soon"
     where = "" if standing.n_clusters is None else ", in other clusters,"
@@ -82,7 +82,7 @@ def bias_words(error: ScaleError) -> str:
     return f"No bias is shown (mean error {figure})."
 
 
-def scale_rule(standing: Standing, floor: str, margin: str) -> str:
+def scale_rule(standing: ScaleStanding, floor: str, margin: str) -> str:
     """The rule; `floor` and `margin` name the options that choose the bounds."""
     if standing.gap is None:
         return (

@@ -17,7 +17,7 @@ from analysis.judge.verdict import JudgedColumn, labels_of_people
 from analysis.stats.resampling.padded import padded_ratio
 from analysis.stats.scale.distances import LEAST_ROWS
 from analysis.stats.scale.errors import ErrorsAlong, errors_along
-from analysis.stats.scale.standing import USABLE, Standing, scale_standing
+from analysis.stats.scale.standing import USABLE, ScaleStanding, scale_standing
 from annotation.formats.cells import number_in
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class JudgedScale(JudgedColumn):
         nearest = np.abs(np.nan_to_num(self.reference_values)[:, None] - self.values[None, :]).argmin(axis=1)
         reference = np.where(np.isfinite(self.reference_values), nearest, -1)
         super().__init__(columns, judge, reference, bound, level, humans)
-        self.standing: Standing = scale_standing(self.people, self.labeller, self.scale, columns.cluster, bound)
+        self.standing: ScaleStanding = scale_standing(self.people, self.labeller, self.scale, columns.cluster, bound)
         self.bound = self.standing.bound
 
     def _of(self, codes: np.ndarray) -> np.ndarray:

@@ -313,7 +313,7 @@ def found_in(what) -> list[tuple[str, float, float, float, str]]:
         elif isinstance(one, stats.ScaleError):
             rows.append((name, one.mean, one.low, one.high, one.undefined))
             return
-        elif isinstance(one, stats.Standing):
+        elif isinstance(one, stats.ScaleStanding):
             reason = one.kappa_undefined
             rows.append((name, one.kappa.estimate, one.kappa_low, one.kappa_high, reason))
         elif isinstance(one, stats.GroupedMeans):

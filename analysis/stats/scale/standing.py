@@ -38,7 +38,7 @@ def step_of(values: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Standing:
+class ScaleStanding:
     """A labeller against one person (`gap` is None) or several.
 
     `kappa` has quadratic weights; with several people it is that of all pairs of the labeller and a person.
@@ -109,7 +109,7 @@ def scale_standing(
     scale: np.ndarray,
     cluster: np.ndarray | None = None,
     bound: float | None = None,
-) -> Standing:
+) -> ScaleStanding:
     """Whether a labeller's values on a scale may stand in for people's.
 
     With one person: usable where the 95 % interval of weighted kappa lies above `bound`, not usable where it lies
@@ -134,7 +134,7 @@ def scale_standing(
 
     Returns
     -------
-    Standing
+    ScaleStanding
         Undecided with fewer than LEAST_ROWS rows (or clusters).
 
     References
@@ -167,7 +167,7 @@ def scale_standing(
     )
     low, high = (math.nan, math.nan) if undefined else _widened(kappa, interval, theirs, mine, reach, n_rows)
     chosen = bound if bound is not None else MARGIN if has_peers else FLOOR
-    return Standing(
+    return ScaleStanding(
         kappa=kappa,
         kappa_low=low,
         kappa_high=high,
