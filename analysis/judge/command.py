@@ -4,8 +4,11 @@
     assay judge results.csv --judge gpt --judge llama --human ann --human ben --cluster claim --html verdict.html
     assay judge people.csv judge.csv --join id
 
+    assay judge results.csv --describe model=gpt-5 --describe prompt=@prompt.txt --baseline verdict.json --gate
+
 Exit code: 0; with --gate 1 where a judge is not usable for every label that people gave; 2 where the file or the
-columns cannot be used.
+columns cannot be used. With --baseline 10 where the judge changed, 20 where the data did, 30 where both did, and 1 more
+where a verdict got worse, or is not usable with --gate.
 """
 
 from __future__ import annotations
@@ -19,15 +22,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from analysis.judge.baseline import Change, change_sentence, changes, exit_code
 from analysis.judge.choosing import Chosen
 from analysis.judge.judging import choose_columns, verdicts
+from analysis.judge.junit import as_junit
 from analysis.judge.parts import Answered
 from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
 from analysis.judge.table import TableProblem
 from analysis.judge.verdict import FLOOR
 from analysis.judge.written import (
-    as_json,
     as_page,
     as_text,
     caution,
@@ -37,6 +41,7 @@ from analysis.judge.written import (
     sentence,
     slices_in_words,
     tables,
+    with_fingerprints,
 )
 from analysis.stats.scale.standing import FLOOR as FLOOR_OF_KAPPA
 from annotation.formats.records import FormatError
@@ -49,11 +54,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ExitStack() as files:
         try:
             options.file = _one_file(options, files)
-            every = _answer(options)
+            chosen, every = _answer(options)
+            verdicts = _fingerprinted(options, chosen, every)
+            changed = changes(options.baseline, verdicts) if options.baseline else []
         except TableProblem as problem:
             print(problem, file=sys.stderr)
             return 2
-        return _tell(options, every)
+        return _tell(options, every, verdicts, changed)
+
+
+def _fingerprinted(options: argparse.Namespace, chosen: Chosen, every: list[Answered]) -> list[dict]:
+    """The verdicts as JSON, if anything needs them."""
+    if options.describe and len(every) > 1:
+        raise TableProblem("--describe is about one --judge; describe several in columns such as judge.model")
+    if not (options.json or options.junit or options.baseline):
+        return []
+    return with_fingerprints(options.file, every, options.cluster, options.describe, chosen.is_long)
 
 
 def _one_file(options: argparse.Namespace, files: ExitStack) -> Path:
@@ -69,20 +85,26 @@ def _one_file(options: argparse.Namespace, files: ExitStack) -> Path:
         raise TableProblem(str(error)) from None
 
 
-def _tell(options: argparse.Namespace, every: list[Answered]) -> int:
+def _tell(options: argparse.Namespace, every: list[Answered], verdicts: list[dict], changed: list[Change]) -> int:
+    for change in changed:
+        print(change_sentence(change), file=sys.stderr if options.json else sys.stdout)
     try:
         if options.json:
-            print(json.dumps([as_json(one) for one in every], indent=2, ensure_ascii=False))
+            print(json.dumps(verdicts, indent=2, ensure_ascii=False))
         else:
             _write(every)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if options.html:
+    pages = {options.html: lambda: as_page(every, options.file.name)}
+    pages |= {options.junit: lambda: as_junit(options.file.name, verdicts, changed)}
+    for path, page in pages.items():
+        if path is None:
+            continue
         try:
-            options.html.write_text(as_page(every, options.file.name), encoding="utf-8")
+            path.write_text(page(), encoding="utf-8")
         except OSError as error:
-            print(f"{options.html}: {error.strerror}", file=sys.stderr)
+            print(f"{path}: {error.strerror}", file=sys.stderr)
             return 2
     if options.save:
         try:
@@ -90,7 +112,8 @@ def _tell(options: argparse.Namespace, every: list[Answered]) -> int:
         except TableProblem as problem:
             print(problem, file=sys.stderr)
             return 2
-    return 1 if options.gate and not all(one.judgement.passes for one in every) else 0
+    fails = options.gate and not all(one.judgement.passes for one in every)
+    return exit_code(changed, fails)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -133,6 +156,14 @@ def _parser() -> argparse.ArgumentParser:
         help=f"several people: how much less than theirs is enough ({MARGIN}; on a scale in its steps)",
     )
     parser.add_argument("--gate", action="store_true", help="exit with 1 unless each judge is usable for every label")
+    parser.add_argument(
+        "--baseline", type=Path, metavar="FILE.json", help="an earlier verdict (--json): what changed, by the exit code"
+    )
+    parser.add_argument(
+        "--describe", action="append", default=[], metavar="NAME=VALUE", help="the judge, such as prompt=@prompt.txt"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE.xml", help="write JUnit XML, too")
+    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the rows, with corrected values, too")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
     parser.add_argument(
         "--differing", type=Path, metavar="FILE.csv", help="write the rows that judge and people differ on"
@@ -158,13 +189,15 @@ def _positive(text: str) -> float:
     return value
 
 
-def _answer(options: argparse.Namespace) -> list[Answered]:
+def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
     named = options.judge, options.human, options.repeat, options.swapped
     chosen = choose_columns(options.file, *named, options.cluster, options.by)
     if chosen.line:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
         raise TableProblem("--save needs a row per text, with a column for each judge and person")
+    if chosen.is_long and options.out:
+        raise TableProblem("--out needs a row per text, with a column for each judge and person")
     options.judge, options.human = chosen.judges, chosen.people
     order = [label.strip() for label in options.labels.split(",")] if options.labels else []
     found = verdicts(
@@ -183,7 +216,11 @@ def _answer(options: argparse.Namespace) -> list[Answered]:
         _write_differing(
             options.differing, found, chosen, [*filter(None, dict.fromkeys((options.by, options.cluster)))]
         )
-    return found
+    if options.out:
+        from analysis.judge.corrected import write_corrected
+
+        write_corrected(options.file, options.out, found)
+    return chosen, found
 
 
 def _write_differing(path: Path, found: Sequence[Answered], chosen: Chosen, kept: Sequence[str]) -> None:

@@ -115,6 +115,18 @@ class JudgedScale(JudgedColumn):
         mine, theirs = self.labeller[row], self.reference_values[row]
         return self.value_words(mine), self.value_words(theirs), f"{abs(mine - theirs):.3g}"
 
+    def further_columns(self) -> dict[str, list[str]]:
+        """For the rows of the file: people's value, the judge's error, and its calibrated value."""
+        columns = {
+            "people": self.reference_values,
+            "error": self.labeller - self.reference_values,
+            "calibrated": self.calibration.calibrated,
+        }
+        return {
+            f"{self.judge}.{name}": ["" if math.isnan(value) else f"{value:.6g}" for value in column.tolist()]
+            for name, column in columns.items()
+        }
+
     @cached_property
     def associations(self) -> dict[str, Estimate]:
         """Linear kappa and correlations with people; with several people kappa is of pairs, as in `standing`."""

@@ -76,7 +76,7 @@ def coded(
     labels, spelled = _labels(path, [cells[name] for name in label_columns], order)
     place = {label: code for code, label in enumerate(labels)}
     codes = {
-        name: np.array([place[spelled[_folded(cell)]] if cell else -1 for cell in cells[name]], dtype=np.int64)
+        name: np.array([place[spelled[folded(cell)]] if cell else -1 for cell in cells[name]], dtype=np.int64)
         for name in label_columns
     }
     clusters = None
@@ -106,7 +106,7 @@ def _text(value: object) -> str:
     return str(value).strip()
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     number = _number(text)
     return f"{number:g}" if number is not None else text.casefold()
 
@@ -122,12 +122,12 @@ def _number(text: str) -> float | None:
 def _labels(path: Path, columns: Sequence[list[str]], order: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """The labels in order, and the spelling of each folded one."""
     counts = Counter(cell for column in columns for cell in column if cell)
-    spelled: dict[str, str] = {_folded(label): label for label in order}
+    spelled: dict[str, str] = {folded(label): label for label in order}
     for cell, _ in counts.most_common():
-        folded = _folded(cell)
-        if order and folded not in spelled:
+        known_as = folded(cell)
+        if order and known_as not in spelled:
             raise TableProblem(f"{path}: holds the label {cell!r}, which --labels does not list: {', '.join(order)}")
-        spelled.setdefault(folded, cell)
+        spelled.setdefault(known_as, cell)
     if order:
         return tuple(order), spelled
     labels = list(spelled.values())

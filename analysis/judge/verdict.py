@@ -261,6 +261,19 @@ class JudgedColumn:
         """How good the judge is on these rows, as a field of a slice."""
         return {"accuracy": rate_of(self.predicted == self.reference, self.columns.cluster, self.both & of)}
 
+    def further_columns(self) -> dict[str, list[str]]:
+        """For the rows of the file: the verdict for the label that the judge gave, people's label, and whether these
+        differ."""
+        verdicts, names = [one.verdict for one in self.labels], self.columns.labels
+        return {
+            f"{self.judge}.verdict": ["" if code < 0 else verdicts[code] for code in self.predicted],
+            f"{self.judge}.people": ["" if code < 0 else names[code] for code in self.reference],
+            f"{self.judge}.differs": [
+                "" if not both else "yes" if a != b else "no"
+                for a, b, both in zip(self.predicted, self.reference, self.both, strict=True)
+            ],
+        }
+
     @property
     def has_rows_of_its_own(self) -> bool:
         return bool(((self.reference < 0) & (self.predicted >= 0)).any())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from html import escape
+from pathlib import Path
 from types import ModuleType
 
 from analysis.judge import verdict
@@ -87,6 +88,18 @@ def as_json(answered: Answered) -> dict:
         fields["by"] = {"column": answered.by, "sentences": slices_in_words(answered)}
         fields["by"] |= {name: [asdict(one) for one in getattr(answered, name)] for name in ("slices", "differences")}
     return _without_nan(fields)
+
+
+def with_fingerprints(
+    path: Path, every: Sequence[Answered], cluster: str = "", describe: Sequence[str] = (), is_long: bool = False
+) -> list[dict]:
+    """The verdicts as JSON, each with what it is about."""
+    from analysis.judge.fingerprint import described, fingerprints
+
+    judges, first = [one.judgement.judge for one in every], every[0]
+    kept = {*first.humans, *filter(None, (first.by, cluster))}
+    found = fingerprints(path, judges, kept, first.judgement.columns.labels, described(describe), is_long)
+    return [as_json(one) | {"fingerprint": found[judge]} for one, judge in zip(every, judges, strict=True)]
 
 
 def _without_nan(value):
