@@ -18,10 +18,10 @@ DESCRIBED = ("model", "prompt", "parameters", "code")
 MOST_CHARS = 200  # of a description; longer ones are kept as their hash
 
 
-def described(given: Sequence[str]) -> dict[str, str]:
+def described(pairs: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE as a description; the value @FILE is the hash of the file. TableProblem for what is neither."""
     found = {}
-    for one in given:
+    for one in pairs:
         name, mark, value = one.partition("=")
         if not mark or not name.strip():
             raise TableProblem(f"--describe takes NAME=VALUE, such as model=gpt-5 or prompt=@prompt.txt, not {one!r}")
@@ -51,13 +51,13 @@ def fingerprints(
     apart = {*judges, *(column for columns in of_judges.values() for column in columns)}
     spelled = {folded(label) for label in labels}
     data: dict[str, ColumnHash] = {}
-    given = {judge: hashlib.sha256() for judge in judges}
+    digests = {judge: hashlib.sha256() for judge in judges}
     values: dict[str, dict[str, set[str]]] = {judge: {} for judge in judges}
     for number, row in enumerate(_rows(path)):
         if is_long and (named := [judge for judge in judges if judge not in row and judge in row.values()]):
-            given[named[0]].update(_line(row))
+            digests[named[0]].update(_line(row))
             continue
-        for judge, digest in given.items():
+        for judge, digest in digests.items():
             digest.update(_line(row.get(judge)))
             for column, name in of_judges[judge].items():
                 if row.get(column) not in (None, ""):
@@ -68,7 +68,7 @@ def fingerprints(
     columns = {name: one.hash for name, one in data.items() if name in kept or is_long or not one.holds_labels}
     of_data = _hash(_line(columns))
     found = {}
-    for judge, digest in given.items():
+    for judge, digest in digests.items():
         from_file = {name: _one_text(texts) for name, texts in values[judge].items()}
         found[judge] = {
             "judge": dict(sorted((from_file | (description or {})).items())),

@@ -65,8 +65,8 @@ class JudgedScale(JudgedColumn):
         self.people = np.stack([self._of(columns.codes[human]) for human in humans])
         self.labeller = self._of(columns.codes[judge])
         self.reference_values = _summary(self.people, np.nanmean if level == "interval" else np.nanmedian)
-        given = np.unique(self.people[np.isfinite(self.people)])
-        self.scale = given if len(given) else self.values
+        used = np.unique(self.people[np.isfinite(self.people)])
+        self.scale = used if len(used) else self.values
         nearest = np.abs(np.nan_to_num(self.reference_values)[:, None] - self.values[None, :]).argmin(axis=1)
         reference = np.where(np.isfinite(self.reference_values), nearest, -1)
         super().__init__(columns, judge, reference, bound, level, humans)

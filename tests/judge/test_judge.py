@@ -300,7 +300,7 @@ def test_the_first_line_waits_for_no_large_library(tmp_path):
     code = (
         "import sys; from analysis.judge import command, written; "
         "options = command._parser().parse_args(sys.argv[1:]); [options.file] = options.files; "
-        "[one] = command._answer(options); "
+        "_, [one] = command._answer(options); "
         "written.sentence(one); written.rule(one); "
         "print(sorted(set(sys.modules) & {'django', 'pandas', 'matplotlib', 'statsmodels', 'sklearn', 'scipy.stats'}))"
     )

@@ -39,7 +39,11 @@ class DistanceGap:
 
 
 def distance_gap(
-    people: np.ndarray, labeller: np.ndarray, reach: float, cluster: np.ndarray | None = None
+    people: np.ndarray,
+    labeller: np.ndarray,
+    reach: float,
+    cluster: np.ndarray | None = None,
+    are_exchangeable: bool = False,
 ) -> DistanceGap:
     """Mean ``|labeller - person|`` minus mean ``|other person - person|`` over the same persons and rows.
 
@@ -57,6 +61,8 @@ def distance_gap(
     reach : float
         The length of the scale: the largest possible distance.
     cluster : (n_rows,) array, optional
+    are_exchangeable : bool
+        Rows of `people` are no persons, but places for unnamed people: they are never taken as a sample.
 
     Returns
     -------
@@ -83,17 +89,17 @@ def distance_gap(
     if not n:
         nothing = dict.fromkeys(("labeller", "people", "estimate", "low", "high"), math.nan)
         return DistanceGap(n=0, n_effective=0.0, is_of_people=False, undefined=NO_PAIR, **nothing)
-    given = np.isfinite(people)
-    count = given.sum(axis=0)
-    value, person = _packed(people, given, count)
+    has_value = np.isfinite(people)
+    count = has_value.sum(axis=0)
+    value, person = _packed(people, has_value, count)
     has = np.isfinite(value)
     own = np.where(has, np.abs(value - labeller), 0.0)
     # The sum of the distances of each one to the others of the row.
     among = sum(np.where(has & np.isfinite(other), np.abs(value - other), 0.0) for other in value)
     of_labeller, of_people = own.sum(axis=0), among.sum(axis=0) / (count - 1)
     found = padded_ratio(of_labeller - of_people, count, reach, cluster)
-    n_people = int(given.any(axis=1).sum())
-    is_of_people = n_people >= SAMPLED_PEOPLE
+    n_people = int(has_value.any(axis=1).sum())
+    is_of_people = n_people >= SAMPLED_PEOPLE and not are_exchangeable
     known = {
         "labeller": float(of_labeller.sum() / count.sum()),
         "people": float(of_people.sum() / count.sum()),
@@ -115,9 +121,9 @@ def distance_gap(
     return DistanceGap(low=low, high=high, **known)
 
 
-def _packed(people: np.ndarray, given: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _packed(people: np.ndarray, has_value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The values of each row in its first places, and who gave them: of many people few label one row."""
-    first = np.argsort(~given, axis=0, kind="stable")[: int(count.max())]
+    first = np.argsort(~has_value, axis=0, kind="stable")[: int(count.max())]
     return np.take_along_axis(people, first, axis=0), first
 
 

@@ -109,6 +109,7 @@ def scale_standing(
     scale: np.ndarray,
     cluster: np.ndarray | None = None,
     bound: float | None = None,
+    are_exchangeable: bool = False,
 ) -> ScaleStanding:
     """Whether a labeller's values on a scale may stand in for people's.
 
@@ -131,6 +132,8 @@ def scale_standing(
     cluster : (n_rows,) array, optional
     bound : float, optional
         FLOOR with one person, MARGIN with several by default.
+    are_exchangeable : bool
+        As for `distance_gap`.
 
     Returns
     -------
@@ -150,10 +153,10 @@ def scale_standing(
     ('usable', 1.0, 0.96)
     """
     people, labeller = np.asarray(people, dtype=float), np.asarray(labeller, dtype=float)
-    has_peers, given = len(people) > 1, np.isfinite(people)
-    rows = np.isfinite(labeller) & (given.sum(axis=0) > (1 if has_peers else 0))
+    has_peers, has_value = len(people) > 1, np.isfinite(people)
+    rows = np.isfinite(labeller) & (has_value.sum(axis=0) > (1 if has_peers else 0))
     of_row = np.arange(len(labeller)) if cluster is None else np.asarray(cluster)
-    person, row = np.nonzero(given & rows)
+    person, row = np.nonzero(has_value & rows)
     theirs, mine = people[person, row], labeller[row]
     values = np.unique(np.concatenate([theirs, mine, np.asarray(scale, dtype=float)]))
     codes = np.searchsorted(values, theirs), np.searchsorted(values, mine)
@@ -172,7 +175,7 @@ def scale_standing(
         kappa_low=low,
         kappa_high=high,
         kappa_undefined=undefined,
-        gap=distance_gap(people, labeller, reach, cluster) if has_peers else None,
+        gap=distance_gap(people, labeller, reach, cluster, are_exchangeable) if has_peers else None,
         bound=chosen,
         step=step_of(np.asarray(scale, dtype=float)),
         n=int(rows.sum()),
