@@ -20,7 +20,7 @@ from annotation.participation.views import consent, joining, questionnaires, tak
 from annotation.participation.views import links as study_links
 from annotation.projects.views import projects, starting
 from annotation.webhooks import views as webhooks
-from annotation.work.views import keyed_items, label_sets, labelling, options, own_answers
+from annotation.work.views import keyed_items, label_sets, labelling, my_work, options
 
 urlpatterns = [
     path("style/", style, name="style"),
@@ -42,7 +42,7 @@ urlpatterns = [
     *pairs.urlpatterns,
     *jobs.urlpatterns,
     *labelling.urlpatterns,
-    *own_answers.urlpatterns,
+    *my_work.urlpatterns,
     *keyed_items.urlpatterns,
     *(page for kind in run_kinds().values() for page in machines.pages_of(kind)),
     *checkers.urlpatterns,

@@ -63,6 +63,7 @@ MORE_SETTINGS = {
     "check_action": "none",
     "check_failures": 2,
     "check_window": 5,
+    "pay_currency": "EUR",
 }
 
 

@@ -29,6 +29,7 @@ class Annotation(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "rater"], name="one_annotation_per_rater_and_item")]
+        indexes = [models.Index(fields=["rater", "created_at"], name="answers_of_a_rater")]
 
     def __str__(self) -> str:
         return f"{self.rater_id} on {self.item_id}"

@@ -16,7 +16,7 @@ from annotation.projects.prefill import prefill_runs
 TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Suggestions from checkers", "Time"
 # Groups of the form of a project's settings, where they are not its sections.
 ABOUT, DECISIONS, FURTHER = "About the project", "Decisions", "Further judgements where answers differ"
-LEARNING = "Qualification and checks"
+LEARNING, PAY = "Qualification and checks", "Pay"
 # Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 
@@ -392,6 +392,18 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "by default, left out of agreement.",
         group=DECISIONS, can_change=True, exported=UNLESS_DEFAULT,
     ),
+    FlagSetting(
+        "shows_agreement", "Show annotators how often decisions agree with them",
+        "On their page of their own work, by question, once 20 of their answers are decided. It counts first answers "
+        "and changes once a day.",
+        group=DECISIONS, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    DefaultNumberSetting(
+        "pay_per_hour", "Pay per hour of active time, in hundredths of the currency",
+        "Shown to annotators with what they have earned, such as 1250 for 12.50 per hour. 0: not shown.",
+        bounds=(0, 10_000_000), group=PAY, can_change=True, exported=NEVER,
+    ),
+    TextSetting("pay_currency", "Currency", "Such as EUR.", group=PAY, can_change=True, exported=NEVER),
     NumberSetting(
         "minimum_seconds", "Minimum time per item", "Annotators are asked to confirm faster answers. 0: no minimum.",
         bounds=(0, 86_400), unit="seconds", section=TIME, can_change=True, is_public=True,

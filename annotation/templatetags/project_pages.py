@@ -52,7 +52,7 @@ SECTIONS = {
     "Items": (
         ProjectPage("project_items", "Items", JUDGES),
         ProjectPage("adjudication", "Adjudication", frozenset({ADJUDICATOR}), shows_labels=True),
-        ProjectPage("own_answers", "Your answers", frozenset({ANNOTATOR})),
+        ProjectPage("my_work", "My work", frozenset({ANNOTATOR})),
     ),
     "People": (
         ProjectPage("project_members", "Members", RESEARCHERS),

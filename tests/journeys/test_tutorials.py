@@ -135,8 +135,8 @@ def test_label_your_first_items(browsers, demo):
         tutorial.see(page, "Keyboard shortcuts")
     tutorial.finish()
     page.goto(f"{demo.address}/projects/demo-open/")
-    page.get_by_role("link", name="Your answers").first.click()
-    expect(page.get_by_role("region", name="Your answers").get_by_role("row")).not_to_have_count(0)
+    page.get_by_role("link", name="My work").first.click()
+    expect(page.get_by_role("region", name="My work").get_by_role("row")).not_to_have_count(0)
 
 
 def label_all(page: Page) -> None:

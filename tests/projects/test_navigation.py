@@ -37,7 +37,7 @@ def test_a_researcher_has_five_sections_and_the_settings(world):
 
 def test_a_section_of_one_page_has_its_title_and_no_second_row(world):
     sections, below, marked = rows(world.people["annotator"], "/projects/ports/guidelines/")
-    assert (sections, below) == (["Overview", "Your answers", "Guidelines"], [])
+    assert (sections, below) == (["Overview", "My work", "Guidelines"], [])
     assert marked == [("Guidelines", "page")]
 
 
@@ -53,4 +53,4 @@ def test_who_still_labels_is_not_led_to_labels(world):
     join(Project.objects.get(slug="ports"), adjudicator, Membership.Role.ANNOTATOR)
     after, below, _ = rows(adjudicator, "/projects/ports/items/")
     assert "Results" in before and "Results" not in after
-    assert below == ["Items", "Your answers"]
+    assert below == ["Items", "My work"]

@@ -164,7 +164,7 @@ def world():
 def test_no_page_is_forgotten():
     known = {
         *OF_ADMINISTRATORS,
-        "own_answers",
+        "my_work",
         "style",
         *WITH_A_QUERY,
         *OF_SITE,
@@ -198,7 +198,7 @@ def test_no_page_has_anything_grave_or_scrolls_sideways(open_context, world, set
     for name in OF_ADMINISTRATORS:
         look(administrator, name, reverse(name))
     annotator = open_context(world.people["annotator"], color_scheme="dark").new_page()
-    look(annotator, "own_answers", reverse("own_answers", args=[world.project.slug]))
+    look(annotator, "my_work", reverse("my_work", args=[world.project.slug]))
     stranger = open_context(color_scheme="dark").new_page()
     for name in OF_STRANGERS:
         look(stranger, name, reverse(name))

@@ -64,8 +64,7 @@ OUTLOOKS = {
         Outlook(
             "skipped",
             "Only items that you skipped are left",
-            "No other annotator is left for them. If you can answer one after all, take the skip back under Your "
-            "answers.",
+            "No other annotator is left for them. If you can answer one after all, take the skip back under My work.",
             links=(REVIEW, REVIEW),
         ),
         Outlook("finished", "All done", "This project needs no more judgements. Thank you."),

@@ -311,14 +311,20 @@ def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:
     ]
 
 
-def decisions_on(page: LabellingPage, project: Project) -> list[dict]:
-    """What adjudicators decided of the page's units, and else rules: the label and its reason, nobody's words. What
-    came with a file is no decision to be shown: it may be what checks attention."""
+def decisions_that_stand(project: Project, units) -> dict[tuple[int, str], Decision]:
+    """By unit and question, those of adjudicators, and else of rules. What came with a file is not among them."""
     shown = (Decision.Method.ADJUDICATED, Decision.Method.RULE)
-    rows = Decision.objects.in_force().filter(project=project, unit__in=page.units, method__in=shown)
+    rows = Decision.objects.in_force().filter(project=project, unit__in=units, method__in=shown)
     stands: dict[tuple[int, str], Decision] = {}
     for row in sorted(rows, key=lambda row: (row.method != Decision.Method.ADJUDICATED, row.rule)):
         stands.setdefault((row.unit_id, row.dimension), row)
+    return stands
+
+
+def decisions_on(page: LabellingPage, project: Project) -> list[dict]:
+    """What adjudicators decided of the page's units, and else rules: the label and its reason, nobody's words. What
+    came with a file is no decision to be shown: it may be what checks attention."""
+    stands = decisions_that_stand(project, page.units)
     return [
         {
             "unit": unit_text(unit).title if len(page.units) > 1 else "",

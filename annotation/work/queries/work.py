@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -19,7 +19,6 @@ from annotation.models import Annotation, Assignment, Case, Item, ItemExclusion,
 from annotation.projects import cases
 from annotation.work import reserving
 from annotation.work.learning import giving
-from annotation.work.queries import unit_words
 
 # A count may take this share of the time between two counts.
 COUNTING_SHARE = 0.005
@@ -177,31 +176,25 @@ def holds(rater: Rater):
     return held.exclude(reason__in=Assignment.LEARNING)
 
 
-def own_answers(rater: Rater, before: UUID | None = None, count: int = 20) -> tuple[list[str], bool]:
-    """Assignments whose items this person answered, oldest first: the last `count` of all, or of those before another
-    one; and whether there are older ones. Annotation.DoesNotExist where the person has not answered `before`.
+def answers_of(rater: Rater) -> QuerySet[Annotation]:
+    """What this person answered: checks are among it, training and qualification are not."""
+    return Annotation.objects.filter(rater=rater).exclude(assignment__reason__in=Assignment.LEARNING)
+
+
+def own_answers(
+    rater: Rater, before: UUID | None = None, count: int = 20, *, upto: UUID | None = None
+) -> tuple[list[str], bool]:
+    """Assignments whose items this person answered, oldest first: the last `count` of all, of those before another one,
+    or of those up to one; and whether there are older ones. Annotation.DoesNotExist where the person has not answered
+    it.
 
     The order is that of the first answers. What was kept as surplus has no place of its own: its item is opened by any.
     """
-    own = Annotation.objects.filter(rater=rater).exclude(assignment__reason__in=Assignment.LEARNING)
-    if before is not None:
-        reached = own.filter(item__assignments__uuid=before).values_list("pk", flat=True).get()
-        own = own.filter(pk__lt=reached)
+    own = answers_of(rater)
+    if named := before or upto:
+        reached = own.filter(item__assignments__uuid=named).values_list("pk", flat=True).get()
+        own = own.filter(pk__lt=reached) if before else own.filter(pk__lte=reached)
     of_item = Assignment.objects.filter(item=OuterRef("item")).order_by("pk").values("uuid")[:1]
     place = Coalesce("assignment__uuid", Subquery(of_item))
     places = list(own.order_by("-pk").annotate(place=place).values_list("place", flat=True)[: count + 1])
     return [str(uuid) for uuid in reversed(places[:count])], len(places) > count
-
-
-def own_rows(rater: Rater):
-    """What this person answered or skipped, newest first; `has_place` of a skip: whether the item still has one."""
-    states = [Assignment.State.DONE, Assignment.State.SKIPPED]
-    place = Assignment.objects.filter(item=OuterRef("item"), state=Assignment.State.OPEN)
-    rows = Assignment.objects.filter(rater=rater, state__in=states).exclude(reason__in=Assignment.LEARNING)
-    rows = rows.select_related("item")
-    return rows.annotate(has_place=Exists(place) | Q(reason=Assignment.Reason.CHECK)).order_by("-done_at", "-pk")
-
-
-def with_titles(project: Project, rows: list[Assignment]) -> list[tuple[Assignment, str]]:
-    words = unit_words.words_of(project.type.anchor_kind, [row.item.anchor_id for row in rows])
-    return [(row, words[row.item.anchor_id][0]) for row in rows]

@@ -1,8 +1,11 @@
 """The labelling page, and the fragments that it and the JSON API share."""
 
 from dataclasses import replace
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
+from django.http import Http404
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
@@ -10,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
-from annotation import access
+from annotation import access, incoming
 from annotation.models import Assignment, Project, Rater, Shown, User
 from annotation.participation import steps
 from annotation.projects.guidelines import render as render_markdown
@@ -20,7 +23,7 @@ from annotation.projects.raters import rater_of
 from annotation.task_types import keys
 from annotation.work import assigning, showing
 from annotation.work.learning import queries as learning
-from annotation.work.queries import pages, work
+from annotation.work.queries import own_work, pages, work
 
 SOON = 5  # seconds; work is there, and was just being assigned
 SOON_THERE = {"work": "waiting", "learning": "learning"}
@@ -132,6 +135,7 @@ def _addresses(project: Project) -> dict:
         "suggestions": of_assignment("api_work_suggestions"),
         "acknowledge": reverse("api_work_acknowledge", args=[project.slug]),
         "answered": reverse("api_work_answered", args=[project.slug]),
+        "page": reverse("work_page", args=[project.slug]),
         "leave": f"/projects/{project.slug}/",
         "login": reverse("account_login"),
     }
@@ -164,6 +168,16 @@ def _acknowledged(project: Project, version: int | None) -> dict | None:
     return known and {"version": known.version, "html": mark_safe(render_markdown(known.markdown))}
 
 
+def _wanted(request) -> UUID | None:
+    """The item that the address names, by an assignment of it."""
+    if "item" not in request.GET:
+        return None
+    try:
+        return incoming.uuid_of(request.GET["item"])
+    except incoming.Refused as refused:
+        raise BadRequest(f"item {refused}") from None
+
+
 @login_required
 @require_safe
 def work_page(request, slug):
@@ -171,11 +185,20 @@ def work_page(request, slug):
     step, takes_new = steps.way(project, request.user)
     if step is not None and not step.is_after_work:
         return redirect(step.url(project))
-    assignment = None if step else assigning.take(project, request.user, takes_new=takes_new)
-    rater = assignment.rater if assignment else rater_of(project, request.user)
+    rater, wanted, held, newer = rater_of(project, request.user), _wanted(request), None, 0
+    if wanted is not None:
+        held, number = own_work.held(rater, wanted), own_work.number_of(rater, wanted)
+        if held is None and number is None:
+            raise Http404("You neither hold this item nor have you answered it")
+    assignment = None if step else held or assigning.take(project, request.user, takes_new=takes_new)
+    rater = assignment.rater if assignment else rater
     standing = guidelines.standing(project, request.user)
     first = offer(project, rater, assignment, standing.acknowledged)
     recent, has_older = work.own_answers(rater)
+    answered = work.answers_of(rater).count()
+    if wanted is not None and held is None and str(wanted) not in recent:
+        recent, has_older = work.own_answers(rater, upto=wanted)
+        newer = answered - number
     return render(
         request,
         "annotation/work/page.html",
@@ -194,6 +217,9 @@ def work_page(request, slug):
             "questions_changed": questions_changed_for(project, request.user),
             "recent": recent,
             "has_older": has_older,
+            "answered": answered,
+            "newer": newer,
+            "wanted": "" if held or wanted is None else wanted,
         },
     )
 

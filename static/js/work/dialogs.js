@@ -20,7 +20,7 @@ export function ask(name, then) {
 export function askReason(isFlagged, then) {
   one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
   one("[data-skip-confirm-text]").textContent = isFlagged ? "Flag and go on" : "Skip";
-  one("[data-skip-note]").textContent = isFlagged ? "The researcher reads your reason; the item goes to another annotator." : "You can take the skip back under Your answers while the item lacks an answer.";
+  one("[data-skip-note]").textContent = isFlagged ? "The researcher reads your reason; the item goes to another annotator." : "You can take the skip back under My work while the item lacks an answer.";
   one('dialog[data-dialog="skip"] [data-ask]').toggleAttribute("data-needs-words", isFlagged);
   ask("skip", (choice, words) => then([choice, words].filter(Boolean).join(": ")));
 }

@@ -15,7 +15,7 @@ import { createScreen } from "./screen.js";
 import { createOutbox } from "./sending/outbox.js";
 import { createServer } from "./sending/requests.js";
 import { createDrafts, createStore } from "./sending/store.js";
-import { announce, notice, one } from "./shell.js";
+import { announce, copy, notice, one } from "./shell.js";
 import { createSubmitting } from "./submitting.js";
 import { createTour } from "./tour.js";
 import { createTrail, createWalk } from "./walking.js";
@@ -35,7 +35,7 @@ const page = {
   sent: new Set(), // assignments this page answered or skipped; an offer of one of them crossed its answer
   drafts: createDrafts(space),
   guidelines: createGuidelines(work),
-  trail: createTrail(server, work.dataset.recent.split(" ").filter(Boolean), "hasOlder" in work.dataset, Number(work.dataset.answered)),
+  trail: createTrail(server, work.dataset.recent.split(" ").filter(Boolean), "hasOlder" in work.dataset, Number(work.dataset.answered), Number(work.dataset.newer)),
   // An answer waits for suggestions, or the page for its next item.
   typeAhead: createTypeAhead(() => page.item?.stage === "waiting" || (!page.item && one(".loading", stage) !== null)),
   focusOn: ({ group, element }) => (group ? page.chooser.focus(group) : element.focus()),
@@ -121,6 +121,8 @@ const actions = {
   },
   skip: () => submitting.askSkip(false),
   flag: () => submitting.askSkip(true),
+  number: () => page.item && openDialog("number"),
+  link: () => page.item && copy(`${location.origin}${work.dataset.link}?item=${page.item.payload.assignment}`, one('[data-do="link"]')),
   retry: ahead.lookAgain,
   comment() {
     if (!page.item) return;
@@ -187,5 +189,6 @@ if (first) {
   screen.lookLater(Number(work.dataset.retrySeconds));
 }
 stage.hidden = false;
+if (work.dataset.wanted) walk.open(work.dataset.wanted);
 changes.offerAll();
 outbox.start();

@@ -68,13 +68,23 @@ export function createScreen(page) {
     next.current().box.focus({ preventScroll: true });
     performance.mark("assay:shown");
     if (next.stage === "open") setTimeout(() => (page.outbox.isBusy() ? setTimeout(() => report(next), REPORT_MS) : report(next)), 0); // after the paint
-    announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, trail.numberOf(next.payload.assignment))}`);
+    const number = trail.numberOf(next.payload.assignment);
+    showNumber(next.payload.waits ? "" : number);
+    announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, number)}`);
     typeAhead.press(true);
     return undefined;
   }
 
+  /** The number of the item on the screen; empty where there is none, or it is no work. */
+  function showNumber(number) {
+    one('[data-do="number"]').hidden = !number;
+    for (const place of document.querySelectorAll("[data-number]")) place.textContent = number.toLocaleString("en");
+    one('[data-do="link"]').textContent = "Copy a link to this item";
+  }
+
   /** What was on the screen goes. */
   function clear() {
+    showNumber("");
     page.highlighter.leave();
     page.item?.timer.stop();
     clearTimeout(pollTimer);

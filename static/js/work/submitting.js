@@ -86,7 +86,7 @@ export function createSubmitting(page) {
     skipped.stage = "sent";
     page.sent.add(assignment);
     page.screen.advance();
-    notice("skipped", "info", isFlagged ? "Flagged and skipped." : "Skipped.", [["Take it back under Your answers", work.dataset.ownAnswersUrl], ["Dismiss", () => {}]]);
+    notice("skipped", "info", isFlagged ? "Flagged and skipped." : "Skipped.", [["Take it back under My work", work.dataset.myWorkUrl], ["Dismiss", () => {}]]);
     page.outbox.add("skip", assignment, server.skipUrl(assignment), {
       client_id: uuid(), shown_at: skipped.shownAt, reason, flag: isFlagged, want_next: true, guideline_version: guidelines.known(),
     });

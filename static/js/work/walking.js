@@ -4,12 +4,13 @@ const KEPT_ITEMS = 20;
 
 /** What this person answered, in the order in which it was stored, as far as it goes. The server knows it; the page holds
  * the last ones, asks for older ones, and adds what is answered meanwhile. `recent` are the assignments that were answered last, oldest first; `hasOlder` says whether there are more;
- * `answered` is how many there are. */
-export function createTrail(server, recent, hasOlder, answered) {
+ * `answered` is how many there are, and `newer` how many of these come after `recent`. */
+export function createTrail(server, recent, hasOlder, answered, newer) {
   const pages = new Map(); // of some of them, as they stand
   let trail = [...recent];
   let oldest = recent[0]; // that the server has named
-  let before = Math.max(0, answered - recent.length); // how many are older than those here
+  let known = recent.length; // of the trail, from its beginning: `newer` ones that are not here come after them
+  let before = Math.max(0, answered - newer - known); // how many are older than those here
   return {
     keep(assignment, item) {
       pages.delete(assignment);
@@ -24,11 +25,15 @@ export function createTrail(server, recent, hasOlder, answered) {
     length: () => trail.length,
     hasOlder: () => hasOlder,
     /** The place of an item among those that this person answered; after them where it is not one of these. */
-    numberOf: (assignment) => before + (trail.includes(assignment) ? trail.indexOf(assignment) : trail.length) + 1,
+    numberOf(assignment) {
+      const index = trail.includes(assignment) ? trail.indexOf(assignment) : trail.length;
+      return before + index + (index >= known ? newer : 0) + 1;
+    },
     add(assignment) {
       if (!trail.includes(assignment)) trail.push(assignment);
     },
     forget(assignment) {
+      if (trail.indexOf(assignment) >= 0 && trail.indexOf(assignment) < known) known -= 1;
       trail = trail.filter((other) => other !== assignment);
     },
     /** Fetches those before the oldest one. Throws where the server cannot be asked. */
@@ -38,6 +43,7 @@ export function createTrail(server, recent, hasOlder, answered) {
       oldest = assignments[0] ?? oldest;
       const added = assignments.filter((assignment) => !trail.includes(assignment));
       trail = [...added, ...trail];
+      known += added.length;
       before = Math.max(0, before - added.length);
     },
   };

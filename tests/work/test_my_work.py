@@ -1,0 +1,175 @@
+"""What an annotator finds on the page of their own work, and how they come back to an item of theirs."""
+
+import csv
+import io
+import re
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Annotation, Assignment, Item, Project, Revision
+from annotation.projects import guidelines
+from annotation.work.queries import own_work
+from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from tests.work.browser import Annotator, answers_to
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lead():
+    return make_user("lead")
+
+
+@pytest.fixture
+def ann(lead):
+    dataset = make_dataset(lead)
+    make_claim_evidence(dataset, 60)
+    project = make_project(dataset, overlap=1, annotators=[make_user("ann"), make_user("bob")])
+    return Annotator(project.memberships.get(user__name="ann").user, project)
+
+
+def work_of(ann, **query):
+    answer = ann.client.get(f"/projects/{ann.project.slug}/my-work/", query)
+    assert answer.status_code == 200
+    return answer.context
+
+
+def answer_one(ann, choice=0, **body):
+    payload = ann.next()["payload"]
+    assert ann.submit(payload, answers_to(payload, choice), **body).status_code == 200
+    return payload
+
+
+def test_answers_and_skips_are_listed_newest_first_with_the_numbers_of_answers(ann):
+    for _ in range(3):
+        answer_one(ann)
+    ann.skip(ann.next()["payload"], "unreadable")
+    rows = work_of(ann)["rows"]
+    assert [(row.number, bool(row.skip)) for row in rows] == [(0, True), (3, False), (2, False), (1, False)]
+    assert all(row.labels for row in rows[1:])
+
+
+def test_the_list_is_narrowed_by_label_comment_flag_and_guidelines(ann, lead):
+    ann.acknowledge(1)
+    answer_one(ann, comment="why is this here?", guideline_version=1)
+    answer_one(ann, choice=1, guideline_version=1)
+    ann.skip(ann.next()["payload"], "not English", flag=True)
+    ann.skip(ann.next()["payload"])
+    guidelines.publish(ann.project, lead, "Read three times.")
+    ann.acknowledge(2)
+    answer_one(ann, guideline_version=2)
+
+    def numbers(chosen):
+        return sorted(row.number for row in work_of(ann, filter=chosen)["rows"])
+
+    first, second = (row.labels[0] for row in reversed(work_of(ann, filter="answered")["rows"][1:]))
+    names = {title.split(": ")[1]: name for name, title in work_of(ann)["labels"]}
+    assert (numbers("answered"), numbers("skipped"), numbers("flagged")) == ([1, 2, 3], [0, 0], [0])
+    assert (numbers("commented"), numbers("earlier-guidelines")) == ([1], [1, 2])
+    assert first != second
+    assert (numbers(names[first]), numbers(names[second])) == ([1, 3], [2])
+    assert ann.client.get(f"/projects/{ann.project.slug}/my-work/", {"filter": "gold"}).status_code == 400
+
+
+def test_a_search_finds_words_of_the_item_and_nothing_of_its_key(ann):
+    payloads = [answer_one(ann) for _ in range(6)]
+    item = Item.objects.get(assignments__uuid=payloads[0]["assignment"])
+    words = item.anchor.evidence.claim.text
+    found = work_of(ann, search=words[:9].upper())["rows"]
+    assert {row.item.anchor.evidence.claim_id for row in found} == {item.anchor.evidence.claim_id}
+    assert work_of(ann, search=item.key)["rows"] == []
+
+
+def test_nobody_finds_what_others_answered(ann):
+    bob = Annotator(ann.project.memberships.get(user__name="bob").user, ann.project)
+    payload = answer_one(bob)
+    assert work_of(ann)["rows"] == []
+    work = f"/projects/{ann.project.slug}/work/"
+    assert bob.client.get(work, {"item": payload["assignment"]}).status_code == 200
+    assert ann.client.get(work, {"item": payload["assignment"]}).status_code == 404
+    assert ann.client.get(work, {"item": uuid.uuid4()}).status_code == 404
+    assert ann.client.get(work, {"item": "1"}).status_code == 400
+
+
+def test_a_number_leads_to_the_answer_that_has_it(ann):
+    payloads = [answer_one(ann) for _ in range(30)]
+    address = f"/projects/{ann.project.slug}/my-work/"
+    to = ann.client.get(address, {"number": "4"})
+    assert to["Location"].endswith(f"/work/?item={payloads[3]['assignment']}")
+    page = ann.client.get(to["Location"]).content.decode()
+    assert f'data-wanted="{payloads[3]["assignment"]}"' in page
+    recent = re.search('data-recent="([^"]*)"', page)[1].split()
+    assert recent == [one["assignment"] for one in payloads[:4]]
+    assert 'data-answered="30" data-newer="26"' in page
+    assert ann.client.get(address, {"number": "31"})["Location"] == address
+    assert ann.client.get(address, {"number": "-1"}).status_code == 400
+
+
+def test_a_skip_that_is_taken_back_is_the_item_on_the_page(ann):
+    skipped = ann.next()["payload"]
+    ann.skip(skipped)
+    ann.next()
+    answer = ann.client.post(f"/projects/{ann.project.slug}/my-work/", {"skip": skipped["assignment"]})
+    page = ann.client.get(answer["Location"]).content.decode()
+    assert f'data-item="{skipped["assignment"]}"' in page
+
+
+def test_time_is_that_of_all_revisions_by_day(ann):
+    payload = answer_one(ann, active_ms=1_800_000)
+    answer_one(ann, active_ms=900_000)
+    ann.submit(payload, active_ms=900_000)
+    Revision.objects.filter(annotation__rater__user=ann.user, active_ms=1_800_000).update(
+        received_at="2026-03-01T23:59:59Z"
+    )
+    totals = work_of(ann)["totals"]
+    assert (totals.answers, totals.hours, totals.per_hour) == (2, 1.0, 2.0)
+    file = ann.client.get(f"/projects/{ann.project.slug}/my-work/hours.csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(file)))
+    assert [(row["answers"], row["hours"]) for row in rows] == [("1", "0.5000"), ("1", "0.5000")]
+    assert rows[0]["day"] == "2026-03-01"
+
+
+def test_pay_is_shown_where_the_project_shows_it(ann):
+    answer_one(ann, active_ms=1_800_000)
+    page = ann.client.get(f"/projects/{ann.project.slug}/my-work/").content.decode()
+    assert "pay" not in page.lower()
+    Project.objects.filter(pk=ann.project.pk).update(pay_per_hour=1250, pay_currency="CHF")
+    page = ann.client.get(f"/projects/{ann.project.slug}/my-work/").content.decode()
+    assert "6.25 CHF" in page
+
+
+def test_agreement_counts_first_answers_that_are_decided_and_only_where_it_is_shown(ann, monkeypatch):
+    monkeypatch.setattr(own_work, "LEAST_COMPARED", 4)
+    payloads = [answer_one(ann) for _ in range(5)]
+    units = [Item.objects.get(assignments__uuid=one["assignment"]).anchor for one in payloads]
+    slug, label = Annotation.objects.first().revisions.get().judgements.values_list("dimension", "label").first()
+    other = next(one for one in ann.project.type.dimension(slug).values if one != label)
+    for number, unit in enumerate(units[:4]):
+        ann.project.decisions.create(
+            unit=unit, dimension=slug, method="adjudicated", label=other if number == 0 else label
+        )
+    assert work_of(ann)["agreed"] == []
+    Project.objects.filter(pk=ann.project.pk).update(shows_agreement=True)
+    [agreed] = work_of(ann)["agreed"]
+    assert (agreed.n, agreed.of, agreed.percent) == (3, 4, 75)
+
+
+def test_the_page_takes_as_many_queries_for_many_rows_as_for_few(ann):
+    def queries(**query):
+        with CaptureQueriesContext(connection) as captured:
+            work_of(ann, **query)
+        return len(captured)
+
+    answer_one(ann)
+    ann.skip(ann.next()["payload"])
+    work_of(ann)
+    few = queries()
+    for _ in range(45):
+        answer_one(ann)
+    work_of(ann)
+    assert len(work_of(ann)["rows"]) == 40
+    assert queries() <= few
+    assert Assignment.objects.filter(state="done").count() == 46
