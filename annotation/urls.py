@@ -18,12 +18,13 @@ from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
 from annotation.participation.views import consent, joining, questionnaires, taking_part
 from annotation.participation.views import links as study_links
-from annotation.projects.views import projects, starting
+from annotation.projects.views import home, projects, starting
 from annotation.webhooks import views as webhooks
 from annotation.work.views import keyed_items, label_sets, labelling, my_work, options
 
 urlpatterns = [
     path("style/", style, name="style"),
+    *home.urlpatterns,
     *projects.urlpatterns,
     *starting.urlpatterns,
     *study_links.urlpatterns,

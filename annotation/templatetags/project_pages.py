@@ -23,6 +23,8 @@ from annotation.machines.runs.checker_inputs import why_not
 from annotation.models import Project, User
 from annotation.participation import steps
 from annotation.projects.draft_kinds import drafted_for
+from annotation.projects.raters import rater_of
+from annotation.work.queries import work
 
 register = template.Library()
 
@@ -112,6 +114,12 @@ def as_list(value: object) -> list:
 def draft_overview(context, project) -> Overview | None:
     """What the project's overview says of drafts, for those who may review them."""
     return overview_of(context["user"], project)
+
+
+@register.simple_tag(takes_context=True)
+def left_for(context, project) -> int:
+    """How many items are left for an annotator, as the labelling page counts them."""
+    return work.progress(project, rater_of(project, context["user"]))["mine_total_open"]
 
 
 @register.simple_tag(takes_context=True)

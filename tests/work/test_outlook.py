@@ -51,6 +51,11 @@ def finished(ann, bob):
         person.submit(person.next()["payload"])
 
 
+def full(ann, bob):
+    for _ in range(2):
+        bob.submit(bob.next()["payload"])
+
+
 def move(state):
     def make(ann, bob):
         ann.submit(ann.next()["payload"])
@@ -74,6 +79,7 @@ WAYS = {
     "done": done,
     "skipped by all": skipped_by_all,
     "finished": finished,
+    "full": full,
     "nothing": nothing,
     "preparing": move("preparing"),
     "paused": move("paused"),
@@ -163,8 +169,10 @@ def test_home_asks_no_more_queries_as_projects_grow():
         return len(queries)
 
     grow(["open", "removed"])
+    count()  # which fills caches
     before = count()
     grow(["open", "paused", "closed", "removed", "waiting", "open", "preparing"])
+    count()
     assert count() == before
 
 

@@ -34,6 +34,7 @@ class Outlook:
     text: str = ""
     retry_seconds: int = 0  # when a page that waits looks again by itself; 0: nothing will come by itself
     ends: bool = False  # nobody gets anything now, whatever is left
+    is_over: bool = False  # nothing will come here: home folds the project
     # The link to the labelling page for a person who has answered nothing, or something; empty: no link.
     links: tuple[str, str] = ("", REVIEW)
 
@@ -60,6 +61,7 @@ OUTLOOKS = {
             "done",
             "Your part is done",
             "You have judged or skipped every item available to you; the rest need other annotators. Thank you.",
+            is_over=True,
         ),
         Outlook(
             "skipped",
@@ -67,7 +69,8 @@ OUTLOOKS = {
             "No other annotator is left for them. If you can answer one after all, take the skip back under My work.",
             links=(REVIEW, REVIEW),
         ),
-        Outlook("finished", "All done", "This project needs no more judgements. Thank you."),
+        Outlook("finished", "All done", "This project needs no more judgements. Thank you.", is_over=True),
+        Outlook("full", "No places left", "Other annotators have given all judgements of this project.", is_over=True),
         Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
         Outlook(
             "preparing",
@@ -87,12 +90,14 @@ OUTLOOKS = {
             "The project is closed",
             "No more items are assigned. Every answer is kept, including those still being sent.",
             ends=True,
+            is_over=True,
         ),
         Outlook(
             "ended",
             "The study has ended for you",
             "No more items are assigned to you. Every answer is kept.",
             ends=True,
+            is_over=True,
         ),
         Outlook(
             "learning",
@@ -125,6 +130,7 @@ OUTLOOKS = {
     )
 }
 REMOVED = OUTLOOKS["removed"]
+WITH_WORK = ("work", "learning")
 
 
 def outlooks(user: User, projects: Iterable[Project], besides: UUID | None = None) -> dict[int, Outlook]:
@@ -177,13 +183,15 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
     skipped = Assignment.objects.filter(
         project=OuterRef("pk"), rater__in=own, state=Assignment.State.SKIPPED, item__state=Item.State.STUCK
     )
+    took_part = Assignment.objects.filter(project=OuterRef("pk"), rater__in=own)
     name = Case(
         When(Exists(left.filter(rater__in=own)), then=Value("work")),
         When(Exists(for_them.filter(state=Assignment.State.OPEN)), then=Value("work")),
         When(Exists(for_them), then=Value("waiting")),
         When(Exists(skipped), then=Value("skipped")),
         When(Exists(left), then=Value("done")),
-        When(Exists(rows.filter(state__in=[Assignment.State.DONE, Assignment.State.SKIPPED])), then=Value("finished")),
+        When(Exists(took_part), then=Value("finished")),
+        When(Exists(rows.filter(state__in=[Assignment.State.DONE, Assignment.State.SKIPPED])), then=Value("full")),
         default=Value("finished" if besides else "nothing"),
     )
     found = Project.objects.filter(pk__in=[one.pk for one in projects]).annotate(outlook=name)

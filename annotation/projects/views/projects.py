@@ -22,7 +22,6 @@ from annotation.access import (
     roles_of,
     sees_labels,
     visible_datasets,
-    visible_projects,
 )
 from annotation.editing import SharedForm, last_change, locked
 from annotation.jobs import counts
@@ -39,7 +38,6 @@ from annotation.projects.item_job import start_item_job
 from annotation.projects.queries import guidelines, members
 from annotation.projects.queries import projects as queries
 from annotation.projects.queries.next_steps import after_overview
-from annotation.projects.queries.outlook import REMOVED, former_projects
 from annotation.projects.settings import SETTINGS, changeable, in_words
 from annotation.projects.views.accounts import announce, limit_invitations, link_of
 
@@ -51,23 +49,6 @@ MOVES = {
     "pause": (Project.State.PAUSED, service.pause_project),
     "close": (Project.State.CLOSED, service.close_project),
 }
-
-
-@login_required
-@require_safe
-def home(request):
-    projects = visible_projects(request.user).select_related("dataset").order_by("-created_at", "-pk")
-    page = Paginator(projects, 20).get_page(request.GET.get("page"))
-    context = {
-        "page": page,
-        "rows": queries.project_rows(request.user, [one for one in page.object_list if not one.lacks_type]),
-        "lacking": [one for one in page.object_list if one.lacks_type],
-        "former": former_projects(request.user),
-        "removed": REMOVED,
-        "may_create": may_create(request.user),
-        "datasets": visible_datasets(request.user).count(),
-    }
-    return render(request, "home.html", context)
 
 
 @login_required
@@ -330,7 +311,6 @@ def guidelines_preview(request):
 
 
 urlpatterns = [
-    path("", home, name="home"),
     path("guidelines/preview/", guidelines_preview, name="guidelines_preview"),
     path("projects/new/", project_new, name="project_new"),
     path("projects/<slug:slug>/", project_detail, name="project_detail"),

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Item, Judgement, Project, Rater, Revision
+from annotation.models import Annotation, Assignment, Decision, Item, Judgement, Project, Rater, Revision
 from annotation.task_types import SEPARATOR, Dimension
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.work import answers_of
@@ -30,6 +30,7 @@ FILTERS = {
     "commented": "With a comment",
     "earlier-guidelines": "Answered before the guidelines changed",
 }
+DECIDED = "decided"  # where the project shows decisions
 OF_SKIPS = ("skipped", "flagged")
 # So many decided answers are compared before their share is shown: of a few, it would give away single decisions.
 LEAST_COMPARED = 20
@@ -49,6 +50,10 @@ class OwnRow:
     comment: str = ""
     changed_at: datetime | None = None
     skip: Assignment | None = None
+
+
+def filters_of(project: Project) -> dict[str, str]:
+    return FILTERS | ({DECIDED: "With a decision"} if project.shows_decisions else {})
 
 
 def label_filters(project: Project) -> list[tuple[str, str]]:
@@ -81,6 +86,10 @@ def find(project: Project, rater: Rater, chosen: str = "", search: str = ""):
     elif chosen == "earlier-guidelines":
         newest = project.guidelines.order_by("-version").values("version")[:1]
         answers = answers.filter(Exists(latest.filter(guideline_version__lt=Subquery(newest))))
+    elif chosen == DECIDED:
+        made = Decision.objects.in_force().filter(project=project, unit__item_units__item=OuterRef("item"))
+        answers = answers.filter(Exists(made.filter(method__in=pages.SHOWN_DECISIONS)))
+        answers = answers.exclude(item__state__in=Item.LEFT_OUT)
     elif chosen not in FILTERS:
         slug, _, value = chosen.partition(":")
         labels = Judgement.objects.filter(

@@ -311,10 +311,12 @@ def still_asked(description: TaskType, answers: Sequence[dict]) -> list[dict]:
     ]
 
 
+SHOWN_DECISIONS = (Decision.Method.ADJUDICATED, Decision.Method.RULE)
+
+
 def decisions_that_stand(project: Project, units) -> dict[tuple[int, str], Decision]:
     """By unit and question, those of adjudicators, and else of rules. What came with a file is not among them."""
-    shown = (Decision.Method.ADJUDICATED, Decision.Method.RULE)
-    rows = Decision.objects.in_force().filter(project=project, unit__in=units, method__in=shown)
+    rows = Decision.objects.in_force().filter(project=project, unit__in=units, method__in=SHOWN_DECISIONS)
     stands: dict[tuple[int, str], Decision] = {}
     for row in sorted(rows, key=lambda row: (row.method != Decision.Method.ADJUDICATED, row.rule)):
         stands.setdefault((row.unit_id, row.dimension), row)

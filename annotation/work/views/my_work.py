@@ -37,17 +37,17 @@ def my_work(request, slug):
     rater = rater_of(project, request.user)
     if "number" in request.GET:
         return _go_to(request, project, rater)
-    labels = own_work.label_filters(project)
+    filters, labels = own_work.filters_of(project), own_work.label_filters(project)
     chosen, search = request.GET.get("filter", ""), request.GET.get("search", "").strip()[:400]
     if not incoming.is_storable(search):
         raise BadRequest(f"search {incoming.BAD_CHARACTER}")
-    if chosen not in own_work.FILTERS and chosen not in dict(labels):
+    if chosen not in filters and chosen not in dict(labels):
         raise BadRequest("There is no such filter")
     page = Paginator(own_work.find(project, rater, chosen, search), PAGE_ROWS).get_page(request.GET.get("page"))
     days = own_work.days_of(rater)
     context = {
         "project": project,
-        "filters": list(own_work.FILTERS.items()),
+        "filters": list(filters.items()),
         "labels": labels,
         "chosen": chosen,
         "search": search,
