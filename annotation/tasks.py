@@ -10,7 +10,7 @@ from annotation.models import Job
 from annotation.participation import leaving
 from annotation.projects import reach
 from annotation.webhooks import delivering
-from annotation.work import assigning
+from annotation.work import assigning, threads
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,12 @@ def sweep() -> None:
     reach.check_accounts()
     delivering.sweep()
     leftovers.sweep_now_and_then()
+
+
+@shared_task(name="annotation.mail_comment")
+@with_same_migrations
+def mail_comment(thread_id: int, to_annotator: bool) -> None:
+    threads.mail_comment(thread_id, to_annotator)
 
 
 @shared_task(name="annotation.deliver")

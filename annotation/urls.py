@@ -20,7 +20,7 @@ from annotation.participation.views import consent, joining, questionnaires, tak
 from annotation.participation.views import links as study_links
 from annotation.projects.views import home, projects, starting
 from annotation.webhooks import views as webhooks
-from annotation.work.views import keyed_items, label_sets, labelling, my_work, options
+from annotation.work.views import comments, keyed_items, label_sets, labelling, my_work, options
 
 urlpatterns = [
     path("style/", style, name="style"),
@@ -44,6 +44,7 @@ urlpatterns = [
     *jobs.urlpatterns,
     *labelling.urlpatterns,
     *my_work.urlpatterns,
+    *comments.urlpatterns,
     *keyed_items.urlpatterns,
     *(page for kind in run_kinds().values() for page in machines.pages_of(kind)),
     *checkers.urlpatterns,

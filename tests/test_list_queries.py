@@ -11,6 +11,7 @@ from annotation.models import Job, Membership
 from annotation.participation import consent, joining, links
 from annotation.projects import guidelines, invitations, label_sets, managing, tokens
 from annotation.projects.accounts import managing as accounts
+from annotation.work import threads
 
 from . import factories
 from .retrieval.harbour import ranked
@@ -35,6 +36,7 @@ PAGES = (
     "/projects/ports/items/?filter=open",
     "/projects/ports/items/?filter=undecided",
     "/projects/ports/items/{item}/",
+    "/projects/ports/comments/",
     "/projects/ports/members/",
     "/projects/ports/consent/",
     "/projects/ports/questionnaires/",
@@ -103,7 +105,7 @@ def grow(world) -> None:
     make_answers(world.drafting.dataset)
     for number in range(4):
         member = factories.join(project, factories.make_user(f"late-{number}"), Membership.Role.ANNOTATOR)
-        label_one(project, member)
+        threads.keep(project.pk, label_one(project, member).item_id, project.raters.get(user=member).pk, "Unclear")
         guidelines.publish(project, admin, f"Version {number}")
         tokens.make_token(admin, f"Token {number}", ["read"], 30)
         accounts.set_rights(admin, world.people["annotator"], ("member", "creator")[number % 2])

@@ -35,7 +35,7 @@ from annotation.decisions.forms import (
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, Project, Unit
 from annotation.projects import searching
-from annotation.work import assigning, ordering, reserving, showing, stuck
+from annotation.work import assigning, ordering, reserving, showing, stuck, threads
 from annotation.work.label_access import labels_served
 
 # More items than this are ordered by the project's creator: by its order.
@@ -288,6 +288,7 @@ def item_detail(request, slug, uuid):
         "before": before,
         "after": after,
         "filter": _kept_filter(request),
+        "threads": threads.threads_of(project).filter(item=item),
     }
     return render(request, "annotation/projects/item.html", context)
 

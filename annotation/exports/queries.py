@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import connection
@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.db.models.functions import Collate
 
 from annotation.decisions.moments import Moment, decisions_at, majority
-from annotation.formats.content.assay import decision_key, sort_key
+from annotation.formats.content.assay import decision_key, instant_text, sort_key
 from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
 from annotation.models import (
     Annotation,
@@ -29,6 +29,7 @@ from annotation.models import (
     Rater,
     Revision,
     Span,
+    ThreadReply,
     answered_at,
     opened_at,
     set_name,
@@ -56,6 +57,8 @@ REVISION_FIELDS = {
     "comment": "comment",
     "metadata": "metadata",
 }
+# What a record holds of a comment's thread, in the metadata of the newest revision, which files keep as they are.
+REPLIES = "replies"
 DECISION_FIELDS = ("note", "seen", "decided_at")
 
 
@@ -241,16 +244,33 @@ def _read(
         )
     )
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
+    replies = _replies(ids)
+    newest: dict[int, int] = {}
+    for pk, annotation, *_ in revisions:
+        newest[annotation] = max(pk, newest.get(annotation, 0))
     for pk, annotation, *values in revisions:
         item, rater, surplus = annotations[annotation]
         if rater in raters:  # else a person who was not there at the start, or is excluded
             entry = found[item]
             record = _record(entry.key, raters[rater], judgements.get(pk, ()), values, project.task_type, surplus)
+            if (item, rater) in replies and pk == newest[annotation]:
+                record = replace(record, metadata=record.metadata | {REPLIES: replies[item, rater]})
             entry.annotations.append(record)
     for entry in found.values():
         entry.annotations.sort(key=sort_key)
         entry.count_votes()
     return list(found.values())
+
+
+def _replies(items: list[int]) -> dict[tuple[int, int], list[dict]]:
+    """What followed the comment of a rater on an item, by both."""
+    found: dict[tuple[int, int], list[dict]] = defaultdict(list)
+    rows = ThreadReply.objects.filter(thread__item__in=items).order_by("pk")
+    columns = ("thread__item_id", "thread__rater_id", "is_annotators", "created_at", "text")
+    for item, rater, is_annotators, at, text in rows.values_list(*columns):
+        by = "annotator" if is_annotators else "researcher"
+        found[item, rater].append({"by": by, "at": instant_text(at), "text": text})
+    return found
 
 
 def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> dict[int, tuple[JudgementRecord, ...]]:

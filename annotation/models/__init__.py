@@ -64,6 +64,7 @@ from .prompts import HeldOutPart, PromptVersion
 from .rankings import QueryRanking, RankedPassage, RetrievalRun, WebAnswer
 from .runs import MachineRun
 from .suggestions import CheckerRun, RunFailure, RunSample, Score, Suggestion
+from .threads import Thread, ThreadReply
 from .tokens import ApiToken, StoredAnswer
 from .training import TrainedModel
 from .webhooks import Webhook, WebhookDelivery
@@ -142,6 +143,8 @@ __all__ = [
     "SubSentence",
     "Suggestion",
     "TrainedModel",
+    "Thread",
+    "ThreadReply",
     "Triplet",
     "Unit",
     "UnitKind",

@@ -14,6 +14,8 @@ class User(AbstractUser):
     username = models.CharField(max_length=254, unique=True)  # the email address
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=150, blank=True)
+    # Whether comments and replies to theirs are mailed.
+    mails_comments = models.BooleanField("Mail me about comments", default=False, db_default=False)
 
     def __str__(self) -> str:
         return self.name or self.username

@@ -24,6 +24,7 @@ from annotation.models import Project, User
 from annotation.participation import steps
 from annotation.projects.draft_kinds import drafted_for
 from annotation.projects.raters import rater_of
+from annotation.work import threads
 from annotation.work.queries import work
 
 register = template.Library()
@@ -42,6 +43,15 @@ class ProjectPage:
     roles: frozenset[str]
     shows_labels: bool = False
     fits: Callable[[User, Project], bool] = lambda user, project: True
+    counts: Callable[[User, Project], int] | None = None  # what waits there for the person
+
+
+def _unanswered(user: User, project: Project) -> int:
+    return threads.count_unanswered(project)
+
+
+def _unread(user: User, project: Project) -> int:
+    return threads.count_unread(project, user)
 
 
 def _has_drafts(user: User, project: Project) -> bool:
@@ -54,7 +64,8 @@ SECTIONS = {
     "Items": (
         ProjectPage("project_items", "Items", JUDGES),
         ProjectPage("adjudication", "Adjudication", frozenset({ADJUDICATOR}), shows_labels=True),
-        ProjectPage("my_work", "My work", frozenset({ANNOTATOR})),
+        ProjectPage("project_comments", "Comments", JUDGES, shows_labels=True, counts=_unanswered),
+        ProjectPage("my_work", "My work", frozenset({ANNOTATOR}), counts=_unread),
     ),
     "People": (
         ProjectPage("project_members", "Members", RESEARCHERS),
@@ -132,20 +143,24 @@ def study_step(context, project) -> dict | None:
 @register.inclusion_tag("annotation/projects/tabs.html", takes_context=True)
 def project_tabs(context, project, current: str = "") -> dict:
     """Links to the sections, and to the pages of the current one, that this person may open; `current` is the name of
-    the page. A section of one page has that page's title. A section is (URL, title, value of aria-current)."""
+    the page. A section of one page has that page's title. A section is (URL, title, value of aria-current, what waits
+    there)."""
     user = context["user"]
     roles = roles_of(user, project)
     blind = bool(roles & JUDGES) and has_open_work(user, project, roles)
     sections, tabs, here = [], [], ""
     for title, pages in SECTIONS.items():
         mine = [page for page in pages if roles & page.roles and not (page.shows_labels and blind)]
+        waits = {page.name: page.counts(user, project) for page in mine if page.counts}
         if any(page.name == current for page in mine):
             mine = [page for page in mine if page.name == current or page.fits(user, project)]
-            tabs = [(_url(page, project), page.title, page.name == current) for page in mine] if mine[1:] else []
+            tabs = [(_url(page, project), page.title, page.name == current, waits.get(page.name)) for page in mine]
+            tabs = tabs if mine[1:] else []
             here = title if tabs else mine[0].title
         if mine:
             shown = title if mine[1:] else mine[0].title
-            sections.append((_url(mine[0], project), shown, ("true" if tabs else "page") if shown == here else ""))
+            mark = ("true" if tabs else "page") if shown == here else ""
+            sections.append((_url(mine[0], project), shown, mark, sum(waits.values())))
     access = {}
     if ANNOTATOR in roles and roles & JUDGES and not blind:
         access = {"labels_too": True, "access": label_access_of(user, project)}

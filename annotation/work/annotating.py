@@ -36,7 +36,7 @@ from annotation.projects import cases, options, reach
 from annotation.projects.item_making import reopen
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
-from annotation.work import assigning, further
+from annotation.work import assigning, further, threads
 from annotation.work.answer_rules import (
     MAX_COMMENT,
     CheckedJudgement,
@@ -315,6 +315,7 @@ def _store_first(
         Assignment.objects.filter(pk=assignment.pk).update(**changes)
     annotation = _stored_annotation(assignment.item_id, rater_id, assignment.pk, now)
     revision = _store_revision(annotation, 1, answer, was_shown, now)
+    _keep_comment(assignment, rater_id, answer)
     if answer.page.item.state == Item.State.APART:
         _record_result(assignment, revision, rater_id, assignment, answer)
         return SubmitResult(1, False, suggestions)
@@ -350,13 +351,14 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         row, is_own = annotation.assignment, True
     else:
         row, is_own = _place(assignment, rater_id)
-    number = 1
+    number, comment = 1, ""
     if annotation is not None:
         if annotation.assignment_id is None and row is not None:  # it was surplus, and a place has opened since
             Annotation.objects.filter(pk=annotation.pk).update(assignment=row, is_surplus=False)
             annotation.is_surplus = False
         latest = annotation.revisions.filter(is_latest=True)
-        number = latest.values_list("number", flat=True).get() + 1
+        number, comment = latest.values_list("number", "comment").get()
+        number += 1
         latest.update(is_latest=False)
     else:
         _check_time(project, row if is_own else None, submission, now)
@@ -380,6 +382,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
         if changes:
             Assignment.objects.filter(pk=row.pk).update(**changes)
     revision = _store_revision(annotation.pk, number, answer, was_shown, now)
+    _keep_comment(assignment, rater_id, answer, comment)
     if answer.page.item.state == Item.State.APART:
         _record_result(assignment, revision, rater_id, row, answer)
         return SubmitResult(number, False, suggestions)
@@ -387,6 +390,13 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
     cases.count(project, project.type, [assignment.item_id])
     further.ask(project, assignment.item_id)
     return SubmitResult(number, annotation.is_surplus, suggestions)
+
+
+def _keep_comment(assignment: Assignment, rater_id: int, answer: CheckedSubmission, before: str = "") -> None:
+    """Training and qualification open no thread: nobody sees them in their own work."""
+    words = answer.submission.comment
+    if (words or before) and assignment.reason not in Assignment.LEARNING:
+        threads.keep(assignment.project_id, assignment.item_id, rater_id, words, before)
 
 
 def _record_result(

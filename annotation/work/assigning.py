@@ -23,7 +23,7 @@ from annotation.projects import cases, reach
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
-from annotation.work import reserving
+from annotation.work import reserving, threads
 from annotation.work.learning import giving
 
 ATTEMPTS = 5
@@ -378,6 +378,8 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
     row.lease_expires_at, row.returned = None, False
     row.skip_reason, row.is_flagged = reason, flag
     row.save()
+    if flag:
+        threads.keep(assignment.project_id, item_id, rater.pk, reason)
     if row.reason == Assignment.Reason.CHECK:
         return True
     if flag:
@@ -448,6 +450,8 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
         if place is None and not is_check:
             raise AssigningError(_why_no_place(item_id))
         was_flagged, now = row.is_flagged and not is_check, timezone.now()
+        if row.is_flagged:
+            threads.keep(project.pk, item_id, rater.pk, "", row.skip_reason)
         give_way(place, row)
         row.state, row.done_at, row.leased_at, row.shown_at = Assignment.State.LEASED, None, now, now
         row.lease_expires_at = now + timedelta(minutes=project.lease_minutes)

@@ -30,6 +30,7 @@ from annotation.models import (
     Revision,
     RunFailure,
     Suggestion,
+    Thread,
 )
 from annotation.projects import guidelines
 from tests.analysis.test_old_releases import FROZEN
@@ -87,6 +88,11 @@ def adjudicated(identifier: str) -> Project:
     some = Revision.objects.filter(annotation__item__project=project).order_by("pk")
     some.filter(pk=some[0].pk).update(labels_seen=True, guideline_version=1)
     Assignment.objects.filter(pk=some[0].annotation.assignment_id).update(reason=Assignment.Reason.FURTHER)
+    commented = some[0].annotation
+    thread = Thread.objects.create(
+        project=project, item_id=commented.item_id, rater_id=commented.rater_id, changed_at=timezone.now()
+    )
+    thread.replies.create(author=judges[0], is_annotators=False, text="The first\nof the two.")
     run = project.checker_runs.get(checker="lexical")
     RunFailure.objects.create(run=run, unit=units[0], reason="too-long", message="", is_permanent=True)
     Suggestion.objects.filter(run=run, unit=units[0]).delete()
@@ -125,6 +131,8 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
         assert second[name] == first[name], name
     suggestions = (again / "frames" / "suggestions.jsonl").read_text(encoding="utf-8")
     assert suggestions.count('"explanation":"It says so\\nin two lines."') == 1 == suggestions.count('"explanation"')
+    answers = (again / "annotations.jsonl").read_text(encoding="utf-8")
+    assert answers.count('"by":"researcher"') == answers.count('"text":"The first\\nof the two."') == 1
     one, other = source_of_files(tmp_path / "first"), source_of_files(again)
     assert one.generations() == other.generations() == DatabaseSource(project).generations()
     assert [run.counts for run in other.generations()] == [WRITTEN]

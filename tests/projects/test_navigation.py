@@ -11,7 +11,9 @@ from ..factories import join
 from ..world import client_of, make_world
 
 pytestmark = pytest.mark.django_db
-LINK = re.compile(r'<a href="([^"]*)"(?: class="push")?(?: aria-current="(\w+)")?>([^<]*)</a>')
+LINK = re.compile(
+    r'<a href="([^"]*)"(?: class="push")?(?: aria-current="(\w+)")?>([^<]*?)(?: <span class="badge.*</span></span>)?</a>'
+)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 # What stands in the place of a parameter: (start of the pattern, parameter) -> what of the world. First match wins.
 PLACES = (
     ("projects/<slug:slug>/items/<uuid", "uuid:uuid", lambda world: world.item.uuid),
+    ("projects/<slug:slug>/comments/", "uuid:uuid", lambda world: world.thread.uuid),
     ("projects/<slug:slug>/adjudication/", "uuid:uuid", lambda world: world.item.uuid),
     ("projects/<slug:slug>/learning/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),
     ("projects/<slug:slug>/members/<uuid", "uuid:uuid", lambda world: world.people["annotator"].uuid),

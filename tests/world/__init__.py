@@ -31,7 +31,7 @@ from annotation.participation import links
 from annotation.projects import invitations, label_sets, tokens
 from annotation.task_types import task_type
 from annotation.webhooks import delivering, events
-from annotation.work import annotating, assigning
+from annotation.work import annotating, assigning, threads
 from annotation.work.queries import pages
 from tests import factories
 from tests.retrieval.harbour import ranked
@@ -96,6 +96,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
     factories.make_project(other, slug="foreign")
     run = factories.make_suggestions(project)
     leased = label_one(project, people["annotator"])
+    threads.keep(project.pk, leased.item_id, project.raters.get(user=people["annotator"]).pk, "Is this one claim?")
     job = Job.objects.create(
         kind=Job.Kind.EXPORT,
         state=Job.State.DONE,
@@ -190,6 +191,7 @@ def make_world(items: int = 3) -> SimpleNamespace:
         extraction=extraction,
         draft=extraction.drafts.order_by("pk").first(),
         assignment=leased,
+        thread=project.threads.get(),
         item=project.items.order_by("position").first(),
         token=tokens.make_token(people["researcher"], "notebook", ["read"], 30)[0],
         label_set=label_sets.save_label_set(people["researcher"], factories.LABEL_SET),

@@ -39,8 +39,11 @@ class NewAccountForm(forms.Form):
 class NameForm(forms.ModelForm):
     class Meta:
         model = User
-        fields = ["name"]
-        help_texts = {"name": "Shown to other members of your projects."}
+        fields = ["name", "mails_comments"]
+        help_texts = {
+            "name": "Shown to other members of your projects.",
+            "mails_comments": "Of replies to your comments, and of annotators' comments where you are a researcher.",
+        }
 
 
 class SiteInvitationForm(forms.Form):

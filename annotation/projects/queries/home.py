@@ -69,7 +69,16 @@ def lead_on(user: User) -> LeadOn | None:
 def news_for(user: User) -> list[News]:
     """What happened in the last days that the person has not looked at yet, in a fixed number of queries."""
     since = timezone.now() - NEWS_AGE
-    return [*_newer_guidelines(user, since), *_decisions(user, since)]
+    return [*_replies(user), *_newer_guidelines(user, since), *_decisions(user, since)]
+
+
+def _replies(user: User) -> Iterable[News]:
+    """However old they are."""
+    raters = Rater.objects.filter(user=user, project__in=visible_projects(user)).select_related("project")
+    unread = Count("threads", filter=Q(threads__is_unread=True))
+    for rater in raters.annotate(n=unread).filter(n__gt=0).order_by("project__title", "project"):
+        words = "1 reply to a comment of yours" if rater.n == 1 else f"{rater.n:,} replies to comments of yours"
+        yield News(rater.project, words, reverse("my_work", args=[rater.project.slug]) + "?filter=replied")
 
 
 def _newer_guidelines(user: User, since) -> Iterable[News]:

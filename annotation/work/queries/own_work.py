@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Decision, Item, Judgement, Project, Rater, Revision
+from annotation.models import Annotation, Assignment, Decision, Item, Judgement, Project, Rater, Revision, Thread
 from annotation.task_types import SEPARATOR, Dimension
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.work import answers_of
@@ -28,12 +28,14 @@ FILTERS = {
     "skipped": "Skipped",
     "flagged": "Flagged",
     "commented": "With a comment",
+    "replied": "With a new reply",
     "earlier-guidelines": "Answered before the guidelines changed",
 }
 DECIDED = "decided"  # where the project shows decisions
 OF_SKIPS = ("skipped", "flagged")
 # So many decided answers are compared before their share is shown: of a few, it would give away single decisions.
 LEAST_COMPARED = 20
+LEAST_SECONDS = 60  # of active time for a pace
 DAY = 86_400
 
 
@@ -50,6 +52,7 @@ class OwnRow:
     comment: str = ""
     changed_at: datetime | None = None
     skip: Assignment | None = None
+    thread: Thread | None = None
 
 
 def filters_of(project: Project) -> dict[str, str]:
@@ -76,7 +79,10 @@ def find(project: Project, rater: Rater, chosen: str = "", search: str = ""):
         words = Q(item__words__title__contains=search.casefold())
         answers, skips = answers.filter(words), skips.filter(words)
     latest = Revision.objects.filter(annotation=OuterRef("pk"), is_latest=True)
-    if chosen in OF_SKIPS:
+    if chosen == "replied":
+        unread = Thread.objects.filter(rater=rater, item=OuterRef("item"), is_unread=True)
+        answers, skips = answers.filter(Exists(unread)), skips.filter(Exists(unread))
+    elif chosen in OF_SKIPS:
         answers = answers.none()
         skips = skips.filter(is_flagged=True) if chosen == "flagged" else skips
     elif chosen:
@@ -123,8 +129,10 @@ def rows_of(project: Project, rater: Rater, found: Sequence[tuple[str, datetime,
     rows = {("skip", one.pk): OwnRow(one.item, one.done_at, one.uuid, skip=one) for one in skips}
     rows |= {("answer", one.pk): OwnRow(one.item, one.created_at, one.place) for one in answers}
     words = unit_words.words_of(project.type.anchor_kind, [row.item.anchor_id for row in rows.values()])
+    threads = Thread.objects.filter(rater=rater, item__in=[row.item for row in rows.values()])
+    threads = {one.item_id: one for one in threads.annotate(n_replies=Count("replies"))}
     for row in rows.values():
-        row.title = words[row.item.anchor_id][0]
+        row.title, row.thread = words[row.item.anchor_id][0], threads.get(row.item.pk)
     if ids["answer"]:
         own = list(answers_of(rater).order_by("pk").values_list("pk", flat=True))
         for pk in ids["answer"]:
@@ -140,11 +148,11 @@ def _add_answers(project: Project, rows: dict[int, OwnRow]) -> None:
         rows[pk].comment = comment
         rows[pk].changed_at = at if number > 1 else None
     labels = Judgement.objects.filter(revision__annotation__in=rows, revision__is_latest=True).order_by("pk")
-    given = defaultdict(Counter)
+    labelled = defaultdict(Counter)
     for pk, slug, label in labels.values_list("revision__annotation_id", "dimension", "label"):
         if slug in dimensions:
-            given[pk][dimensions[slug].title_of(label)] += 1
-    for pk, counted in given.items():
+            labelled[pk][dimensions[slug].title_of(label)] += 1
+    for pk, counted in labelled.items():
         rows[pk].labels = [label if n == 1 else f"{label} ({n})" for label, n in counted.items()]
 
 
@@ -198,7 +206,7 @@ class Totals:
 
     @property
     def per_hour(self) -> float | None:
-        return self.answers / self.hours if self.seconds else None
+        return self.answers / self.hours if self.seconds >= LEAST_SECONDS else None
 
 
 def days_of(rater: Rater) -> list[Day]:
