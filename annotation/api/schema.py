@@ -146,6 +146,7 @@ _SKIP = {
     "properties": {
         "reason": {"type": "string", "description": "Required where `flag` is true."},
         "flag": {"type": "boolean", "description": "Show the item and the reason to the researcher."},
+        "park": {"type": "boolean", "description": "For later: it comes back when there is nothing else."},
     },
 }
 _ANSWER = {

@@ -270,7 +270,10 @@ def skip(request, uuid):
         return JsonResponse({"status": "saved"})
     _held(body, assignment)  # looked at before anything is stored
     try:
-        is_skipped = assigning.skip(assignment, request.user, reason, flag=body.get("flag") is True, shown_at=shown_at)
+        flag, park = body.get("flag") is True, body.get("park") is True
+        is_skipped = assigning.skip(
+            assignment, request.user, reason, flag=flag, park=park and not flag, shown_at=shown_at
+        )
     except assigning.NoReason as missing:
         raise annotating.InvalidSubmission([annotating.FieldError(str(missing), field="reason")]) from None
     if not is_skipped:

@@ -161,6 +161,8 @@ class Assignment(models.Model):
     done_at = models.DateTimeField(null=True)
     skip_reason = models.TextField(blank=True)
     is_flagged = models.BooleanField(default=False)
+    # A skip for later: while the item has a place, the person gets it again when they have nothing else.
+    is_parked = models.BooleanField(default=False, db_default=False)
     # What the person could see of a checker: the arm, when a suggestion was first shown, and which.
     prefill_arm = models.CharField(max_length=10, choices=Project.ARMS, default=Project.Prefill.OFF)
     suggestions_shown_at = models.DateTimeField(null=True)

@@ -1,11 +1,11 @@
 """Items whose open places nobody is left for.
 
-Such an item is stuck: it has an open place that no active annotator can take, since each has answered or skipped it,
-holds another place of it, is kept from it, or is not whom the place is reserved for, and adjudicators have not decided
-all its questions. Whatever can change that calls `check` in its own transaction, after it has locked the item
-(`cases.lock`), or `check_project`, which locks all of them: an answer, a skip, a place that comes back or is added or
-reserved, a decision, a member who joins or leaves, other questions. An account may be deactivated in any way, also by a
-query, so the sweep calls `check_accounts`.
+Such an item is stuck: it has an open place that no active annotator can take, since each has answered or skipped it
+(and not for later), holds another place of it, is kept from it, or is not whom the place is reserved for, and
+adjudicators have not decided all its questions. Whatever can change that calls `check` in its own transaction, after it
+has locked the item (`cases.lock`), or `check_project`, which locks all of them: an answer, a skip, a place that comes
+back or is added or reserved, a decision, a member who joins or leaves, other questions. An account may be deactivated
+in any way, also by a query, so the sweep calls `check_accounts`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ AND EXISTS (
         AND (place.reserved_rater_id IS NULL OR place.reserved_rater_id = rater.id)
         AND (place.reserved_group = '' OR place.reserved_group = rater."group")
         AND NOT EXISTS (SELECT 1 FROM annotation_assignment own
-            WHERE own.item_id = annotation_item.id AND own.rater_id = rater.id)
+            WHERE own.item_id = annotation_item.id AND own.rater_id = rater.id AND NOT own.is_parked)
         AND NOT EXISTS (SELECT 1 FROM annotation_annotation said
             WHERE said.item_id = annotation_item.id AND said.rater_id = rater.id)
         AND NOT EXISTS (SELECT 1 FROM annotation_itemexclusion away

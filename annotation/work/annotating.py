@@ -442,7 +442,9 @@ def _place(assignment: Assignment, rater_id: int) -> tuple[Assignment | None, bo
     if own is None or place is None:
         return place, False
     assigning.give_way(place, own)
-    Assignment.objects.filter(pk=own.pk).update(skip_reason=own.skip_reason, is_flagged=own.is_flagged)
+    Assignment.objects.filter(pk=own.pk).update(
+        skip_reason=own.skip_reason, is_flagged=own.is_flagged, is_parked=own.is_parked
+    )
     return own, True
 
 

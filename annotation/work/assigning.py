@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
 
@@ -106,6 +106,7 @@ def _take(
     assignment = _held(rater, now, ahead=ahead, after=after)
     if assignment is None and takes_new:
         assignment = _next(rater, project)
+        assignment = assignment or _parked(rater, project, after)
     if assignment is not None:
         assignment.rater, assignment.project = rater, project
         _lease(assignment, project, now, ahead=ahead)
@@ -174,6 +175,26 @@ def _free(rater: Rater, project: Project) -> Assignment | None:
     if assignment is not None:
         Rater.objects.filter(pk=rater.pk).update(cursor=assignment.position, cursor_epoch=project.queue_epoch)
     return assignment
+
+
+def parked(rater_id: int) -> QuerySet[Assignment]:
+    """What the person skipped for later and can get: its item has a place for them, or is a check."""
+    places = Assignment.objects.filter(reserving.takeable_by(rater_id), item=OuterRef("item"))
+    rows = Assignment.objects.filter(rater=rater_id, state=Assignment.State.SKIPPED, is_parked=True)
+    return rows.filter(Exists(places.filter(state=Assignment.State.OPEN)) | Q(reason=Assignment.Reason.CHECK))
+
+
+def _parked(rater: Rater, project: Project, after) -> Assignment | None:
+    """What the person parked first comes first, when there is nothing else; the item on the screen is not given."""
+    for row in parked(rater.pk).exclude(uuid=after).order_by("done_at", "pk")[:ATTEMPTS]:
+        cases.lock(project.pk, row.item_id)
+        place = open_place(row.item_id, rater.pk)
+        if place is not None or row.reason == Assignment.Reason.CHECK:
+            row.shown_at = None
+            _lease_again(row, place, timezone.now(), project)
+            reach.check([row.item_id])
+            return row
+    return None
 
 
 def _first_free(rater: Rater, project: Project, condition: str, values: list) -> Assignment | None:
@@ -326,8 +347,11 @@ def _is_expiry_check_due(project: Project) -> bool:
     return last is None or time.monotonic() - last > EXPIRY_CHECK_SECONDS
 
 
-def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False, shown_at=None) -> bool:
-    """Close the row, which bars the person from the item, and open another one. Repeating it changes nothing.
+def skip(
+    assignment: Assignment, user, reason: str = "", *, flag: bool = False, park: bool = False, shown_at=None
+) -> bool:
+    """Close the row, which bars the person from the item, and open another one. Repeating it changes nothing. With
+    `park` it is for later.
 
     False if the person has answered the item already. A lease that was lost does not matter: the refusal is kept.
     Raises NoReason for a flag without one: the researcher has nothing else to go by.
@@ -337,7 +361,7 @@ def skip(assignment: Assignment, user, reason: str = "", *, flag: bool = False, 
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _skip(assignment, user, reason, flag, shown_at)
+                return _skip(assignment, user, reason, flag, park, shown_at)
         except IntegrityError:
             continue
     raise AssigningError("The item was reassigned repeatedly; try again")
@@ -349,7 +373,7 @@ def is_skipped(assignment: Assignment, user) -> bool:
     return own.filter(state=Assignment.State.SKIPPED).exists()
 
 
-def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datetime | None) -> bool:
+def _skip(assignment: Assignment, user, reason: str, flag: bool, park: bool, shown_at: datetime | None) -> bool:
     rater = _locked_rater(assignment.project, user)
     item_id = assignment.item_id
     cases.lock(assignment.project_id, item_id)  # after the rater and before assignments, as answers do
@@ -376,7 +400,7 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, shown_at: datet
     if row.shown_at is None and shown_at is not None:
         row.shown_at = min(shown_at, now)
     row.lease_expires_at, row.returned = None, False
-    row.skip_reason, row.is_flagged = reason, flag
+    row.skip_reason, row.is_flagged, row.is_parked = reason, flag, park
     row.save()
     if flag:
         threads.keep(assignment.project_id, item_id, rater.pk, reason)
@@ -412,7 +436,15 @@ def give_way(place: Assignment | None, to: Assignment) -> None:
     caller."""
     if place is not None:
         Assignment.objects.filter(pk=place.pk).update(state=Assignment.State.CANCELLED, returned=False)
-    to.skip_reason, to.is_flagged = "", False
+    to.skip_reason, to.is_flagged, to.is_parked = "", False, False
+
+
+def _lease_again(row: Assignment, place: Assignment | None, now: datetime, project: Project) -> None:
+    """The skip becomes an assignment of its person again."""
+    give_way(place, row)
+    row.state, row.done_at, row.leased_at = Assignment.State.LEASED, None, now
+    row.lease_expires_at = now + timedelta(minutes=project.lease_minutes)
+    row.save()
 
 
 def _why_no_place(item_id: int) -> str:
@@ -449,13 +481,12 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
         is_check = row.reason == Assignment.Reason.CHECK
         if place is None and not is_check:
             raise AssigningError(_why_no_place(item_id))
-        was_flagged, now = row.is_flagged and not is_check, timezone.now()
+        was_flagged = row.is_flagged and not is_check
         if row.is_flagged:
             threads.keep(project.pk, item_id, rater.pk, "", row.skip_reason)
-        give_way(place, row)
-        row.state, row.done_at, row.leased_at, row.shown_at = Assignment.State.LEASED, None, now, now
-        row.lease_expires_at = now + timedelta(minutes=project.lease_minutes)
-        row.save()
+        now = timezone.now()
+        row.shown_at = now
+        _lease_again(row, place, now, project)
         if was_flagged:
             cases.count(project, project.type, [item_id])
         reach.check([item_id])

@@ -93,3 +93,23 @@ def test_an_item_is_opened_by_its_link_and_its_number_and_the_work_goes_on_from_
     page.press("ArrowLeft")
     page.at(before)
     expect(number).to_have_text("26")
+
+
+def test_a_parked_item_comes_back_at_the_end_also_in_the_same_browser(open_context, lead):
+    dataset = make_dataset(lead)
+    make_claim_evidence(dataset, 2)
+    project = make_project(dataset, overlap=1, annotators=[make_user("ann")])
+    ann = project.memberships.get(user__name="ann").user
+    page = LabellingPage(open_context(ann).new_page(), project).open()
+    parked = page.assignment
+    page.press("s", "5")
+    picture(page.page, "park")
+    page.press("Enter")
+    page.gone(parked)
+    expect(page.page.get_by_text("Parked for later.")).to_be_visible()
+    page.answer("2")
+    page.at(parked)
+    page.press("2", "Enter")
+    page.gone(parked)
+    page.is_saved()
+    assert project.assignments.filter(state="done").count() == 2

@@ -173,3 +173,67 @@ def test_the_page_takes_as_many_queries_for_many_rows_as_for_few(ann):
     assert len(work_of(ann)["rows"]) == 40
     assert queries() <= few
     assert Assignment.objects.filter(state="done").count() == 46
+
+
+@pytest.fixture
+def few(lead):
+    """Three items that Ann and Bob label, once each."""
+    dataset = make_dataset(lead)
+    make_claim_evidence(dataset, 3)
+    project = make_project(dataset, overlap=1, annotators=[make_user("ann"), make_user("bob")])
+    return [Annotator(project.memberships.get(user__name=name).user, project) for name in ("ann", "bob")]
+
+
+def test_a_parked_item_comes_back_when_there_is_nothing_else_in_the_order_of_parking(few):
+    ann, _ = few
+    for _ in range(2):
+        ann.skip(ann.next()["payload"], park=True)
+    first, second = Assignment.objects.filter(is_parked=True).order_by("done_at")
+    page = work_of(ann, filter="parked")
+    assert [row.skip.pk for row in page["rows"]] == [second.pk, first.pk]
+    last = ann.next()["payload"]
+    assert last["assignment"] not in (str(first.uuid), str(second.uuid))
+    ann.submit(last)
+    assert ann.client.get("/").context["lead_on"].outlook.name == "work"
+    for row in (first, second):
+        again = ann.next()["payload"]
+        assert again["assignment"] == str(row.uuid)
+        assert ann.submit(again).json()["surplus"] is False
+    assert ann.next()["outlook"] == "finished"
+    assert not Assignment.objects.filter(state__in=["open", "leased"]).exists()
+    assert Annotation.objects.count() == 3
+
+
+def test_another_annotator_may_answer_what_is_parked_and_then_it_does_not_come_back(few):
+    ann, bob = few
+    for _ in range(2):
+        answer_one(bob)
+    ann.skip(ann.next()["payload"], park=True)
+    answer_one(bob)
+    assert ann.next()["state"] == "empty"
+    assert Annotation.objects.count() == 3
+
+
+def test_what_the_last_annotator_parked_is_not_stuck_and_what_they_skipped_is(few):
+    ann, bob = few
+    for person in few:
+        person.skip(person.next()["payload"])
+    for person in few:
+        payload = person.next()["payload"]
+        person.skip(payload, park=True)
+    assert [item.state for item in Item.objects.filter(assignments__is_parked=True).distinct()] == ["active"]
+    while (given := ann.next())["state"] == "item":
+        ann.skip(given["payload"])
+    while (given := bob.next())["state"] == "item":
+        bob.skip(given["payload"])
+    assert set(Item.objects.values_list("state", flat=True)) == {"stuck"}
+
+
+def test_a_parked_item_is_taken_back_at_once_and_is_then_held(few):
+    ann, _ = few
+    parked = ann.next()["payload"]
+    ann.skip(parked, "when I am awake", park=True)
+    ann.client.post(f"/projects/{ann.project.slug}/my-work/", {"skip": parked["assignment"]})
+    row = Assignment.objects.get(uuid=parked["assignment"])
+    assert (row.state, row.is_parked, row.skip_reason) == ("leased", False, "")
+    assert ann.next()["payload"]["assignment"] == parked["assignment"]

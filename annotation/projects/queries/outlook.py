@@ -183,10 +183,15 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
     skipped = Assignment.objects.filter(
         project=OuterRef("pk"), rater__in=own, state=Assignment.State.SKIPPED, item__state=Item.State.STUCK
     )
+    places = Assignment.objects.filter(item=OuterRef("item"), state=Assignment.State.OPEN)
+    parked = Assignment.objects.filter(
+        Exists(places) | Q(reason=Assignment.Reason.CHECK), project=OuterRef("pk"), rater__in=own, is_parked=True
+    ).exclude(uuid=besides)
     took_part = Assignment.objects.filter(project=OuterRef("pk"), rater__in=own)
     name = Case(
         When(Exists(left.filter(rater__in=own)), then=Value("work")),
         When(Exists(for_them.filter(state=Assignment.State.OPEN)), then=Value("work")),
+        When(Exists(parked), then=Value("work")),
         When(Exists(for_them), then=Value("waiting")),
         When(Exists(skipped), then=Value("skipped")),
         When(Exists(left), then=Value("done")),

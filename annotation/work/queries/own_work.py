@@ -27,12 +27,13 @@ FILTERS = {
     "answered": "Answered",
     "skipped": "Skipped",
     "flagged": "Flagged",
+    "parked": "Parked for later",
     "commented": "With a comment",
     "replied": "With a new reply",
     "earlier-guidelines": "Answered before the guidelines changed",
 }
 DECIDED = "decided"  # where the project shows decisions
-OF_SKIPS = ("skipped", "flagged")
+OF_SKIPS = {"skipped": {}, "flagged": {"is_flagged": True}, "parked": {"is_parked": True}}
 # So many decided answers are compared before their share is shown: of a few, it would give away single decisions.
 LEAST_COMPARED = 20
 LEAST_SECONDS = 60  # of active time for a pace
@@ -84,7 +85,7 @@ def find(project: Project, rater: Rater, chosen: str = "", search: str = ""):
         answers, skips = answers.filter(Exists(unread)), skips.filter(Exists(unread))
     elif chosen in OF_SKIPS:
         answers = answers.none()
-        skips = skips.filter(is_flagged=True) if chosen == "flagged" else skips
+        skips = skips.filter(**OF_SKIPS[chosen])
     elif chosen:
         skips = skips.none()
     if chosen == "commented":

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.jobs import counts
 from annotation.models import Annotation, Assignment, Case, Item, ItemExclusion, Participation, Project, Rater
 from annotation.projects import cases
-from annotation.work import reserving
+from annotation.work import assigning, reserving
 from annotation.work.learning import giving
 
 # A count may take this share of the time between two counts.
@@ -146,14 +146,14 @@ def _left(project: Project, rater: Rater, team: dict) -> list[int]:
     """Items with a place for this person, and how many they had answered when that was counted."""
 
     def count() -> list[int]:
-        mine = done_by(rater)
+        mine, waiting = done_by(rater), holds(rater).count() + assigning.parked(rater.pk).count()
         if project.reserves_items:
-            return [open_items_for(rater).count() + holds(rater).count(), mine]
+            return [open_items_for(rater).count() + waiting, mine]
         if team["open"] > EXACT_LIMIT:
             had = Assignment.objects.filter(rater=rater).exclude(reason__in=Assignment.LEARNING).count()
-            return [min(team["open"], max(0, team["to_judge"] - had)), mine]
+            return [min(team["open"], max(0, team["to_judge"] - had) + assigning.parked(rater.pk).count()), mine]
         left = open_items_for(rater)[:EXACT_LIMIT].count()
-        return [left + giving.checks_to_come(project, rater, left) + holds(rater).count(), mine]
+        return [left + giving.checks_to_come(project, rater, left) + waiting, mine]
 
     return _kept(f"left:{rater.pk}", count)
 

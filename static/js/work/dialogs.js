@@ -4,6 +4,8 @@ const one = (selector, root = document) => root.querySelector(selector);
 
 export const openDialog = (name) => one(`dialog[data-dialog="${name}"]`)?.showModal();
 
+const PARK = "park"; // the choice to skip an item for later
+
 let goOn = null;
 
 /** Asks by the dialog of that name; `then(choice, words)` is called when the person goes through with it. */
@@ -22,7 +24,9 @@ export function askReason(isFlagged, then) {
   one("[data-skip-confirm-text]").textContent = isFlagged ? "Flag and go on" : "Skip";
   one("[data-skip-note]").textContent = isFlagged ? "The researcher reads your reason; the item goes to another annotator." : "You can take the skip back under My work while the item lacks an answer.";
   one('dialog[data-dialog="skip"] [data-ask]').toggleAttribute("data-needs-words", isFlagged);
-  ask("skip", (choice, words) => then([choice, words].filter(Boolean).join(": ")));
+  one("[data-park]").hidden = isFlagged;
+  one("[data-park] input").disabled = isFlagged;
+  ask("skip", (choice, words) => then([choice === PARK ? "" : choice, words].filter(Boolean).join(": "), choice === PARK));
 }
 
 const choiceOf = (form) => new FormData(form).get("choice");
@@ -67,7 +71,7 @@ document.addEventListener("keydown", (event) => {
     form.requestSubmit();
   } else if (event.target !== words && /^[1-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
     const radio = form.querySelectorAll('[type="radio"]')[event.key - 1];
-    if (!radio) return;
+    if (!radio || radio.disabled) return;
     event.preventDefault();
     radio.checked = true;
     requireWords(form);

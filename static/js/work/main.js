@@ -155,7 +155,7 @@ window.addEventListener("storage", (event) => {
   const { assignment, refusal, kind, body } = JSON.parse(event.newValue);
   if (kind === "acknowledge") return void (guidelines.acknowledgedElsewhere(body.version) && !page.item && screen.goOn());
   if (refusal) return void page.sent.delete(assignment);
-  page.sent.add(assignment);
+  if (!body.park) page.sent.add(assignment);
   if (kind === "submit" && body.want_next) trail.add(assignment);
   ahead.forget(assignment);
   const { open } = page;

@@ -12,7 +12,7 @@ export function createReplies(page) {
   function answered(entry, reply) {
     const isFirstReply = page.prefill === "";
     page.prefill = reply.prefill ?? page.prefill;
-    page.sent.add(entry.assignment); // also one that waited since before a reload
+    if (!entry.body.park) page.sent.add(entry.assignment); // also one that waited since before a reload
     showProgress(reply.progress);
     page.screen.receiveGuidelines(reply.guidelines);
     const held = page.item?.payload.assignment === entry.assignment ? page.item : trail.page(entry.assignment);

@@ -79,23 +79,23 @@ export function createSubmitting(page) {
 
   const stopWaiting = () => clearTimeout(waitTimer);
 
-  function skip(reason, isFlagged) {
+  function skip(reason, isFlagged, isParked) {
     const { item: skipped } = page;
     const { assignment } = skipped.payload;
     drafts.remove(assignment);
     skipped.stage = "sent";
-    page.sent.add(assignment);
+    if (!isParked) page.sent.add(assignment); // what is parked comes back
     page.screen.advance();
-    notice("skipped", "info", isFlagged ? "Flagged and skipped." : "Skipped.", [["Take it back under My work", work.dataset.myWorkUrl], ["Dismiss", () => {}]]);
+    notice("skipped", "info", isFlagged ? "Flagged and skipped." : isParked ? "Parked for later." : "Skipped.", [["Take it back under My work", work.dataset.myWorkUrl], ["Dismiss", () => {}]]);
     page.outbox.add("skip", assignment, server.skipUrl(assignment), {
-      client_id: uuid(), shown_at: skipped.shownAt, reason, flag: isFlagged, want_next: true, guideline_version: guidelines.known(),
+      client_id: uuid(), shown_at: skipped.shownAt, reason, flag: isFlagged, park: isParked, want_next: true, guideline_version: guidelines.known(),
     });
   }
 
   function askSkip(isFlagged) {
     const { item, open } = page;
     if (!item || item !== open || item.stage !== "open") return page.screen.showStatus("Only an item that is not answered yet can be skipped");
-    return askReason(isFlagged, (reason) => skip(reason, isFlagged));
+    return askReason(isFlagged, (reason, isParked) => skip(reason, isFlagged, isParked));
   }
 
   return { submit, bodyOf, queue, finish, stopWaiting, askSkip };
