@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.pages import files, learning, pictures, reports
+from analysis.pages import files, learning, pay, pictures, progress, reports
 from analysis.pages import item_views as behind
 from analysis.pages.releases import changes, hub, own, public
 from analysis.reports.metrics import REPORTS
@@ -11,6 +11,8 @@ from analysis.rules import views as rules
 urlpatterns = [
     *rules.urlpatterns,
     *learning.urlpatterns,
+    *progress.urlpatterns,
+    *pay.urlpatterns,
     *(
         path(f"projects/<slug:slug>/{report.name}/", reports.project_report, {"name": report.name}, report.own_page)
         for report in REPORTS.values()

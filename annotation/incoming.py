@@ -92,6 +92,14 @@ def piece_set(value: object) -> str:
     return name
 
 
+def currency(value: object) -> str:
+    """The code of a currency in capitals; empty: none."""
+    code = text(value, 3).upper()
+    if code and not re.fullmatch("[A-Z]{3}", code):
+        raise Refused("must be the three letters of a currency, such as EUR")
+    return code
+
+
 # ---- numbers ----
 
 

@@ -40,6 +40,19 @@ class PieceSet(s.CharField):
             raise s.ValidationError(f"{refused}") from None
 
 
+class Currency(s.CharField):
+    """Three letters; empty: none."""
+
+    def __init__(self, **options):
+        super().__init__(**({"allow_blank": True} | options))
+
+    def to_internal_value(self, data) -> str:
+        try:
+            return incoming.currency(super().to_internal_value(data))
+        except incoming.Refused as refused:
+            raise s.ValidationError(f"{refused}") from None
+
+
 class Keys(s.DictField):
     child = s.CharField(allow_null=True)
 

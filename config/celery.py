@@ -21,7 +21,10 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.task_queues = [Queue(name, routing_key=name) for name in ("default", "cpu", "gpu", "llm")]
 app.conf.task_create_missing_queues = False
 app.autodiscover_tasks()
-app.conf.beat_schedule = {"sweep": {"task": "annotation.sweep", "schedule": float(settings.SWEEP_SECONDS)}}
+app.conf.beat_schedule = {
+    "sweep": {"task": "annotation.sweep", "schedule": float(settings.SWEEP_SECONDS)},
+    "weekly-mails": {"task": "analysis.weekly_mails", "schedule": 3600.0},
+}
 app.conf.beat_scheduler = "config.clock:Clock"
 app.steps["worker"].add("config.clock:ClockKeeper")
 app.conf.beat_schedule_filename = str(settings.DATA_DIR / "celerybeat-schedule")

@@ -57,7 +57,8 @@ RUNTIME_OF_ROOMS = (
 )
 
 # Those of `analysis`, likewise. `papers` is reached through the table of reports alone, which names its modules.
-FIGURES = ("models", "stats", "sources", "figures", "queries", "scopes", "reports", "rules", "releases", "pages")
+FIGURES = ("models", "stats", "sources", "figures", "queries", "scopes", "progress")
+FIGURES += ("reports", "rules", "releases", "pages")
 FIGURES_UP_TO = {room: [f"analysis.{one}" for one in FIGURES[: index + 1]] for index, room in enumerate(FIGURES)}
 BELOW_FIGURES = (
     "annotation",

@@ -18,6 +18,7 @@ from annotation.models import (
     Item,
     Judgement,
     Project,
+    Rater,
     Revision,
     Suggestion,
     Unit,
@@ -69,6 +70,7 @@ FILTERS = {
 LABEL_FILTERS = {
     "disagreed": ("Disagreements", {"differing__gt": 0}),
     "undecided": ("Disagreements without a decision", {"differing__gt": 0, "undecided__gt": 0}),
+    "commented": ("Comments that wait", {"is_commented": True}),
 }
 
 
@@ -95,6 +97,10 @@ def find_items(
     if search:
         items = items.filter(pk__in=searching.all_matches(project, search, searches_keys=searches_keys))
     return items
+
+
+def answered_by(items: QuerySet[Item], rater: Rater) -> QuerySet[Item]:
+    return items.filter(pk__in=Annotation.objects.filter(rater=rater).values("item"))
 
 
 class ItemPages(Paginator):

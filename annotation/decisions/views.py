@@ -33,7 +33,7 @@ from annotation.decisions.forms import (
     StuckForm,
 )
 from annotation.jobs import lifecycle
-from annotation.models import Assignment, Item, Project, Unit
+from annotation.models import Assignment, Item, Project, Rater, Unit
 from annotation.projects import searching
 from annotation.work import assigning, ordering, reserving, showing, stuck, threads
 from annotation.work.label_access import labels_served
@@ -66,6 +66,17 @@ def _chosen_items(request, project: Project, values):
     return chosen, search, queries.find_items(project, filter=chosen, search=search, searches_keys=by_key)
 
 
+def _person_in(request, project: Project) -> Rater | None:
+    """The person whose answered items are asked for; None: no person is named."""
+    if not (wanted := request.GET.get("person")):
+        return None
+    try:
+        uuid = incoming.uuid_of(wanted)
+    except incoming.Refused as refused:
+        raise BadRequest(f"person {refused}") from None
+    return get_object_or_404(Rater.objects.select_related("user"), project=project, user__uuid=uuid)
+
+
 @login_required
 @require_safe
 def project_items(request, slug):
@@ -76,9 +87,11 @@ def project_items(request, slug):
     chosen, search = _chosen(request, project, request.GET)
     by_key = sees_keys(request.user, project)
     matches = searching.first_matches(project, search, searches_keys=by_key) if search else None
+    person = _person_in(request, project)
     among = matches and matches.items
     found = queries.find_items(project, filter=chosen, among=among)
     found = found.exclude(state=Item.State.APART) if is_blind else found
+    found = queries.answered_by(found, person) if person else found
     page = queries.ItemPages(project, found, chosen, among).get_page(request.GET.get("page"))
     # Members who label read labels in the list once they have opened some on purpose.
     with_labels = labels and not may_still_be_blind(request.user, project)
@@ -89,7 +102,8 @@ def project_items(request, slug):
         "filters": [(name, title) for name, (title, _) in filters.items() if name != "apart" or not is_blind],
         "chosen": chosen,
         "search": search,
-        "query": urlencode({"filter": chosen, "search": search}),
+        "query": urlencode({"filter": chosen, "search": search} | ({"person": person.user.uuid} if person else {})),
+        "person": person,
         "page": page,
         "rows": queries.item_rows(project, list(page.object_list), with_labels=with_labels),
         "with_labels": with_labels,
@@ -99,8 +113,9 @@ def project_items(request, slug):
         "matches": matches,
         "ways": [(name, title) for name, (title, _) in stuck.WAYS.items()],
         "max_freed": MAX_FREED,
-        "priority": PriorityForm() if is_researcher else None,
-        "order": OrderForm(project=project) if is_researcher and not chosen and not search else None,
+        # What is done to all items of the list is done to those of a filter and a search, not of a person.
+        "priority": PriorityForm() if is_researcher and not person else None,
+        "order": OrderForm(project=project) if is_researcher and not (chosen or search or person) else None,
     }
     return render(request, "annotation/projects/items.html", context)
 

@@ -65,6 +65,7 @@ LABELS = "annotation.work.queries.work.label_version"
 COUNTS = {
     "progress": Count("annotation.work.queries.work.count_progress"),
     "members": Count("annotation.projects.queries.members.count_work"),
+    "people": Count("analysis.progress.counting.count_people"),
     "missing-items": Count("annotation.projects.item_making.count_missing"),
     "training-labels": Count("annotation.machines.training.queries.models.count_labels", LABELS),
     "not-in-files": Count("annotation.exports.tools.count_held", LABELS),

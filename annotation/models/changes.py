@@ -23,6 +23,10 @@ class SettingsChange(models.Model):
         DATASET = "dataset", "Data set"
         ACCOUNT = "account"
         LEARNING = "learning", "Training and checks"
+        KEYS = "keys", "Right answers"
+        ITEMS = "items", "Items and their order"
+        IMPORT = "import"
+        RELEASE = "release"
 
     # Of the three, one is set.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="settings_changes")

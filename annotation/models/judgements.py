@@ -386,6 +386,7 @@ class Case(models.Model):
             models.Index(
                 fields=["project", "position", "undecided"], name="differing_cases", condition=Q(differing__gt=0)
             ),
+            models.Index(fields=["project", "position"], name="commented_cases", condition=Q(is_commented=True)),
         ]
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 import secrets
 import uuid
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import models
@@ -42,6 +43,10 @@ class Project(models.Model):
         WARN = "warn", "Warn the person"
         PAUSE = "pause", "Pause the person, and give their open work to others"
         ASK = "ask", "Ask the researchers: the person goes on until they decide"
+
+    class PayPer(models.TextChoices):
+        ITEM = "item", "Item that was answered"
+        HOUR = "hour", "Hour of work"
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     slug = models.SlugField(max_length=80, unique=True)
@@ -99,6 +104,14 @@ class Project(models.Model):
     )
     check_failures = models.PositiveSmallIntegerField(default=2, db_default=2)
     check_window = models.PositiveSmallIntegerField(default=5, db_default=5)
+    # What people are paid (analysis.progress.pay), and which time between two moments of theirs is a pause.
+    pay_currency = models.CharField(max_length=3, blank=True, default="", db_default="")
+    pay_rate = models.DecimalField(max_digits=9, decimal_places=2, default=Decimal(0), db_default=Decimal(0))
+    pay_per = models.CharField(max_length=4, choices=PayPer.choices, default=PayPer.ITEM, db_default=PayPer.ITEM.value)
+    pay_pause_minutes = models.PositiveSmallIntegerField(default=10, db_default=10)
+    pay_bonus = models.DecimalField(max_digits=9, decimal_places=2, default=Decimal(0), db_default=Decimal(0))
+    pay_bonus_percent = models.PositiveSmallIntegerField(default=0, db_default=0)  # of checks passed, at least
+    pay_bonus_items = models.PositiveIntegerField(default=0, db_default=0)  # answered, at least
     # Raised when an assignment behind annotators' cursors may have become takeable: new items, changed priorities.
     queue_epoch = models.PositiveIntegerField(default=0)
     # Raised with every write that can change a figure: reports are cached by it.
@@ -226,6 +239,9 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=12, choices=Role.choices)
     is_active = models.BooleanField(default=True)
+    # Of a researcher who wants the weekly mail (analysis.progress.mail), with the Monday of the last week it was sent.
+    weekly_mail = models.BooleanField(default=False, db_default=False)
+    weekly_mailed = models.DateField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
 
 from django import forms
 
@@ -56,6 +57,24 @@ class PieceSetField(forms.CharField):
     def clean(self, value):
         try:
             return incoming.piece_set(super().clean(value))
+        except incoming.Refused as refused:
+            raise forms.ValidationError(f"This {refused}") from None
+
+
+class AmountField(forms.DecimalField):
+    """An amount of money; empty: nothing."""
+
+    def clean(self, value):
+        found = super().clean(value)
+        return Decimal(0) if found is None else found
+
+
+class CurrencyField(forms.CharField):
+    """Three letters; empty: none."""
+
+    def clean(self, value):
+        try:
+            return incoming.currency(super().clean(value))
         except incoming.Refused as refused:
             raise forms.ValidationError(f"This {refused}") from None
 
@@ -258,6 +277,27 @@ class FurtherLimitSetting(DefaultNumberSetting):
         return ""
 
 
+class PaySetting(ChoiceSetting):
+    """Said with the rate."""
+
+    form_class, is_required = DefaultChoiceField, False
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        return ""
+
+
+class AmountSetting(ProjectSetting):
+    form_class, is_required = AmountField, False
+    limits = {"min_value": Decimal(0), "max_digits": 9, "decimal_places": 2}
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        amount = values[self.name]
+        return f"{amount} {values.get('pay_currency', '')}".strip() if amount else ""
+
+    def in_history(self, value: object) -> str:
+        return str(value)
+
+
 class FlagSetting(ProjectSetting):
     form_class, is_required = forms.BooleanField, False
 
@@ -290,6 +330,10 @@ class TextSetting(ProjectSetting):
         if not isinstance(value, str):
             raise incoming.Refused("is not a text")
         return value[: self.column.max_length]
+
+
+class CurrencySetting(TextSetting):
+    form_class = CurrencyField
 
 
 class PieceSetSetting(TextSetting):
@@ -440,6 +484,31 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     NumberSetting(
         "check_window", "Latest checks that are looked at", "A check is failed unless all its answers are right.",
         bounds=(1, 1000), group=LEARNING, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    CurrencySetting(
+        "pay_currency", "Currency", "Three letters, such as EUR. Empty: people are not paid through a table of Assay.",
+        group=PAY, can_change=True, exported=NEVER,
+    ),
+    AmountSetting(
+        "pay_rate", "Rate", "What is paid for one of the following. 0: nothing.",
+        group=PAY, can_change=True, exported=NEVER,
+    ),
+    PaySetting("pay_per", "The rate is for one", group=PAY, can_change=True, exported=NEVER),
+    FurtherLimitSetting(
+        "pay_pause_minutes", "Longest time between two answers that counts as work, in minutes",
+        "Longer is a pause, and is not among the hours.", bounds=(1, 240), group=PAY, can_change=True, exported=NEVER,
+    ),
+    AmountSetting(
+        "pay_bonus", "Bonus per person", "Once, to those who reach both numbers below.",
+        group=PAY, can_change=True, exported=NEVER,
+    ),
+    FurtherLimitSetting(
+        "pay_bonus_percent", "For the bonus, checks passed at least, in %",
+        "A person who had no checks has none failed.", bounds=(0, 100), group=PAY, can_change=True, exported=NEVER,
+    ),
+    FurtherLimitSetting(
+        "pay_bonus_items", "For the bonus, items answered at least",
+        bounds=(0, 10_000_000), group=PAY, can_change=True, exported=NEVER,
     ),
 )}  # fmt: skip
 

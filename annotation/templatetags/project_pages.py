@@ -58,6 +58,10 @@ def _has_drafts(user: User, project: Project) -> bool:
     return drafted_for(project.type) is not None and may_edit_dataset(user, project.dataset)
 
 
+def _sees_progress(user: User, project: Project) -> bool:
+    return RESEARCHER in roles_of(user, project) or not has_open_work(user, project)
+
+
 # The first page of a section has no condition: a section leads to the first page that the person may open.
 SECTIONS = {
     "Overview": (ProjectPage("project_detail", "Overview", EVERYBODY),),
@@ -73,6 +77,8 @@ SECTIONS = {
         ProjectPage("study_consent", "Consent", RESEARCHERS),
         ProjectPage("study_questionnaires", "Questionnaires", RESEARCHERS),
         ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
+        ProjectPage("project_progress", "Progress", JUDGES, fits=_sees_progress),
+        ProjectPage("project_pay", "Pay", RESEARCHERS),
         ProjectPage("project_learning", "Training and checks", RESEARCHERS),
     ),
     "Machines": (

@@ -56,6 +56,8 @@ def row(one: ProjectSetting) -> list[str]:
 
 def values(one: ProjectSetting) -> str:
     match one.limits:
+        case {"decimal_places": places}:
+            return f"an amount with {places} decimals"
         case {"min_value": least, "max_value": most}:
             return f"a whole number from {least} to {most:,}"
         case {"choices": choices}:

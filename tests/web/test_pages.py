@@ -24,6 +24,8 @@ OF_PROJECT = (
     "project_options",
     "project_members",
     "project_learning",
+    "project_progress",
+    "project_pay",
     "project_start",
     "project_guidelines",
     "project_items",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from analysis.stats.exact import step_down
+
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Holm's step-down adjustment: comparing the result with alpha keeps the chance of any false rejection below alpha.
@@ -55,10 +57,7 @@ def benjamini_hochberg(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def _holm(p: np.ndarray) -> np.ndarray:
-    order = np.argsort(p)
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1)
+    return np.array(step_down(p.tolist()))
 
 
 def _adjusted(p_values: Sequence[float] | np.ndarray, adjust: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

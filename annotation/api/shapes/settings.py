@@ -6,6 +6,8 @@ from django import forms
 from rest_framework import serializers as s
 
 from annotation.projects.settings import (
+    AmountField,
+    CurrencyField,
     DefaultChoiceField,
     DefaultField,
     PercentField,
@@ -13,8 +15,9 @@ from annotation.projects.settings import (
     ProjectSetting,
     RunField,
 )
-from annotation.shapes import Choice, PieceSet
+from annotation.shapes import Choice, Currency, PieceSet
 
+SHOWN_LIMITS = ("choices", "max_digits", "decimal_places")
 FIELDS: dict[type[forms.Field], type[s.Field]] = {
     forms.IntegerField: s.IntegerField,
     DefaultField: s.IntegerField,
@@ -23,6 +26,8 @@ FIELDS: dict[type[forms.Field], type[s.Field]] = {
     DefaultChoiceField: Choice,
     forms.BooleanField: s.BooleanField,
     forms.CharField: s.CharField,
+    AmountField: s.DecimalField,
+    CurrencyField: Currency,
     PieceSetField: PieceSet,
     RunField: s.UUIDField,
 }
@@ -45,7 +50,7 @@ def changed_value(one: ProjectSetting, **options) -> s.Field:
 def shown_value(one: ProjectSetting) -> s.Field:
     if one.form_class is RunField:
         return _field(one, source=f"{one.name}.uuid", default=None)
-    return _field(one, **{name: value for name, value in one.limits.items() if name == "choices"})
+    return _field(one, **{name: value for name, value in one.limits.items() if name in SHOWN_LIMITS})
 
 
 def _field(one: ProjectSetting, **options) -> s.Field:

@@ -30,6 +30,11 @@ def needs_escape(cell: str) -> bool:
     return cell[:1] in _FIRST and _RUNS.match(cell) is not None and _HARMLESS.match(cell) is None
 
 
+def as_cell(text: str) -> str:
+    """No spreadsheet runs it."""
+    return f"'{text}" if needs_escape(text) else text
+
+
 def unescape(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and needs_escape(cell[1:]) else cell
 

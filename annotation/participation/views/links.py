@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.access import RESEARCHER, project_for
 from annotation.addresses import absolute
 from annotation.editing import last_change, locked
-from annotation.formats.files.spreadsheets import needs_escape
+from annotation.formats.files.spreadsheets import as_cell
 from annotation.models import Annotation, Participation, Project, SettingsChange, StudyLink
 from annotation.participation import leaving, links, panels
 from annotation.participation.forms import OutcomeForm, StudyLinkForm
@@ -117,11 +117,6 @@ def participant_outcome(request, slug, uuid, person):
     else:
         messages.info(request, f"{found.user} had ended already: {found.get_state_display().lower()}")
     return redirect("study_link", slug, uuid)
-
-
-def as_cell(text: str) -> str:
-    """No spreadsheet runs it."""
-    return f"'{text}" if needs_escape(text) else text
 
 
 @login_required

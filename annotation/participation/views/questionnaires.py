@@ -11,10 +11,10 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import RESEARCHER, project_for
+from annotation.formats.files.spreadsheets import as_cell
 from annotation.models import Project, Questionnaire, QuestionnaireAnswer
 from annotation.participation import joining, questionnaires, steps
 from annotation.participation.forms import AnswersForm, QuestionnaireForm
-from annotation.participation.views.links import as_cell
 from annotation.participation.views.taking_part import own_project
 from annotation.projects.raters import rater_of
 from annotation.task_types import task_type

@@ -1,0 +1,114 @@
+"""The page of progress: who sees what, how it is sorted, and that it counts nothing large itself."""
+
+import re
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.jobs import counts
+from annotation.models import Item, KeptCount, LabelAccess, Membership
+from tests.factories import join, make_user
+from tests.world import client_of, label_one, make_world
+from tests.world.labels import items_of, make_rater, project_of, say
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project():
+    """Six people on 60 items, of whom Zoe differs from the others."""
+    made = project_of(60, overlap=4)
+    raters = [make_rater(made, name) for name in ("Ann", "Ben", "Cleo", "Dan", "Eve", "Zoe")]
+    for place, item in enumerate(items_of(made)):
+        for rater in raters[:5] if place % 2 else raters:
+            wrong = rater.name == "Zoe" and place % 4 or (place + rater.pk) % 17 == 0
+            say(item, rater, "not_relevant" if wrong else "relevant", client_id=uuid.uuid4(), active_ms=1000 * rater.pk)
+    return made
+
+
+@pytest.fixture
+def client(project):
+    return client_of(join(project, make_user("lead"), Membership.Role.RESEARCHER))
+
+
+def page_of(client, project, more: str = "") -> str:
+    reply = client.get(f"/projects/{project.slug}/progress/{more}")
+    assert reply.status_code == 200, reply.content
+    return reply.content.decode()
+
+
+def names_in(page: str) -> list[str]:
+    return re.findall(r'\?person=[-0-9a-f]+" dir="auto">([^<]+)<', page)
+
+
+def test_who_needs_a_look_comes_first_and_is_said_first(client, project):
+    page = page_of(client, project)
+    assert "1 of 6 people needs a look: Zoe agrees less with others." in page
+    assert names_in(page) == ["Zoe", "Ann", "Ben", "Cleo", "Dan", "Eve"]
+    assert names_in(page_of(client, project, "?sort=time"))[0] == "Zoe"
+    assert names_in(page_of(client, project, "?sort=-time"))[0] == "Ann"
+    assert names_in(page_of(client, project, "?sort=others"))[0] == "Zoe"
+    assert names_in(page_of(client, project, "?search=ZO")) == ["Zoe"]
+    assert client.get(f"/projects/{project.slug}/progress/?sort=password").status_code == 400
+    assert LabelAccess.objects.filter(project=project).count() == 1, "the page is made from labels"
+
+
+def test_a_person_leads_to_the_items_that_they_answered(client, project):
+    zoe = project.raters.get(name="Zoe")
+    listed = client.get(f"/projects/{project.slug}/items/?person={zoe.user.uuid}")
+    assert listed.context["page"].paginator.count == 30 and "answered by Zoe" in listed.content.decode()
+    assert 'name="priority"' not in listed.content.decode(), "it would be given to all items"
+    assert client.get(f"/projects/{project.slug}/items/?person=nobody").status_code == 400
+    assert client.get(f"/projects/{project.slug}/items/?person={make_user('else').uuid}").status_code == 404
+
+
+def test_who_still_labels_is_shown_nothing_from_labels_and_checks(project):
+    item = items_of(project)[0]
+    project.assignments.filter(item=item).update(state="open")
+    lead = join(project, make_user("both"), Membership.Role.RESEARCHER, Membership.Role.ANNOTATOR)
+    page = page_of(client_of(lead), project)
+    assert "agrees less" not in page and "With others" not in page and "Checks passed" not in page
+    assert names_in(page)[0] == "Ann"
+    assert client_of(lead).get(f"/projects/{project.slug}/progress/?sort=others").status_code == 400
+    judge = join(project, make_user("judge"), Membership.Role.ADJUDICATOR, Membership.Role.ANNOTATOR)
+    reply = client_of(judge).get(f"/projects/{project.slug}/progress/")
+    assert reply.status_code == 403, "counts may tell checks from work"
+    assert "progress/" not in client_of(judge).get(f"/projects/{project.slug}/guidelines/").content.decode()
+    assert not LabelAccess.objects.filter(project=project).exists()
+
+
+def test_a_large_project_is_counted_by_a_worker_and_takes_few_queries(client, project, monkeypatch):
+    monkeypatch.setattr(counts, "SMALL", 1)
+    place = f"/projects/{project.slug}/progress/"
+    with monkeypatch.context() as patch:
+        patch.setattr(counts.Count, "count", lambda count, owners: pytest.fail("it was counted in the request"))
+        assert "Counting …" in page_of(client, project)
+    assert client.get(f"/projects/{project.slug}/pay/people.csv").status_code == 409
+    KeptCount.objects.bulk_create([KeptCount(project=project, name="people")], ignore_conflicts=True)
+    assert counts.count_anew("people", project.pk)
+    page = page_of(client, project)
+    assert "1 of 6 people needs a look" in page and "Counted" in page
+
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            client.get(place)
+        return len(found)
+
+    before = queries()
+    for number in range(60):
+        make_rater(project, f"More {number:02}")
+    assert queries() == before
+    page = page_of(client, project)
+    assert len(names_in(page)) == 40 and "1 of 2" in page
+
+
+def test_states_of_items_are_counted_with_links(client):
+    world = make_world()
+    label_one(world.project, world.people["annotator"])
+    Item.objects.filter(pk=world.project.items.first().pk).update(state="stuck")
+    page = page_of(client_of(world.people["researcher"]), world.project)
+    assert "?filter=stuck" in page and "No end can be expected" in page
