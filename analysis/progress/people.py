@@ -132,7 +132,7 @@ class ProjectProgress:
 
     counted: Counted
     items: Mapping[str, int]
-    groups: Mapping[str, list[int]]
+    groups: list[tuple[str, list[int]]]
     days: list[tuple[str, int]]
     done: int
     pace: Pace
@@ -172,7 +172,7 @@ def progress_of(project: Project, counted: Counted) -> ProjectProgress:
     return ProjectProgress(
         counted=counted,
         items=values.get("items", {}),
-        groups=values.get("groups", {}),
+        groups=list(values.get("groups", {}).items()),
         days=sorted(days.items(), reverse=True)[:14],
         done=places.get(Assignment.State.DONE, 0),
         pace=pace_of(days, remaining, timezone.now().date()),

@@ -315,7 +315,7 @@ class KeysRoute(Listing):
         key = ItemKey.objects.filter(item=item).select_related("item").first()
         if key is None:
             raise Problem(409, "This item is not set apart")
-        keys.put_back(project, item)
+        keys.put_back(project, item, request.user)
         return self.respond(key)
 
 

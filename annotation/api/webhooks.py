@@ -47,7 +47,7 @@ class RemoveWebhookRoute(Route):
     request_shape, response_shape = shapes.Nothing, shapes.Nothing
 
     def post(self, request, uuid):
-        access.webhook_for(request.user, uuid).delete()
+        delivering.remove_webhook(access.webhook_for(request.user, uuid), request.user)
         return self.respond({})
 
 

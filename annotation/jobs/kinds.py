@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from operator import attrgetter
 from typing import Any
 
-from annotation.models import ClaimCollection, Job
+from annotation.models import ClaimCollection, Job, SettingsChange
 
+What = SettingsChange.What
 COUNTED = ("content", "sets", "lost", "odd", "chosen_count", "error_count", "judged_count", "judged")
 COUNTED += ("is_unchanged", "counts", "new_items", "left_out", "noted", "not_published", "items")
 CONTENT = (*COUNTED, "errors")  # whose values may be labels where a file has any
@@ -32,9 +33,14 @@ class JobKind:
     # Of other kinds, what who still labels in the project reads of the result: nothing of gold, of labels and of what
     # checkers say. A field that is not named here is hidden, and so are odd rows by their labels.
     while_labelling: tuple[str, ...] = ()
+    history: str = ""  # of one that changes what a project is: what its history calls that (`SettingsChange.What`)
     under_way: str = ""  # of a job that brings content into a data set: what messages call it before the set's title
     page: str = ""  # the name of its own page, if it has one, which shows the progress, too
     page_of: Callable[[Job], Any] = attrgetter("uuid")  # what the address of the page is made of
+
+    def in_history(self, job: Job) -> str:
+        """What the history calls it that this job is done; empty where it changed nothing of that kind."""
+        return "" if job.parameters.get("is_dry_run") else self.history or (self.under_way and What.IMPORT)
 
 
 KINDS = {
@@ -56,7 +62,8 @@ KINDS = {
         "Asking for further judgements", "annotation.work.further.HANDLER", is_unique=True, is_of_labels=True
     ),
     Job.Kind.RESERVING: JobKind(
-        "Reserving items", "annotation.work.reserving.HANDLER", while_labelling=("items", "reserved", "added"),
+        "Reserving items", "annotation.work.reserving.HANDLER", history=What.ITEMS,
+        while_labelling=("items", "reserved", "added"),
     ),
     Job.Kind.ORDERING: JobKind(
         "Ordering items", "annotation.work.ordering.HANDLER", is_unique=True, while_labelling=("items",)
@@ -125,13 +132,18 @@ KINDS = {
     Job.Kind.SNAPSHOT: JobKind(
         "Snapshot for adjudicators", "analysis.rules.snapshots.HANDLER", is_unique=True, is_of_labels=True
     ),
-    Job.Kind.RELEASE: JobKind("Release", "analysis.releases.freezing.HANDLER", is_of_labels=True),
+    Job.Kind.RELEASE: JobKind(
+        "Release", "analysis.releases.freezing.HANDLER", is_of_labels=True, history=What.RELEASE
+    ),
     Job.Kind.CHANGES: JobKind(
         "Comparison of two releases", "analysis.releases.comparing.HANDLER",
         is_unique=True, is_of_labels=True,
     ),
     Job.Kind.PUBLIC: JobKind(
-        "Public files of a release", "analysis.releases.public.HANDLER", is_unique=True, is_of_labels=True
+        "Public files of a release", "analysis.releases.public.HANDLER", is_unique=True, is_of_labels=True,
+        history=What.RELEASE,
     ),
-    Job.Kind.HUB: JobKind("Publishing to a hub", "analysis.releases.hub.publishing.HANDLER", is_of_labels=True),
+    Job.Kind.HUB: JobKind(
+        "Publishing to a hub", "analysis.releases.hub.publishing.HANDLER", is_of_labels=True, history=What.RELEASE
+    ),
 }  # fmt: skip

@@ -24,6 +24,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from annotation import editing
 from annotation.jobs import counts
 from annotation.jobs.current import job_in_hand
 from annotation.jobs.kinds import KINDS
@@ -249,6 +250,7 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
                     Job.objects.filter(pk=job.pk).update(
                         state=Job.State.DONE, result=result or {}, finished_at=timezone.now(), message=""
                     )
+                    _note_in_history(job, result or {})
                     counts.changed(project_id=job.project_id, dataset_id=job.dataset_id)
                     events.job_ended(Job.objects.get(pk=job.pk))
             else:
@@ -274,6 +276,12 @@ def work_on_chunk(job: Job, lease: Lease) -> None:
             _reopen(lease, f"{type(error).__name__}: {error}", timezone.now() + timedelta(seconds=wait))
     finally:
         job_in_hand.reset(in_hand)
+
+
+def _note_in_history(job: Job, result: dict) -> None:
+    if (what := KINDS[job.kind].in_history(job)) and (place := job.project or job.dataset):
+        number = job.parameters.get("number") or result.get("items") or ""
+        editing.record(job.created_by, place, what, {}, {KINDS[job.kind].title: number or "done"})
 
 
 def retry_seconds(attempts: int) -> float:

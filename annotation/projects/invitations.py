@@ -196,8 +196,8 @@ def _use(invitation: Invitation, user: User) -> None:
     invitation.accepted_by = user
     invitation.save(update_fields=["accepted_at", "accepted_by"])
     if invitation.project is not None:
-        for role in invitation.roles:
-            managing.add_member(invitation.project, user, role)
+        roles = {*managing.active_roles(invitation.project, user), *invitation.roles}
+        managing.set_roles(invitation.project, user, roles, user)
     elif CREATOR in invitation.roles:
         user.is_staff = True
         user.save(update_fields=["is_staff"])

@@ -15,7 +15,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.models import Project, User, Webhook, WebhookDelivery
+from annotation import editing
+from annotation.models import Project, SettingsChange, User, Webhook, WebhookDelivery
 from annotation.webhooks import events
 from models_runtime import egress
 
@@ -45,7 +46,14 @@ def make_webhook(project: Project, user: User, url: str, names: Collection[str])
             raise WebhookError(f"A project has at most {MOST} webhooks; remove one first")
         secret = f"whsec_{secrets.token_urlsafe(32)}"
         chosen = [name for name in events.EVENTS if name in names]
+        editing.record(user, project, SettingsChange.What.SETTINGS, {}, {"webhook": url})
         return project.webhooks.create(url=url, events=chosen, secret=secret, created_by=user)
+
+
+def remove_webhook(webhook: Webhook, user: User) -> None:
+    with transaction.atomic():
+        editing.record(user, webhook.project, SettingsChange.What.SETTINGS, {"webhook": webhook.url}, {"webhook": ""})
+        webhook.delete()
 
 
 def repeat(delivery: WebhookDelivery) -> None:

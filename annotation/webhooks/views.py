@@ -51,7 +51,7 @@ def webhook_ping(request, uuid):
 @require_POST
 def webhook_remove(request, uuid):
     webhook = webhook_for(request.user, uuid)
-    webhook.delete()
+    delivering.remove_webhook(webhook, request.user)
     messages.success(request, f"{webhook.url} no longer receives notifications")
     return redirect("project_webhooks", slug=webhook.project.slug)
 

@@ -33,7 +33,7 @@ ROLES = ("owner", "adjudicator", "annotator")
 QUERIES = {
     "projects/<slug:slug>/items/": [
         *(f"?filter={name}" for name in ("disagreed", "undecided", "open", "taken", "judged", "skipped", "flagged")),
-        *(f"?filter={name}" for name in ("stuck", "retired", "empty")),
+        *(f"?filter={name}" for name in ("stuck", "retired", "empty", "commented")),
         *(f"?search={text}" for text in LOOKED_FOR),
         "?filter=undecided&search=har",
         "?page=100",
@@ -43,6 +43,8 @@ QUERIES = {
         *(f"?sort={name}" for name in ("-judged", "assigned", "skipped", "-last")),
         "?search=annotator7",
     ],
+    "projects/<slug:slug>/progress/": ["?page=3", "?sort=others", "?sort=-last", "?search=annotator7"],
+    "projects/<slug:slug>/settings/history/": ["?what=roles&person=annotator7"],
     "projects/<slug:slug>/adjudication/": ["?which=flagged", "?order=age"],
     "datasets/<slug:slug>/": [],
 }

@@ -30,7 +30,6 @@ from annotation.models import Assignment, Invitation, Job, Project, SettingsChan
 from annotation.projects import cases, invitations
 from annotation.projects import guidelines as guideline_service
 from annotation.projects import managing as service
-from annotation.projects.cards import PART_NAMED
 from annotation.projects.forms.accounts import ProjectInvitationForm
 from annotation.projects.forms.cards import CardForm
 from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm, RolesForm
@@ -38,7 +37,7 @@ from annotation.projects.item_job import start_item_job
 from annotation.projects.queries import guidelines, members
 from annotation.projects.queries import projects as queries
 from annotation.projects.queries.next_steps import after_overview
-from annotation.projects.settings import SETTINGS, changeable, in_words
+from annotation.projects.settings import SETTINGS, in_words
 from annotation.projects.views.accounts import announce, limit_invitations, link_of
 
 What = SettingsChange.What
@@ -159,27 +158,6 @@ def _conflict(form: SharedForm, row: Project, what: str, about: str = "") -> int
         return 200
     form.last_change = last_change(row, what, about)
     return 409
-
-
-@login_required
-@require_safe
-def settings_history(request, slug):
-    """Who changed what of the project's settings, and when."""
-    project = project_for(request.user, slug, RESEARCHER)
-    changes = project.settings_changes.select_related("user").order_by("-pk")
-    page = Paginator(changes, 50).get_page(request.GET.get("page"))
-    titles = {
-        What.SETTINGS: {one.name: one.field_label for one in changeable()},
-        What.CARD: {name: part.title for name, part in PART_NAMED.items()},
-    }
-    rows = [
-        (
-            one,
-            [(titles.get(one.what, {}).get(name, name.capitalize()), *values) for name, values in one.changes.items()],
-        )
-        for one in page.object_list
-    ]
-    return render(request, "annotation/projects/history.html", {"project": project, "page": page, "rows": rows})
 
 
 @login_required
@@ -317,7 +295,6 @@ urlpatterns = [
     path("projects/<slug:slug>/state/", project_state, name="project_state"),
     path("projects/<slug:slug>/make-items/", project_make_items, name="project_make_items"),
     path("projects/<slug:slug>/settings/", project_settings, name="project_settings"),
-    path("projects/<slug:slug>/settings/history/", settings_history, name="settings_history"),
     path("projects/<slug:slug>/card/", project_card, name="project_card"),
     path("projects/<slug:slug>/members/", project_members, name="project_members"),
     path("projects/<slug:slug>/members/<uuid:uuid>/", member_roles, name="member_roles"),

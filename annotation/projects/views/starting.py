@@ -31,7 +31,8 @@ def project_start(request, slug):
         if is_done:
             service.publish(project, request.user, form.cleaned_data["markdown"])
             if form.cleaned_data["labels_too"]:
-                managing.add_member(project, request.user, ANNOTATOR)
+                roles = {*managing.active_roles(project, request.user), ANNOTATOR}
+                managing.set_roles(project, request.user, roles, request.user)
     if is_done:
         _invite(request, project, form.cleaned_data["emails"])
         passes_on = not invitations.has_mail_server() and invitations.pending_in(project)

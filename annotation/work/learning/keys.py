@@ -7,13 +7,26 @@ be a check for those who have not seen it.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.models import Assignment, Case, Decision, Item, ItemKey, ItemUnit, Judgement, Project, User
+from annotation import editing
+from annotation.models import (
+    Assignment,
+    Case,
+    Decision,
+    Item,
+    ItemKey,
+    ItemUnit,
+    Judgement,
+    Project,
+    SettingsChange,
+    User,
+)
 from annotation.projects import cases
 from annotation.projects.item_making import position_of
 from annotation.work.answer_rules import check_key
@@ -30,10 +43,19 @@ class ApartError(Exception):
 
 
 def set_apart(
-    project: Project, item: Item, user: User, purpose: str, answers: object, *, reason: str = "", is_loud: bool = False
+    project: Project,
+    item: Item,
+    user: User,
+    purpose: str,
+    answers: object,
+    *,
+    reason: str = "",
+    is_loud: bool = False,
+    is_noted: bool = True,
 ) -> ItemKey:
     """Give the item, or a copy of it where it has answers, a key and a purpose; one that is set apart gets these anew.
 
+    `is_noted`: the history of the project gets a line, which does not name the item: it may be a check for its reader.
     Raises ApartError where its state or its answers do not allow that, and InvalidSubmission for a wrong key.
     """
     page = pages.load_page(item.pk, project.type)
@@ -53,7 +75,15 @@ def set_apart(
             _leave_work(item)
         key, _ = ItemKey.objects.update_or_create(item=item, defaults=values | {"project": project})
         _update_learning(project)
+        if is_noted:
+            note(project, user, {purpose: 1})
     return key
+
+
+def note(project: Project, by: User | None, numbers: Mapping[str, int]) -> None:
+    """Items that were set apart, by what for, in the history of the project."""
+    after = {dict(ItemKey.Purpose.choices).get(purpose, purpose): n for purpose, n in numbers.items()}
+    editing.record(by, project, SettingsChange.What.KEYS, {}, after)
 
 
 def _copy(item: Item, purpose: str) -> Item:
@@ -92,7 +122,7 @@ def _leave_work(item: Item) -> None:
     Project.objects.filter(pk=item.project_id).update(label_version=F("label_version") + 1)
 
 
-def put_back(project: Project, item: Item) -> bool:
+def put_back(project: Project, item: Item, by: User | None = None) -> bool:
     """The item is no longer used for training, qualification or checks. True where it is work again; False where it
     has answers or is a copy, and stays set apart with its results."""
     with transaction.atomic():
@@ -110,6 +140,7 @@ def put_back(project: Project, item: Item) -> bool:
             Item.objects.filter(pk=item.pk).update(state=Item.State.ACTIVE)
             Project.objects.filter(pk=project.pk).update(label_version=F("label_version") + 1)
         _update_learning(project)
+        note(project, by, {"Put back": 1})
     return is_work
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from dataclasses import dataclass, field
 
 from annotation.models import Item, ItemKey, Project, User
 from annotation.task_types import Dimension
 from annotation.work.answer_rules import InvalidSubmission
-from annotation.work.learning.keys import ApartError, set_apart
+from annotation.work.learning.keys import ApartError, note, set_apart
 
 MAX_CHARS = 2_000_000
 MAX_ITEMS = 2000
@@ -37,7 +38,7 @@ def set_apart_all(project: Project, user: User, text: str, default: str) -> tupl
     lines = _read(project, text, default)
     items = project.items.exclude(state=Item.State.RETIRED).exclude(item_key__original__isnull=False)
     found = {item.key: item for item in items.filter(key__in=lines)}
-    done, problems = 0, []
+    done, problems = Counter(), []
     for key, one in lines.items():
         try:
             if key not in found:
@@ -45,11 +46,12 @@ def set_apart_all(project: Project, user: User, text: str, default: str) -> tupl
             if one.purpose not in ItemKey.Purpose.values:
                 raise ApartError(f"The purpose is one of {', '.join(ItemKey.Purpose.values)}")
             more = {"reason": one.reason, "is_loud": one.is_loud}
-            set_apart(project, found[key], user, one.purpose, one.answers, **more)
-            done += 1
+            set_apart(project, found[key], user, one.purpose, one.answers, is_noted=False, **more)
+            done[one.purpose] += 1
         except (ApartError, InvalidSubmission) as problem:
             problems.append(f"Line {one.line}: {problem}")
-    return done, problems
+    note(project, user, done)
+    return done.total(), problems
 
 
 def _read(project: Project, text: str, default: str) -> dict[str, KeyLine]:

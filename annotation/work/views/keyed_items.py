@@ -25,7 +25,7 @@ def item_key(request, slug, uuid):
     item = get_object_or_404(project.items.select_related("anchor"), uuid=uuid)
     key = ItemKey.objects.filter(item=item).first()
     if request.method == "POST" and "remove" in request.POST and key is not None:
-        is_work = keys.put_back(project, item)
+        is_work = keys.put_back(project, item, request.user)
         messages.success(request, "The item is work again" if is_work else "The item is given to nobody any more")
         return redirect("project_learning", slug)
     labels_served(request, project, item=item)  # what is proposed comes from them
