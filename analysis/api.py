@@ -8,9 +8,11 @@ from rest_framework.response import Response
 from analysis.figures.tabular import named
 from analysis.models import StoredReport
 from analysis.pages.asked import Asked
+from analysis.pages.progress import project_for_lead
 from analysis.pages.releases.forms import FILTERS, VERSION
 from analysis.pages.releases.own import projects_beside, release_for
 from analysis.pages.stored import figures_served
+from analysis.progress import people
 from analysis.releases.hub.asking import HubError, check_repository, files_to_send, start_publishing
 from analysis.releases.kept import (
     FreezingProblem,
@@ -221,6 +223,59 @@ class NewRule(Shape):
     kind = s.ChoiceField(sorted(RULES))
     parameters = s.DictField(default=dict)
     preview = s.BooleanField(default=False)
+
+
+class PersonShape(Shape):
+    """Of one person, by pseudonym. Shares are [cases, of how many]; `checks`, `others`, `decided` and `needs_a_look`
+    are only for readers who may see labels."""
+
+    person = s.CharField(source="pseudonym")
+    group = s.CharField(allow_blank=True)
+    items = s.IntegerField(source="figures.items")
+    median_seconds = s.FloatField(source="figures.median", allow_null=True)
+    seconds_worked = s.IntegerField(source="figures.seconds")
+    skips = s.IntegerField(source="figures.skips")
+    flags = s.IntegerField(source="figures.flags")
+    comments = s.IntegerField(source="figures.comments")
+    last_seen = s.DateTimeField(source="last_at", allow_null=True)
+    checks = s.ListField(child=s.IntegerField(), source="figures.checks", required=False)
+    others = s.ListField(child=s.FloatField(), source="figures.others", required=False)
+    decided = s.ListField(child=s.FloatField(), source="figures.decided", required=False)
+    needs_a_look = s.ListField(child=s.CharField(), source="reasons", required=False)
+
+    def left_out(self, found):
+        return () if self.context["shows_labels"] else ("checks", "others", "decided", "needs_a_look")
+
+
+class ProgressShape(Shape):
+    """`counted_at` is null where it is counted at this moment; `is_waiting`: a worker counts, and all is empty.
+    `end` is null where `why_no_end` says why; `end_last` is null where no last day can be named."""
+
+    is_waiting = s.BooleanField(source="counted.is_waiting")
+    counted_at = s.DateTimeField(source="counted.counted_at", allow_null=True)
+    done = s.IntegerField()
+    remaining = s.IntegerField(source="pace.remaining")
+    items = s.DictField(child=s.IntegerField())
+    answers_per_day = s.FloatField(source="pace.per_day")
+    answers_per_hour = s.FloatField(source="per_hour", allow_null=True)
+    end = s.DateField(source="pace.end", allow_null=True)
+    end_first = s.DateField(source="pace.first", allow_null=True)
+    end_last = s.DateField(source="pace.last", allow_null=True)
+    why_no_end = s.CharField(source="pace.why_not", allow_blank=True)
+    people = PersonShape(many=True)
+
+
+class ProgressRoute(Route):
+    """How far the project and its people are, as on its page of progress."""
+
+    shape = ProgressShape
+
+    def get(self, request, slug):
+        project, shows_labels = project_for_lead(request, slug, API)
+        counted = people.counted_people(project)
+        found = people.progress_of(project, counted)
+        found.people = people.people_of(project, counted)
+        return Response(self.shape(found, context={"shows_labels": shows_labels}).data)
 
 
 class RulesRoute(Listing):
@@ -495,6 +550,7 @@ class ReleaseFileRoute(Route):
 
 
 urlpatterns = [
+    path("projects/<slug:slug>/progress/", ProgressRoute.as_view(), name="api_progress"),
     path("projects/<slug:slug>/rules/", RulesRoute.as_view(), name="api_rules"),
     path("projects/<slug:slug>/reports/", ReportsRoute.as_view(), name="api_reports"),
     path("projects/<slug:slug>/reports/<slug:name>/", ReportDetailRoute.as_view(), name="api_report"),

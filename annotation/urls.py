@@ -18,11 +18,7 @@ from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
 from annotation.participation.views import consent, joining, questionnaires, taking_part
 from annotation.participation.views import links as study_links
-<<<<<<< HEAD
-from annotation.projects.views import home, projects, starting
-=======
-from annotation.projects.views import history, projects, starting
->>>>>>> d21c451f (Narrow the history of a project by kind and person, and download it)
+from annotation.projects.views import history, home, projects, starting
 from annotation.webhooks import views as webhooks
 from annotation.work.views import comments, keyed_items, label_sets, labelling, my_work, options
 

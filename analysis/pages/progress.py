@@ -14,7 +14,7 @@ from annotation import incoming
 from annotation.access import ADJUDICATOR, RESEARCHER, has_open_work, may_still_be_blind, project_for, roles_of
 from annotation.models import Item, Project
 from annotation.work.hours import HOW
-from annotation.work.label_access import labels_served
+from annotation.work.label_access import PAGE, labels_served
 
 # In the order of the page: name in `ProjectProgress.items`, title, and the filter of the list, if any.
 ITEM_STATES = (
@@ -27,7 +27,7 @@ ITEM_STATES = (
 )
 
 
-def project_for_lead(request, slug: str) -> tuple[Project, bool]:
+def project_for_lead(request, slug: str, channel: str = PAGE) -> tuple[Project, bool]:
     """The project, and whether figures from labels and checks are shown: not to a person who labels here and has not
     opened others' labels on purpose. An adjudicator with open work sees nothing: counts may tell checks from work."""
     project = project_for(request.user, slug, RESEARCHER, ADJUDICATOR)
@@ -38,7 +38,7 @@ def project_for_lead(request, slug: str) -> tuple[Project, bool]:
         )
     shows_labels = not (is_blind or project.is_preparing or may_still_be_blind(request.user, project))
     if shows_labels:
-        labels_served(request, project)
+        labels_served(request, project, channel)
     return project, shows_labels
 
 

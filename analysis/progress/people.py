@@ -113,9 +113,9 @@ SORTS = {
     "look": Sort("", lambda row: len(row.reasons), of_labels=True),
     "person": Sort("Person", lambda row: row.name.casefold(), highest_first=False),
     "items": Sort("Items", lambda row: row.figures.items),
-    "time": Sort("Median time", lambda row: row.figures.median or 0.0),
+    "time": Sort("Time", lambda row: row.figures.median or 0.0),
     "hours": Sort("Hours", lambda row: row.figures.seconds),
-    "checks": Sort("Checks passed", lambda row: row.checks.value, highest_first=False, of_labels=True),
+    "checks": Sort("Checks", lambda row: row.checks.value, highest_first=False, of_labels=True),
     "others": Sort("With others", lambda row: row.others.value, highest_first=False, of_labels=True),
     "decided": Sort("With decisions", lambda row: row.decided.value, highest_first=False, of_labels=True),
     "drift": Sort("Drift", lambda row: row.change if row.change is not None else 0.0, False, True),
@@ -126,9 +126,9 @@ SORTS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class ProjectProgress:
-    """Of a project as last counted, without its people."""
+    """Of a project as last counted; its people are there where they are asked for."""
 
     counted: Counted
     items: Mapping[str, int]
@@ -137,6 +137,7 @@ class ProjectProgress:
     done: int
     pace: Pace
     per_hour: float | None
+    people: list[PersonRow] = field(default_factory=list)
 
     @property
     def total(self) -> int:

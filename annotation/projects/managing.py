@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from annotation import editing
 from annotation.datasets.managing import SLUG_ATTEMPTS, free_slug_in
-from annotation.jobs import lifecycle
+from annotation.jobs import counts, lifecycle
 from annotation.models import PIECE_LINKS, Assignment, Dataset, Job, Membership, Project, SettingsChange, User
 from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
@@ -17,7 +17,7 @@ from annotation.projects.label_sets import keep_label_set
 from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers, why_not_drawn
 from annotation.projects.raters import rater_of
-from annotation.projects.settings import FURTHER, SETTINGS, changeable
+from annotation.projects.settings import FURTHER, SETTINGS, changeable, why_not_paid
 from annotation.task_types import task_type as known_task_type
 from annotation.webhooks import events
 
@@ -113,8 +113,12 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
         for name, value in changes.items():
             setattr(project, name, value)
         _check_shares(project)
+        if problem := why_not_paid(vars(project)):
+            raise ProjectError(problem)
         project.save(update_fields=list(changes))
         editing.record(by, project, What.SETTINGS, before, _history_of(project, changes))
+    if "pay_pause_minutes" in changes:
+        counts.changed(project_id=project.pk)
     is_changed = any(getattr(project, name) != value for name, value in asks.items())
     if is_changed and project.further != Project.Further.OFF:
         with contextlib.suppress(lifecycle.SameJob):

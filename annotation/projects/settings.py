@@ -523,6 +523,13 @@ def asked() -> list[ProjectSetting]:
     return [one for one in SETTINGS.values() if one.section]
 
 
+def why_not_paid(values: Mapping[str, object]) -> str:
+    """Why these settings of a project do not make pay; empty where they do."""
+    if (values.get("pay_rate") or values.get("pay_bonus")) and not values.get("pay_currency"):
+        return "A rate or a bonus needs a currency, such as EUR"
+    return ""
+
+
 def in_words(values: Mapping[str, object]) -> list[tuple[str, str]]:
     """Labels and values for a page."""
     found = ((one.label, one.in_words(values)) for one in SETTINGS.values() if one.name in values)

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 
 from analysis.progress import counting, pay, people
 from analysis.progress.counting import PersonFigures
-from annotation.models import Assignment, ConsentForm, Decision, Membership, Project, Rater, Revision
+from annotation.models import Assignment, ConsentForm, Decision, KeyResult, Membership, Project, Rater, Revision
 from annotation.participation import consent
 from annotation.projects.raters import rater_of
 from annotation.work import assigning
@@ -48,6 +48,10 @@ def said(monkeypatch):
         Decision.objects.create(
             project=project, unit=item.anchor, dimension="relevance", label=YES, method=Decision.Method.ADJUDICATED
         )
+    for place, right in ((0, 1), (1, 0)):
+        revision = Revision.objects.filter(annotation__rater=raters[0]).order_by("pk")[place]
+        item = revision.annotation.item
+        KeyResult.objects.create(revision=revision, item=item, rater=raters[0], purpose="check", right=right, asked=1)
     return project, pd.DataFrame(rows, columns=["item", "who", "label", "ms", "annotation"])
 
 
@@ -57,6 +61,7 @@ def test_figures_of_people_are_those_of_pandas_and_sklearn(said):
     assert set(found) == {"Ann", "Ben", "Cleo"}
     for who, own in table.groupby("who"):
         assert found[who].items == len(own) and found[who].comments == (own["item"] == 4).sum()
+        assert found[who].checks == ((1, 2) if who == "Ann" else (0, 0))
         assert found[who].median == pytest.approx(own["ms"].median() / 1000)
         total, n = found[who].decided
         assert total / n == pytest.approx(accuracy_score([YES] * len(own), own["label"])) and n == len(own)
@@ -138,6 +143,8 @@ def test_pay_is_decimal_and_outlives_a_withdrawal(project, lead):
     stored = {name: value for name in form.fields if not isinstance(value := form[name].value(), bool | None)}
     refused = client.post(f"{place}settings/", stored | settings)
     assert "no more than 2 decimal places" in refused.content.decode()
+    refused = client.post(f"{place}settings/", stored | {"pay_rate": "1"})
+    assert "A rate or a bonus needs a currency" in refused.content.decode()
     saved = client.post(f"{place}settings/", stored | settings | {"pay_bonus": "1.10"})
     assert saved.status_code == 302, saved.context["form"].errors
     consent.publish(project, lead, "Please consent.", ConsentForm.OnWithdrawal.REMOVE)

@@ -69,7 +69,7 @@ def test_who_still_labels_is_shown_nothing_from_labels_and_checks(project):
     project.assignments.filter(item=item).update(state="open")
     lead = join(project, make_user("both"), Membership.Role.RESEARCHER, Membership.Role.ANNOTATOR)
     page = page_of(client_of(lead), project)
-    assert "agrees less" not in page and "With others" not in page and "Checks passed" not in page
+    assert "agrees less" not in page and "With others" not in page and ">Checks<" not in page
     assert names_in(page)[0] == "Ann"
     assert client_of(lead).get(f"/projects/{project.slug}/progress/?sort=others").status_code == 400
     judge = join(project, make_user("judge"), Membership.Role.ADJUDICATOR, Membership.Role.ANNOTATOR)
@@ -104,6 +104,19 @@ def test_a_large_project_is_counted_by_a_worker_and_takes_few_queries(client, pr
     assert queries() == before
     page = page_of(client, project)
     assert len(names_in(page)) == 40 and "1 of 2" in page
+
+
+def test_programs_read_the_same_by_pseudonym(client, project):
+    place = f"/api/v1/projects/{project.slug}/progress/"
+    found = client.get(place).json()
+    zoe = project.raters.get(name="Zoe")
+    [one] = [person for person in found["people"] if person["needs_a_look"]]
+    assert (one["person"], one["items"], one["others"][1]) == (zoe.pseudonym, 30, 30)
+    assert one["needs_a_look"] == ["agrees less with others"] and "Zoe" not in str(found)
+    assert (found["end"], found["remaining"]) == (None, 240) and found["why_no_end"]
+    join(project, project.memberships.get(user__name="lead").user, Membership.Role.ANNOTATOR)
+    LabelAccess.objects.all().delete()
+    assert "others" not in client.get(place).json()["people"][0]
 
 
 def test_states_of_items_are_counted_with_links(client):

@@ -92,7 +92,7 @@ OF_ONE_THING = {
 WITH_A_QUERY = ("project_behind", "retrieval_ranking")  # in their addresses
 # Labelling has tests of its own; the rest are answers to forms, fragments, files, or wait for a step before them.
 ELSEWHERE = {
-    # tests/participation/test_in_chromium.py, tests/web/test_who_gets_what.py
+    # tests/participation/test_in_chromium.py, tests/web/test_who_gets_what.py, tests/progress
     "study_link", "withdraw_member", "return_to_study", "join_study", "play_participant", "end_play", "new_return_code",
     "participants_csv", "participant_outcome", "study_link_state", "study_questionnaire", "questionnaire_csv",
     "answer_questionnaire", "taking_part", "give_consent", "finish_study", "withdraw_consent", "my_hours",
@@ -101,7 +101,7 @@ ELSEWHERE = {
     "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_withdraw", "project_items_priority", "import_columns",
     "study", "study_columns",
-    "project_items_stuck", "learner_decision",
+    "project_items_stuck", "learner_decision", "project_weekly_mail", "pay_csv", "panel_pay_csv", "history_csv",
     "project_rates", "project_coverage", "project_report_tables", "project_report",
     "project_picture", "project_release", "project_release_withdraw", "project_release_changes",
     "project_release_public", "project_release_hub", "public_release", "public_release_file",

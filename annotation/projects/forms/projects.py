@@ -10,7 +10,7 @@ from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
 from annotation.projects.managing import unknown_questions
 from annotation.projects.prefill import why_not_drawn
-from annotation.projects.settings import TASK, asked, changeable
+from annotation.projects.settings import TASK, asked, changeable, why_not_paid
 from annotation.task_types import current_task_types, task_type
 
 
@@ -112,6 +112,8 @@ class ProjectSettingsForm(SharedForm, forms.Form):
                 "prefill_run", "Choose the run whose suggestions are shown; start one first if there is none"
             )
         _check_shares(self, cleaned)
+        if problem := why_not_paid(cleaned):
+            self.add_error("pay_currency", problem)
         if unknown := unknown_questions(self.project, cleaned.get("further_questions") or ""):
             self.add_error("further_questions", f"The project asks no question {unknown[0]!r}")
         return cleaned
