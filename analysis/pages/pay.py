@@ -5,14 +5,14 @@ from urllib.parse import urlencode
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
 
 from analysis.progress import pay, people
 from annotation import incoming
-from annotation.access import RESEARCHER, project_for
+from annotation.access import ANNOTATOR, RESEARCHER, project_for
 from annotation.work.hours import HOW
 
 
@@ -67,8 +67,22 @@ def panel_pay_csv(request, slug):
     return _file(request, slug, pay.write_panel, "pay-with-panel-ids")
 
 
+@login_required
+@require_safe
+def own_pay(request, slug):
+    """What an annotator has earned so far, as a part of the page of their own work."""
+    project = project_for(request.user, slug, ANNOTATOR)
+    if not project.shows_pay or not project.pay_rate:
+        raise Http404("This project shows no pay")
+    counted = people.counted_people(project)
+    row = next((one for one in people.people_of(project, counted) if one.user_id == request.user.pk), None)
+    context = {"project": project, "counted": counted, "pay": row and pay.pay_of(project, row)}
+    return render(request, "analysis/own_pay.html", context)
+
+
 urlpatterns = [
     path("projects/<slug:slug>/pay/", project_pay, name="project_pay"),
+    path("projects/<slug:slug>/my-work/pay/", own_pay, name="own_pay"),
     path("projects/<slug:slug>/pay/people.csv", pay_csv, name="pay_csv"),
     path("projects/<slug:slug>/pay/panel.csv", panel_pay_csv, name="panel_pay_csv"),
 ]

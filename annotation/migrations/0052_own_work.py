@@ -12,13 +12,8 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='project',
-            name='pay_currency',
-            field=models.CharField(db_default='EUR', default='EUR', max_length=8),
-        ),
-        migrations.AddField(
-            model_name='project',
-            name='pay_per_hour',
-            field=models.PositiveIntegerField(db_default=0, default=0),
+            name='shows_pay',
+            field=models.BooleanField(db_default=False, default=False),
         ),
         migrations.AddField(
             model_name='project',

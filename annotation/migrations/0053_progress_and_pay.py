@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0051_training_and_checks'),
+        ('annotation', '0052c_parked'),
     ]
 
     operations = [

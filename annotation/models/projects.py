@@ -81,11 +81,9 @@ class Project(models.Model):
     )
     # Whether annotators are shown what was decided of items that they have answered.
     shows_decisions = models.BooleanField(default=False, db_default=False)
-    # What annotators are shown of their own work: how often decisions agree with them, and the pay of their active
-    # time, in hundredths of the currency (0: none).
+    # What annotators are shown of their own work: how often decisions agree with them, and their pay.
     shows_agreement = models.BooleanField(default=False, db_default=False)
-    pay_per_hour = models.PositiveIntegerField(default=0, db_default=0)
-    pay_currency = models.CharField(max_length=8, default="EUR", db_default="EUR")
+    shows_pay = models.BooleanField(default=False, db_default=False)
     lease_minutes = models.PositiveIntegerField(default=60)
     minimum_seconds = models.PositiveIntegerField(default=0)
     # What a person goes through here in addition to work, as named in annotation.participation.steps: a project without

@@ -442,12 +442,6 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "and changes once a day.",
         group=DECISIONS, can_change=True, exported=UNLESS_DEFAULT,
     ),
-    DefaultNumberSetting(
-        "pay_per_hour", "Pay per hour of active time, in hundredths of the currency",
-        "Shown to annotators with what they have earned, such as 1250 for 12.50 per hour. 0: not shown.",
-        bounds=(0, 10_000_000), group=PAY, can_change=True, exported=NEVER,
-    ),
-    TextSetting("pay_currency", "Currency", "Such as EUR.", group=PAY, can_change=True, exported=NEVER),
     NumberSetting(
         "minimum_seconds", "Minimum time per item", "Annotators are asked to confirm faster answers. 0: no minimum.",
         bounds=(0, 86_400), unit="seconds", section=TIME, can_change=True, is_public=True,
@@ -509,6 +503,12 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     FurtherLimitSetting(
         "pay_bonus_items", "For the bonus, items answered at least",
         bounds=(0, 10_000_000), group=PAY, can_change=True, exported=NEVER,
+    ),
+    FlagSetting(
+        "shows_pay", "Show annotators their pay",
+        "On their page of their own work: the amount by the rate, without the bonus, which would tell how they did in "
+        "checks.",
+        group=PAY, can_change=True, exported=NEVER,
     ),
 )}  # fmt: skip
 

@@ -95,7 +95,7 @@ ELSEWHERE = {
     # tests/participation/test_in_chromium.py, tests/web/test_who_gets_what.py, tests/progress
     "study_link", "withdraw_member", "return_to_study", "join_study", "play_participant", "end_play", "new_return_code",
     "participants_csv", "participant_outcome", "study_link_state", "study_questionnaire", "questionnaire_csv",
-    "answer_questionnaire", "taking_part", "give_consent", "finish_study", "withdraw_consent", "my_hours",
+    "answer_questionnaire", "taking_part", "give_consent", "finish_study", "withdraw_consent", "my_hours", "own_pay",
     "project_items_return", "reserved_items", "reserve_by_table", "reserving_groups", "project_items_order",
     "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items", "password_link",

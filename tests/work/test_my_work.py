@@ -134,11 +134,15 @@ def test_time_is_that_of_all_revisions_by_day(ann):
 
 def test_pay_is_shown_where_the_project_shows_it(ann):
     answer_one(ann, active_ms=1_800_000)
-    page = ann.client.get(f"/projects/{ann.project.slug}/my-work/").content.decode()
-    assert "pay" not in page.lower()
-    Project.objects.filter(pk=ann.project.pk).update(pay_per_hour=1250, pay_currency="CHF")
-    page = ann.client.get(f"/projects/{ann.project.slug}/my-work/").content.decode()
-    assert "6.25 CHF" in page
+    place = f"/projects/{ann.project.slug}/my-work/"
+    paid = Project.objects.filter(pk=ann.project.pk)
+    paid.update(pay_rate="1.25", pay_currency="CHF", pay_bonus="9.99")
+    assert "pay" not in ann.client.get(place).content.decode().lower()
+    assert ann.client.get(f"{place}pay/").status_code == 404
+    paid.update(shows_pay=True)
+    assert f"{place}pay/" in ann.client.get(place).content.decode()
+    fragment = ann.client.get(f"{place}pay/").content.decode()
+    assert "1.25 CHF" in fragment and "9.99" not in fragment and "without the bonus" in fragment
 
 
 def test_agreement_counts_first_answers_that_are_decided_and_only_where_it_is_shown(ann, monkeypatch):

@@ -191,7 +191,6 @@ class Day:
 class Totals:
     answers: int
     seconds: float
-    pay_per_hour: int = 0  # in hundredths of the currency
 
     @property
     def hours(self) -> float:
@@ -200,10 +199,6 @@ class Totals:
     @property
     def minutes(self) -> float:
         return self.seconds / 60
-
-    @property
-    def pay(self) -> float:
-        return self.hours * self.pay_per_hour / 100
 
     @property
     def per_hour(self) -> float | None:
@@ -224,8 +219,8 @@ def days_of(rater: Rater) -> list[Day]:
     return cache.get_or_set(f"own-days:{rater.pk}:{rater.label_version}", count, DAY)
 
 
-def totals_of(days: Sequence[Day], pay_per_hour: int = 0) -> Totals:
-    return Totals(sum(one.answers for one in days), sum(one.seconds for one in days), pay_per_hour)
+def totals_of(days: Sequence[Day]) -> Totals:
+    return Totals(sum(one.answers for one in days), sum(one.seconds for one in days))
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def my_work(request, slug):
         "searched": searching.searched_words(project, searches_keys=False),
         "page": page,
         "rows": own_work.rows_of(project, rater, page.object_list),
-        "totals": own_work.totals_of(days, project.pay_per_hour),
+        "totals": own_work.totals_of(days),
         "agreed": own_work.agreement_of(project, rater) if project.shows_agreement else [],
     }
     return render(request, "annotation/work/my_work.html", context)
