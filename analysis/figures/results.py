@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LEVEL, NORMAL = 0.95, NormalDist()
 PENDING = "still being computed"  # why a first pass has no interval
 # Raised when results get another shape between two versions of Assay.
-SHAPE = 17
+SHAPE = 18
 
 R = TypeVar("R", bound="Record")
 

@@ -29,12 +29,15 @@ def kappa_words(standing: ScaleStanding) -> str:
     return with_ends(standing.kappa.estimate, standing.kappa_low, standing.kappa_high, standing.kappa_undefined)
 
 
-def scale_sentences(name: str, scale: str, standing: ScaleStanding, error: ScaleError) -> str:
-    """The verdict on the scale, such as 1 to 5, and whether the labeller is above or below people."""
+def scale_sentences(name: str, scale: str, standing: ScaleStanding, error: ScaleError, what: str = "row") -> str:
+    """The verdict on the scale, such as 1 to 5, and whether the labeller is above or below people. `what` has one value
+    of each."""
     if not standing.n:
         needed = "a person" if standing.gap is None else "two people"
-        return f"{name}: no row has a value of it and of {needed}, so there is no verdict."
+        return f"{name}: no {what} has a value of it and of {needed}, so there is no verdict."
     why = _of_one_person(standing) if standing.gap is None else _of_several(standing)
+    if standing.verdict == UNDECIDED and not math.isnan(standing.kappa_low):
+        why += _more(standing, what)
     return f"{name} is {standing.verdict} on the scale {scale}: {why}. {bias_words(error)}"
 
 
@@ -44,7 +47,7 @@ def _of_one_person(standing: ScaleStanding) -> str:
         return f"its weighted kappa with people is {kappa_words(standing)}"
     if standing.verdict != UNDECIDED:
         return f"{kappa} lies {'above' if standing.verdict == USABLE else 'below'} {floor}"
-    return f"the interval of {kappa} contains {floor}{_more(standing)}"
+    return f"the interval of {kappa} contains {floor}"
 
 
 def _of_several(standing: ScaleStanding) -> str:
@@ -63,15 +66,14 @@ def _of_several(standing: ScaleStanding) -> str:
             standing.verdict, f"and whether by more than {margin} cannot be said"
         ),
     }.get(standing.closeness, "whether it is as close to a person as people are to each other cannot be said")
-    more = _more(standing) if standing.verdict == UNDECIDED else ""
-    return f"{words} ({figures}){more}"
+    return f"{words} ({figures})"
 
 
-def _more(standing: ScaleStanding) -> str:
+def _more(standing: ScaleStanding, what: str) -> str:
     if standing.n_more is None:
         return "; it is too near the bound for any number of rows to decide soon"
     where = "" if standing.n_clusters is None else ", in other clusters,"
-    return f"; about {standing.n_more:,} more labelled row{'' if standing.n_more == 1 else 's'}{where} would decide"
+    return f"; about {standing.n_more:,} more labelled {what}{'' if standing.n_more == 1 else 's'}{where} would decide"
 
 
 def bias_words(error: ScaleError) -> str:
@@ -82,19 +84,28 @@ def bias_words(error: ScaleError) -> str:
     return f"No bias is shown (mean error {figure})."
 
 
-def scale_rule(standing: ScaleStanding, floor: str, margin: str) -> str:
-    """The rule; `floor` and `margin` name the options that choose the bounds."""
+def at_the_ends(who: str) -> str:
+    return (
+        f"At the ends of the scale errors can go one way only, so even a {who} without bias is above people at the "
+        "lowest value and below them at the highest."
+    )
+
+
+def scale_rule(standing: ScaleStanding, floor: str = "", margin: str = "", who: str = "judge") -> str:
+    """The rule; `floor` and `margin` name the options that choose the bounds, where there are any."""
+    floor = f" ({floor})" if floor else ""
     if standing.gap is None:
         return (
-            f"Rule: usable where the 95 % interval of weighted kappa (quadratic weights) lies above {standing.bound:g} "
-            f"({floor}), not usable where it lies below. The interval allows for one more row that differs by "
+            f"Rule: usable where the 95 % interval of weighted kappa (quadratic weights) lies above {standing.bound:g}"
+            f"{floor}, not usable where it lies below. The interval allows for one more unit that differs by "
             "the whole scale."
         )
-    step = f"; a step is {standing.step:g}" if standing.step != 1 else ""
+    step = "" if standing.step == 1 else f"a step is {standing.step:g}"
+    more = f" ({noted})" if (noted := "; ".join(filter(None, (margin, step)))) else ""
     people = "other people too" if standing.gap.is_of_people else "these people, not others"
     return (
-        "Rule: the judge and the other people are compared with the same person on the same rows. Usable where the "
+        f"Rule: the {who} and the other people are compared with the same person on the same units. Usable where the "
         "95 % interval of the difference of their mean distances lies below "
-        f"{standing.bound:g} step{'' if standing.bound == 1 else 's'} ({margin}{step}), not usable where it lies "
-        f"above, and only if weighted kappa is above 0. The interval is about {people}."
+        f"{standing.bound:g} step{'' if standing.bound == 1 else 's'}{more}, not usable where it lies above, and only "
+        f"if weighted kappa is above 0. The interval is about {people}."
     )

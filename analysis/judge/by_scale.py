@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from analysis.figures.scales import kappa_words, number, scale_rule, scale_sentences, with_ends
+from analysis.figures.scales import at_the_ends, kappa_words, number, scale_rule, scale_sentences, with_ends
 from analysis.judge.parts import (
     SIGNIFICANT,
     Answered,
@@ -35,10 +35,6 @@ TITLES = {
     "spearman": "Spearman's correlation",
     "kendall_tau_b": "Kendall's tau-b",
 }
-AT_THE_ENDS = (
-    "At the ends of the scale errors can go one way only, so even a judge without bias is above people at the lowest "
-    "value and below them at the highest."
-)
 RANDOM_SAMPLE = "Assumes that people labelled a random sample of the rows."
 
 
@@ -70,7 +66,7 @@ def tables(answered: Answered) -> Iterator[TextTable]:
     yield TextTable(f"{one.judge}: on the scale {one.title}", ("Measure", "Value", "n"), list(_measures(one)))
     rows = [(one.value_words(each.value), _mean(each), _absolute(each), f"{each.n:,}") for each in one.errors.at]
     head = ("People", "Mean error", "Mean absolute error", "n")
-    yield TextTable(f"{one.judge}: bias along the scale", head, rows, AT_THE_ENDS)
+    yield TextTable(f"{one.judge}: bias along the scale", head, rows, at_the_ends("judge"))
     yield _calibration(one)
     if one.has_rows_of_its_own:
         yield TextTable(

@@ -157,7 +157,7 @@ def test_a_judge_on_a_scale_says_it_and_can_be_told_otherwise(tmp_path, capsys):
     given = [str(path), "--judge", "judge", "--human", "human"]
     main(given)
     first = capsys.readouterr().out
-    assert TAKEN in "".join(first.split("\n")[:3]) and "Cohen's kappa, quadratic weights" in first
+    assert TAKEN in "".join(first.split("\n")[:3]) and "Weighted kappa, quadratic weights" in first
     main([*given, "--level", "nominal"])
     nominal = capsys.readouterr().out
     assert "treated as" not in nominal and "quadratic" not in nominal

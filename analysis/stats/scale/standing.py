@@ -43,7 +43,8 @@ class ScaleStanding:
 
     `kappa` has quadratic weights; with several people it is that of all pairs of the labeller and a person.
     `kappa_low` and `kappa_high` are its 95 % interval. `bound` is the floor of kappa, with several people the margin in
-    steps; `step` is a step's length. `n` rows count, in `n_clusters` clusters (None without them).
+    steps; `step` is a step's length. `n` rows count, in `n_clusters` clusters (None where
+    each row is one).
     """
 
     kappa: CohenKappa
@@ -169,6 +170,7 @@ def scale_standing(
         "" if n_rows >= LEAST_ROWS else TOO_FEW_CLUSTERS if cluster is not None else TOO_FEW_ROWS
     )
     low, high = (math.nan, math.nan) if undefined else _widened(kappa, interval, theirs, mine, reach, n_rows)
+    n_clusters = len(np.unique(of_row[rows]))
     chosen = bound if bound is not None else MARGIN if has_peers else FLOOR
     return ScaleStanding(
         kappa=kappa,
@@ -179,7 +181,7 @@ def scale_standing(
         bound=chosen,
         step=step_of(np.asarray(scale, dtype=float)),
         n=int(rows.sum()),
-        n_clusters=None if cluster is None else len(np.unique(of_row[rows])),
+        n_clusters=n_clusters if n_clusters < rows.sum() else None,
     )
 
 

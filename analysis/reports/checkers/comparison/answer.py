@@ -63,6 +63,13 @@ class About:
         return next((one for one in tests if one.title == "Spearman" and one.holm is not None), None)
 
 
+# ---- of labels on a scale: as close to people as they are to each other? ----
+
+SCALE = (
+    Rule("no scale", lambda about: about.of.on_scale is None, lambda about: ""),
+    Rule("on a scale", lambda about: True, lambda about: f"{about.of.title}: {about.of.on_scale.sentence}"),
+)
+
 # ---- better than always giving the most frequent label? ----
 
 
@@ -302,7 +309,7 @@ NEXT = (
 
 def answer(result: Comparison) -> Answer:
     each = [About(result, dimension) for dimension in result.dimensions if not dimension.derived_from]
-    rules = (BASELINE, PEOPLE) if result.gives_labels else (SCORES,)
+    rules = (SCALE, BASELINE, PEOPLE) if result.gives_labels else (SCORES,)
     sentences = [" ".join(all_that_apply(rules, about)) for about in each]
     of = f"against {named_reference(result)}"
     n_units = n_of(result.n_units, "units")

@@ -13,6 +13,7 @@ from analysis.figures.results import NamedFigure, NamedLabel, ReferenceCounts
 from analysis.reports.agreement.raters import groups_among
 from analysis.reports.checkers.comparison.associations import associations
 from analysis.reports.checkers.comparison.labellers import codes_of_runs, labellers, on_same_units
+from analysis.reports.checkers.comparison.on_scale import on_scale
 from analysis.reports.checkers.comparison.probabilities import probabilities
 from analysis.reports.checkers.comparison.result import (
     Baseline,
@@ -27,7 +28,7 @@ from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
 from analysis.reports.checkers.comparison.significance import adjust, significance
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
-from analysis.reports.common import DAWID_SKENE, FINAL, REFERENCES, WITH_MODEL
+from analysis.reports.common import DAWID_SKENE, FINAL, MEDIAN, NUMERIC, REFERENCES, WITH_MODEL
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
 from analysis.reports.labels.derived import (
     derived_from,
@@ -56,7 +57,7 @@ from analysis.stats import (
 from annotation.task_types import Dimension, TaskType
 
 # What is computed of each dimension in addition to the run's own figures; None where it was not asked or has to wait.
-PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "baseline", "scores", "associations")
+PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "baseline", "scores", "associations", "on_scale")
 # Some figures count labels that are untouched by the other run as well, or by the newest run of every checker.
 BY_BOTH, BY_ALL = "both", "all"
 
@@ -178,6 +179,16 @@ def compute(
         side.dimension.slug: values_of_people(side.dimension, side.people, units, counted, rated[side.dimension.slug])
         for side in sides
     }
+    if gives_labels and not quick:
+        for side in sides:
+            dimension = side.dimension
+            how = rated_by(dimension, "" if dimension.level in NUMERIC else MEDIAN, reference)
+            by_people = values_of_people(dimension, side.people, units, counted, how)
+            of_people = counted if reference == "majority" else None
+            compared = side.checker, side.people, by_people, of_people, units
+            parts[dimension.slug]["on_scale"] = on_scale(
+                items, dimension, checker_run.name, *compared, are_named=source.has_people()
+            )
     values = _values(source, checker_run, score, units)
     others = _values(source, against or checker_run, other_score, units)
     for side in sides:

@@ -33,6 +33,11 @@ def said_by_checker(slug: str, label: str) -> Filter:
     return Filter({f"{slug}.checker": label, f"{slug}.people.has": "label"})
 
 
+def apart(slug: str, steps: int) -> Filter:
+    """Units on which the checker is so many steps of the scale from people, rounded up."""
+    return Filter({f"{slug}.distance": str(steps)})
+
+
 def of_versus(column: str, *who_is_right: str) -> Filter:
     """Units that people and two runs label, and that these runs have right; by default any."""
     return Filter({column: who_is_right or ("both", "run", "other", "neither")})

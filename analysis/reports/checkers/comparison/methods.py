@@ -49,6 +49,7 @@ def methods(result: Comparison) -> str:
         labels_counted(result),
         _labels(result),
         *(_measured(dimension) for dimension in result.dimensions if result.gives_labels),
+        _on_scale(result),
         _correlations(result),
         _probabilities(result),
         _two(result),
@@ -88,6 +89,19 @@ def _measured(dimension: ComparedDimension) -> str:
         f"{title} {written(figure)}" for name, title in MEASURES if (figure := getattr(dimension, name)).is_defined
     ]
     return f"{sentence}: {listed(known)}." if known else f"{sentence}."
+
+
+def _on_scale(result: Comparison) -> str:
+    """The verdicts on scales, and how their intervals are made."""
+    found = [dimension for dimension in result.dimensions if dimension.on_scale]
+    if not found:
+        return ""
+    return sentences(
+        *(f"{dimension.title}: {dimension.on_scale.sentence}" for dimension in found),
+        "Intervals of mean errors and of differences of distances are t intervals of sums over units or clusters with "
+        "two added units, one of them different by the whole scale (Agresti and Min 2005); weighted kappa's allows for "
+        "one more such unit.",
+    )
 
 
 def over_in_words(result: Comparison, row: CorrelationLevel) -> str:

@@ -243,6 +243,29 @@ class Probabilities(Record):
     labels: list[LabelProbabilities]
 
 
+class ErrorAt(NamedLabel):
+    """Errors of the checker on units to which people give this label."""
+
+    n: int
+    error: Figure
+    absolute: Figure
+
+
+class OnScale(Record):
+    """The checker's labels on a scale: the verdict in a sentence, the rule that gives it, figures, errors at each value
+    of people with a `note` on them, and how many units are so many steps apart (`distances`)."""
+
+    sentence: str
+    rule: str
+    note: str
+    verdict: str
+    closeness: str
+    n: int
+    figures: list[NamedFigure]
+    along: list[ErrorAt]
+    distances: list[int]
+
+
 class ComparedDimension(ReportedQuestion):
     """What is None was not asked, cannot be had, is left out of a first pass, or is one of more statistics."""
 
@@ -270,6 +293,7 @@ class ComparedDimension(ReportedQuestion):
     baseline: Baseline | None
     scores: list[ScoreDifference] | None
     associations: Associations | None
+    on_scale: OnScale | None
 
 
 class ComparedRun(Record):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
-from analysis.reports.checkers.comparison import correlation_tables, filters, pictures, tables
+from analysis.reports.checkers.comparison import correlation_tables, filters, pictures, scale_tables, tables
 from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import counts_places, methods
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
@@ -73,6 +73,7 @@ def _notes(result: Comparison) -> list[str]:
 
 def _sections(result: Comparison, dimension: ComparedDimension) -> list[Titled]:
     sections: list[Titled] = [
+        ("on the scale", scale_tables.on_scale(result, dimension)),
         ("agreement with people", _against_people(result, dimension)),
         ("correlations with a score", correlation_tables.associations(result, dimension)),
         ("two scores", correlation_tables.scores(result, dimension)),
