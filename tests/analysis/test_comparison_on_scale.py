@@ -7,15 +7,15 @@ import re
 import numpy as np
 import pytest
 from django.core.management import call_command
-from django.urls import reverse
 
 from analysis.judge.judging import judge
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.models import Project
+from tests.analysis.test_decisions_alone import page_of
 from tests.factories import make_user
 from tests.stats.test_scale import study
-from tests.world import client_of
+from tests.world.labels import units_behind
 
 PEOPLE = ("ann", "ben", "cleo")
 
@@ -82,6 +82,8 @@ def test_the_page_says_it_first_and_opens_the_units_that_differ_most(tmp_path):
     result = get_report("comparison").compute(project, run=run.uuid)
     found = result["dimensions"][0]["on_scale"]
     assert len(found["distances"]) == 5 and found["distances"][4] == 1
-    page = client_of(rosa).get(reverse("project_comparison", args=[project.slug])).content.decode()
-    assert "on the scale 1 to 5" in page and "errors of" in page and "units by distance of" in page
-    assert "quality.distance=4" in page or "quality.distance%3D4" in page
+    page = page_of(project, "comparison", {})
+    assert page.index("on the scale 1 to 5") < page.index("has an accuracy of")
+    for title in ("on the scale", "along the scale", "units by distance"):
+        assert title in page
+    assert len(units_behind(result, "quality.distance=4")) == 1
