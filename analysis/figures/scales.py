@@ -91,21 +91,23 @@ def at_the_ends(who: str) -> str:
     )
 
 
-def scale_rule(standing: ScaleStanding, floor: str = "", margin: str = "", who: str = "judge") -> str:
+def scale_rule(
+    standing: ScaleStanding, floor: str = "", margin: str = "", who: str = "judge", what: str = "row"
+) -> str:
     """The rule; `floor` and `margin` name the options that choose the bounds, where there are any."""
     floor = f" ({floor})" if floor else ""
     if standing.gap is None:
         return (
             f"Rule: usable where the 95 % interval of weighted kappa (quadratic weights) lies above {standing.bound:g}"
-            f"{floor}, not usable where it lies below. The interval allows for one more unit that differs by "
-            "the whole scale."
+            f"{floor}, not usable where it lies below. The interval allows for one more {what} that differs "
+            "by the whole scale."
         )
     step = "" if standing.step == 1 else f"a step is {standing.step:g}"
     more = f" ({noted})" if (noted := "; ".join(filter(None, (margin, step)))) else ""
     people = "other people too" if standing.gap.is_of_people else "these people, not others"
     return (
-        f"Rule: the {who} and the other people are compared with the same person on the same units. Usable where the "
-        "95 % interval of the difference of their mean distances lies below "
+        f"Rule: the {who} and the other people are compared with the same person on the same {what}s. Usable where "
+        "the 95 % interval of the difference of their mean distances lies below "
         f"{standing.bound:g} step{'' if standing.bound == 1 else 's'}{more}, not usable where it lies above, and only "
         f"if weighted kappa is above 0. The interval is about {people}."
     )

@@ -70,7 +70,7 @@ def on_scale(
     first, *_, last = dimension.labels
     return OnScale(
         sentence=scale_sentences(name, f"{first.title} to {last.title}", standing, errors.all, "unit"),
-        rule=scale_rule(standing, who="checker"),
+        rule=scale_rule(standing, who="checker", what="unit"),
         note=f"Checker minus people. {at_the_ends('checker')}",
         verdict=standing.verdict,
         closeness=standing.closeness,
