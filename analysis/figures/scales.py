@@ -55,7 +55,8 @@ def _of_several(standing: ScaleStanding) -> str:
         return f"it is not shown to agree with people beyond chance (weighted kappa {kappa_words(standing)})"
     gap, margin = standing.gap, f"the margin of {standing.margin:g}"
     figures = (
-        f"mean distance {number(gap.labeller)} against {number(gap.people)}, "
+        f"mean distance {with_ends(gap.labeller, *gap.labeller_ends)} against "
+        f"{with_ends(gap.people, *gap.people_ends)}, "
         f"difference {with_ends(gap.estimate, gap.low, gap.high, gap.undefined)}"
     )
     words = {

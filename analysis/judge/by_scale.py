@@ -105,8 +105,12 @@ def _measures(one: JudgedScale) -> Iterator[tuple[str, str, str]]:
         n = n_rows if of_pairs else f"{estimate.n_pairable:,}"
         yield TITLES[name] + (pairs if of_pairs else ""), _figure(estimate), n
     if (gap := standing.gap) is not None:
-        yield "Mean distance of the judge to a person", number(gap.labeller), f"{gap.n:,}"
-        yield "Mean distance of the other people to the same person", number(gap.people), f"{gap.n:,}"
+        yield "Mean distance of the judge to a person", with_ends(gap.labeller, *gap.labeller_ends), f"{gap.n:,}"
+        yield (
+            "Mean distance of the other people to the same person",
+            with_ends(gap.people, *gap.people_ends),
+            f"{gap.n:,}",
+        )
         yield "Difference of the distances", with_ends(gap.estimate, gap.low, gap.high, gap.undefined), f"{gap.n:,}"
     error = one.errors.all
     yield "Mean error", _mean(error), f"{error.n:,}"

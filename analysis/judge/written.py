@@ -106,7 +106,7 @@ def _without_nan(value):
     """JSON has no nan: undefined is null."""
     if isinstance(value, dict):
         return {name: _without_nan(inner) for name, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_without_nan(inner) for inner in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 

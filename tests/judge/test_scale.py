@@ -123,6 +123,16 @@ def test_nothing_crashes_where_figures_are_undefined(tmp_path, capsys, rows, mor
     assert "NaN" not in out and "nan" not in out.replace("nominal", "")
 
 
+def test_a_few_rows_of_several_people_are_json_too(tmp_path, capsys):
+    people, by_judge = study(8, 2)
+    file = written(tmp_path / "a.csv", rows_of(people, by_judge))
+    code, out, _ = said(capsys, file, *asked(people), "--json")
+    assert code == 0 and "NaN" not in out
+    [found] = json.loads(out)
+    assert found["distance"]["low"] is None and "fewer than 20 rows" in found["distance"]["undefined"]
+    assert found["verdict"] == "undecided" and found["closeness"] == "unknown"
+
+
 def test_values_of_a_column_are_compared_by_corrected_means(tmp_path, capsys):
     people, by_judge = study(400, own=0.8)
     rows = rows_of(people, by_judge)

@@ -67,6 +67,8 @@ def test_distances_are_means_over_persons_and_their_others():
     assert (found.labeller, found.people) == pytest.approx((mine / n, theirs / n))
     assert found.estimate == pytest.approx(found.labeller - found.people)
     assert found.low < found.estimate < found.high and not found.is_of_people
+    for value, (low, high) in ((found.labeller, found.labeller_ends), (found.people, found.people_ends)):
+        assert 0 <= low < value < high
 
 
 def test_many_independent_rows_have_the_interval_of_a_mean():
@@ -76,6 +78,8 @@ def test_many_independent_rows_have_the_interval_of_a_mean():
     low, high = sm.stats.DescrStatsW(difference).tconfint_mean()
     found = distance_gap(people, judge, 4)
     assert (found.low, found.high) == pytest.approx((low, high), abs=2e-4)
+    among = sm.stats.DescrStatsW(np.abs(people[0] - people[1])).tconfint_mean()
+    assert found.people_ends == pytest.approx(among, abs=2e-4)
 
 
 def test_rows_of_one_cluster_count_as_one():

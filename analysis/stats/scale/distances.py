@@ -24,7 +24,8 @@ class DistanceGap:
     person (`people`), over the same rows; `low` and `high` are its 95 % interval, nan where `undefined` gives a reason.
 
     `n` rows have a value of the labeller and of two people; `n_effective` of equal weight would hold as much.
-    `is_of_people` says whether the interval also holds for other people than these.
+    `is_of_people` says whether the interval also holds for other people than these. `labeller_ends` and `people_ends`
+    are the intervals of either mean distance, over rows (or clusters) alone.
     """
 
     labeller: float
@@ -35,6 +36,8 @@ class DistanceGap:
     n: int
     n_effective: float
     is_of_people: bool
+    labeller_ends: tuple[float, float] = (math.nan, math.nan)
+    people_ends: tuple[float, float] = (math.nan, math.nan)
     undefined: str = ""
 
 
@@ -111,6 +114,9 @@ def distance_gap(
     if found.n_effective < LEAST_ROWS:
         reason = TOO_FEW if cluster is None else TOO_FEW_CLUSTERS
         return DistanceGap(low=math.nan, high=math.nan, undefined=reason, **known)
+    for name, sums in (("labeller_ends", of_labeller), ("people_ends", of_people)):
+        low, high = padded_ratio(sums, count, reach, cluster).ends(reach)
+        known[name] = max(0.0, low), high
     error, freedom = found.error, found.n_effective - 1
     if is_of_people:
         of_rows, by_people = error**2, _variance_over_people(own, among, count, person, has)

@@ -113,11 +113,11 @@ def _figures(dimension, standing: ScaleStanding, error: ScaleError, values, refe
     for name, title, measure in CORRELATIONS:
         yield named_figure(name, title, measure(values, reference, cluster), quick=False)
     if (gap := standing.gap) is not None:
-        for name, title, value in (
-            ("checker_distance", "Mean distance of the checker to a person", gap.labeller),
-            ("people_distance", "Mean distance of the other people to the same person", gap.people),
+        for name, title, value, ends in (
+            ("checker_distance", "Mean distance of the checker to a person", gap.labeller, gap.labeller_ends),
+            ("people_distance", "Mean distance of the other people to the same person", gap.people, gap.people_ends),
         ):
-            figure = _with_ends(value, math.nan, math.nan, "", gap.n, "the difference has the interval")
+            figure = _with_ends(value, *ends, gap.undefined, gap.n)
             yield NamedFigure.extending(figure, name=name, title=title)
         difference = _with_ends(gap.estimate, gap.low, gap.high, gap.undefined, gap.n)
         yield NamedFigure.extending(difference, name="distance_difference", title="Difference of the distances")
@@ -138,10 +138,10 @@ def _error_at(dimension: Dimension, places: np.ndarray, error: ScaleError) -> Er
     )
 
 
-def _with_ends(value: float, low: float, high: float, reason: str, n: int, no_ends: str = "") -> Figure:
+def _with_ends(value: float, low: float, high: float, reason: str, n: int) -> Figure:
     """A figure without an estimate where it is undefined; a reason otherwise says why there is no interval."""
     is_defined = not math.isnan(value)
-    why = "" if not math.isnan(low) else no_ends or reason or "too few units for an interval"
+    why = "" if not math.isnan(low) else reason or "too few units for an interval"
     return Figure(
         estimate=number(value),
         undefined="" if is_defined else reason,
