@@ -51,6 +51,8 @@ def _of_one_person(standing: ScaleStanding) -> str:
 
 
 def _of_several(standing: ScaleStanding) -> str:
+    if standing.kappa_undefined and not standing.kappa.undefined:
+        return f"{standing.kappa_undefined} (weighted kappa {number(standing.kappa.estimate)})"
     if not standing.is_above_chance:
         return f"it is not shown to agree with people beyond chance (weighted kappa {kappa_words(standing)})"
     gap, margin = standing.gap, f"the margin of {standing.margin:g}"

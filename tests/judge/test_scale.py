@@ -131,6 +131,7 @@ def test_a_few_rows_of_several_people_are_json_too(tmp_path, capsys):
     [found] = json.loads(out)
     assert found["distance"]["low"] is None and "fewer than 20 rows" in found["distance"]["undefined"]
     assert found["verdict"] == "undecided" and found["closeness"] == "unknown"
+    assert "is undecided on the scale 1 to 5: fewer than 20 rows have both values (" in found["sentence"]
 
 
 def test_values_of_a_column_are_compared_by_corrected_means(tmp_path, capsys):
