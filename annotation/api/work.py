@@ -4,7 +4,8 @@ An answer is stored in one transaction; the next item is taken in another, after
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from uuid import UUID
@@ -26,6 +27,7 @@ from annotation.projects import guidelines as guideline_service
 from annotation.projects.queries import guidelines
 from annotation.projects.queries.outlook import REMOVED
 from annotation.projects.raters import rater_of
+from annotation.projects.settings import SETTINGS
 from annotation.work import annotating, assigning
 from annotation.work.learning import results
 from annotation.work.queries import pages, work
@@ -42,6 +44,7 @@ from annotation.work.views.labelling import (
 log = logging.getLogger(__name__)
 
 MAX_REASON = 2000
+MOST_READY = SETTINGS["items_ahead"].bounds[1]
 
 
 def only(*verbs: str):
@@ -149,12 +152,35 @@ def _checked(name: str, value: object, kind: Callable, *limits: int):
 
 
 def _after(body: dict) -> UUID | None:
-    """The item on the screen, looked at before anything is stored."""
+    """The item on the screen."""
     return _checked("after", body.get("after") or None, incoming.uuid_of)
+
+
+def _holds(sent: Iterable) -> list[UUID]:
+    """The items that the page has ready, with the one after which it asks for more."""
+    names = list(sent) if isinstance(sent, list | tuple) else None
+    if names is None or len(names) > MOST_READY:
+        message = f"holds must be a list of at most {MOST_READY} assignments"
+        raise annotating.InvalidSubmission([annotating.FieldError(message, field="holds")])
+    return [_checked("holds", one, incoming.uuid_of) for one in names]
 
 
 def _instant(body: dict, name: str) -> datetime | None:
     return _checked(name, body.get(name) or None, incoming.instant)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a page has when it sends an answer: the item on the screen, since when, and those that are ready."""
+
+    after: UUID | None
+    after_shown_at: datetime | None
+    holds: list[UUID]
+
+
+def _screen(body: dict) -> Screen:
+    """Looked at before anything is stored."""
+    return Screen(_after(body), _instant(body, "after_shown_at"), _holds(body.get("holds") or []))
 
 
 def _held(body: dict, assignment: Assignment) -> int | None:
@@ -164,15 +190,18 @@ def _held(body: dict, assignment: Assignment) -> int | None:
     return _checked("guideline_version", body["guideline_version"], incoming.whole, 0, incoming.MAX_INTEGER)
 
 
-def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID | None, shown_at) -> dict:
+def _progress_and_next(request, assignment: Assignment, body: dict, screen: Screen) -> dict:
     """How far the work is, the next item where it was asked for, and a newer version of the guidelines. The answer
     before it is stored: no failure in looking for more may look like its own."""
     project, rater, ahead = assignment.project, None, None
-    if body.get("want_next"):
+    if body.get("want_next") and len(screen.holds) < project.items_ahead:
+        after = screen.after or assignment.uuid
         try:
-            assigned = take(project, request.user, ahead=True, after=after or assignment.uuid, shown_at=shown_at)
+            assigned = take(
+                project, request.user, ahead=True, after=after, holds=screen.holds, shown_at=screen.after_shown_at
+            )
             rater = assigned.rater if assigned else rater_of(project, request.user)
-            ahead = offer(project, rater, assigned, assignment.guideline_acknowledged, after or assignment.uuid)
+            ahead = offer(project, rater, assigned, assignment.guideline_acknowledged, after)
         except (DatabaseError, ValueError):
             log.exception("No item could be fetched ahead in %s", project.slug)
     rater = rater or rater_of(project, request.user)
@@ -191,8 +220,10 @@ def _progress_and_next(request, assignment: Assignment, body: dict, after: UUID 
 @json_view
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
-    after = _after(request.GET)
-    assigned = take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after)
+    after, holds = _after(request.GET), _holds(request.GET.getlist("holds"))
+    if len(holds) >= project.items_ahead:
+        return JsonResponse({"state": "enough"})
+    assigned = take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after, holds=holds)
     rater = assigned.rater if assigned else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
     details = guidelines_told(project, standing, standing.acknowledged)
@@ -216,7 +247,7 @@ def answered(request, slug):
 @json_view
 def submit(request, uuid):
     body = _body(request)
-    after, shown_at = _after(body), _instant(body, "after_shown_at")
+    screen = _screen(body)
     try:
         assignment = access.assignment_for(request.user, uuid)
     except access.Removed as removed:
@@ -234,7 +265,7 @@ def submit(request, uuid):
             "suggestions": stored.suggestions,
             "prefill": assignment.prefill_arm,
             **({"feedback": feedback_on(assignment, request.user)} if assignment.reason in Assignment.LEARNING else {}),
-            **_progress_and_next(request, assignment, body, after, shown_at),
+            **_progress_and_next(request, assignment, body, screen),
         }
     )
 
@@ -260,7 +291,7 @@ def acknowledge(request, slug):
 @json_view
 def skip(request, uuid):
     body = _body(request)
-    after, following_shown_at, shown_at = _after(body), _instant(body, "after_shown_at"), _instant(body, "shown_at")
+    screen, shown_at = _screen(body), _instant(body, "shown_at")
     reason = _checked("reason", body.get("reason") or "", incoming.text, MAX_REASON)
     try:
         assignment = access.assignment_for(request.user, uuid)
@@ -278,7 +309,7 @@ def skip(request, uuid):
         raise annotating.InvalidSubmission([annotating.FieldError(str(missing), field="reason")]) from None
     if not is_skipped:
         raise annotating.Conflict("You have answered this item already; change the answer instead.")
-    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, after, following_shown_at)})
+    return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, screen)})
 
 
 @only("POST")

@@ -16,6 +16,7 @@ class User(AbstractUser):
     name = models.CharField(max_length=150, blank=True)
     # Whether comments and replies to theirs are mailed.
     mails_comments = models.BooleanField("Mail me about comments", default=False, db_default=False)
+    own_keys = models.JSONField(default=dict, blank=True, db_default={})  # action to key (annotation.task_types.keys)
 
     def __str__(self) -> str:
         return self.name or self.username

@@ -85,6 +85,9 @@ class Project(models.Model):
     shows_agreement = models.BooleanField(default=False, db_default=False)
     shows_pay = models.BooleanField(default=False, db_default=False)
     lease_minutes = models.PositiveIntegerField(default=60)
+    items_ahead = models.PositiveSmallIntegerField(
+        default=1, db_default=1
+    )  # fetched by a browser before they are needed
     minimum_seconds = models.PositiveIntegerField(default=0)
     # What a person goes through here in addition to work, as named in annotation.participation.steps: a project without
     # it asks no questions about it.

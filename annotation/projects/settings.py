@@ -450,6 +450,12 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "lease_minutes", "Time to answer", "An assignment not answered in time goes to another annotator.",
         bounds=(1, 525_600), unit="minutes", section=TIME, can_change=True, is_public=True,
     ),
+    DefaultNumberSetting(
+        "items_ahead", "Items ready ahead",
+        "With more than 1, people label without a connection: the browser keeps so many items ready, also when the "
+        "page is reloaded. Each is held for 10 minutes times this number, or for the time to answer if that is longer.",
+        bounds=(1, 50), group=TIME, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
+    ),
     NumberSetting(
         "pass_percent", "Pass mark of the qualification, in %",
         "The share of right answers to all questions of the qualification items.",

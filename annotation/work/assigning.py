@@ -10,7 +10,7 @@ may lie behind everybody's cursor.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
@@ -27,7 +27,7 @@ from annotation.work import reserving, threads
 from annotation.work.learning import giving
 
 ATTEMPTS = 5
-# What was fetched ahead and never looked at soon goes to another annotator.
+# What was fetched ahead and never looked at soon goes to another annotator: for each item that may be ready so long.
 AHEAD_LEASE = timedelta(minutes=10)
 # How often a process looks for expired leases of a project while people take work from it.
 EXPIRY_CHECK_SECONDS = 5.0
@@ -45,23 +45,23 @@ class NoReason(Exception):
 
 
 def take(
-    project: Project, user, *, ahead: bool = False, after=None, shown_at=None, takes_new: bool = True
+    project: Project, user, *, ahead: bool = False, after=None, holds=(), shown_at=None, takes_new: bool = True
 ) -> Assignment | None:
     """The next assignment for this person, leased to them, or None where there is nothing for them now.
 
     What they hold already comes first, an item they have seen before one they have not. `ahead` is for fetching while
     another item is on the screen: `after` is that item's assignment, which is not given again and was shown at
-    `shown_at`; the lease is short until the item is shown. Without `takes_new`, only what they hold is given.
+    `shown_at`, and `holds` are those that the page has ready; the lease is short until the item is shown. Without
+    `takes_new`, only what they hold is given.
     """
+    has = [one for one in (after, *holds) if one is not None]
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
                 rater = _locked_rater(project, user)
                 if after is not None and shown_at is not None:
                     _note_shown(project, "uuid = %s AND rater_id = %s", [_uuid_value(after), rater.pk], shown_at)
-                assignment = _take(
-                    rater, project, ahead=ahead, after=after, takes_new=takes_new, check_leases=attempt == 0
-                )
+                assignment = _take(rater, project, ahead=ahead, has=has, takes_new=takes_new, check_leases=attempt == 0)
             break
         except IntegrityError:
             continue  # the same person took a row of the same item in another tab
@@ -70,7 +70,7 @@ def take(
     if assignment is None and takes_new and return_expired_leases(project):
         with transaction.atomic():
             return _take(
-                _locked_rater(project, user), project, ahead=ahead, after=after, takes_new=True, check_leases=False
+                _locked_rater(project, user), project, ahead=ahead, has=has, takes_new=True, check_leases=False
             )
     return assignment
 
@@ -90,12 +90,12 @@ def _locked_rater(project: Project, user) -> Rater:
 
 
 def _take(
-    rater: Rater, project: Project, *, ahead: bool, after, takes_new: bool, check_leases: bool
+    rater: Rater, project: Project, *, ahead: bool, has: Sequence, takes_new: bool, check_leases: bool
 ) -> Assignment | None:
     if project.state != Project.State.OPEN or rater.standing in Rater.NO_WORK:
         return None
     if giving.learns_first(project, rater):
-        lesson = giving.take_lesson(project, rater, after=after)
+        lesson = giving.take_lesson(project, rater, has=has)
         if lesson is not None or giving.learns_first(project, rater):
             if lesson is not None:
                 lesson.project = project
@@ -103,7 +103,7 @@ def _take(
     if check_leases and _is_expiry_check_due(project):
         return_expired_leases(project)
     now = timezone.now()
-    assignment = _held(rater, now, ahead=ahead, after=after)
+    assignment = _held(rater, now, ahead=ahead, has=has)
     if assignment is None and takes_new:
         assignment = _next(rater, project)
         assignment = assignment or _parked(rater, project, after)
@@ -115,7 +115,7 @@ def _take(
 
 # The statements of every single take, written by hand: building them anew each time costs more than running them.
 _PROJECT_NOW = ("state", "queue_epoch", "prefill", "prefill_shown_percent", "prefill_after_percent")
-_PROJECT_NOW += ("reserves_items", "lease_minutes", "has_learning", "check_every")
+_PROJECT_NOW += ("reserves_items", "lease_minutes", "items_ahead", "has_learning", "check_every")
 _RATER = f"""
 SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
 FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id
@@ -141,11 +141,11 @@ def _uuid_value(uuid):
     return Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection)
 
 
-def _held(rater: Rater, now: datetime, *, ahead: bool, after) -> Assignment | None:
+def _held(rater: Rater, now: datetime, *, ahead: bool, has: Sequence) -> Assignment | None:
     conditions, values = "", [rater.pk, connection.ops.adapt_datetimefield_value(now)]
-    if after is not None:
-        conditions = "AND a.uuid <> %s"
-        values.append(_uuid_value(after))
+    if has:
+        conditions = f"AND a.uuid NOT IN ({', '.join(['%s'] * len(has))})"
+        values += [_uuid_value(one) for one in has]
         if ahead:
             conditions += " AND a.shown_at IS NULL"  # what is shown may be on the screen of another tab
     return next(iter(Assignment.objects.raw(_HELD.format(conditions=conditions), values)), None)
@@ -214,7 +214,13 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
     """Store the lease: long for what is being worked on, short for what was only fetched. A row that changes hands
     starts anew: what its last holder saw does not count for this one."""
     whole = timedelta(minutes=project.lease_minutes)
-    changes = {"lease_expires_at": now + (min(AHEAD_LEASE, whole) if ahead else whole)}
+    until = now + whole
+    if ahead:
+        most = project.items_ahead
+        until = now + (max(whole, most * AHEAD_LEASE) if most > 1 else min(whole, AHEAD_LEASE))
+    if assignment.state == Assignment.State.LEASED and assignment.lease_expires_at:
+        until = max(until, assignment.lease_expires_at)  # their page may have no connection until then
+    changes = {"lease_expires_at": until}
     if assignment.state == Assignment.State.OPEN:
         if getattr(assignment, "has_own_place", False):
             reserving.take_own_place(assignment, assignment.rater)
@@ -261,7 +267,7 @@ def expose(assignment: Assignment, run, suggestions: int) -> bool:
 _SHOWN = """
 UPDATE annotation_assignment SET
 shown_at = CASE WHEN state = 'leased' THEN COALESCE(shown_at, %s) ELSE shown_at END,
-lease_expires_at = CASE WHEN state = 'leased' THEN %s ELSE lease_expires_at END {more}
+lease_expires_at = CASE WHEN state = 'leased' AND lease_expires_at < %s THEN %s ELSE lease_expires_at END {more}
 WHERE state IN ({states}) AND {which}
 """
 _HELD_BY = "id = %s AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)"
@@ -280,7 +286,8 @@ def shown(assignment: Assignment, user, at: datetime | None, *, suggestions: boo
 def _note_shown(project: Project, which: str, values: list, at: datetime | None, *, suggestions: bool = False) -> bool:
     now = timezone.now()
     at = min(at or now, now)
-    moments = [at, now + timedelta(minutes=project.lease_minutes)]
+    until = now + timedelta(minutes=project.lease_minutes)
+    moments = [at, until, until]
     more, states = "", "'leased'"
     if suggestions:
         more, states = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)", "'leased', 'done', 'skipped'"

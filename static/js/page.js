@@ -1,5 +1,7 @@
 // Small behaviours of ordinary pages, each switched on by a data attribute (docs/ui.md). Pages work without them.
 
+import { forgetOthers } from "./work/offline/forgetting.js";
+
 const actions = {
   // <button data-dismiss> removes the message that it is in.
   "[data-dismiss]": (button) => button.closest(".message")?.remove(),
@@ -156,3 +158,8 @@ if (staysOpen) {
   sessionStorage.removeItem(key);
   staysOpen.addEventListener("submit", () => sessionStorage.setItem(key, "1"));
 }
+
+// ---- what the labelling page keeps for work without a connection ----
+
+// <body data-user> is who is signed in. A page that does not know removes nothing.
+if ("user" in document.body.dataset) forgetOthers(document.body.dataset.user);

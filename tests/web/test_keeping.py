@@ -414,3 +414,20 @@ def test_answers_of_a_clock_that_is_ahead_have_the_servers_time(label, project, 
     times = list(Revision.objects.order_by("pk").values_list("received_at", "active_ms"))
     assert len(times) == 3 and all(before <= received <= timezone.now() for received, _ in times)
     assert all(0 <= active < 60_000 for _, active in times)
+
+
+def test_a_persons_own_keys_act_and_are_printed(label, project, ann):
+    ann.own_keys = {"skip": "k", "flag": "s", "highlight": "y"}
+    ann.save()
+    page = label(project, ann)
+    assert page.page.locator('[data-do="skip"] kbd').inner_text() == "k"
+    assert page.page.locator('[data-do="flag"]').get_attribute("aria-keyshortcuts") == "s"
+    page.press("1", "y")
+    assert "arrows move" in page.status
+    page.press("y", "h")
+    assert "arrows move" not in page.status
+    page.press("s")
+    expect(page.page.get_by_role("heading", name="Flag this item for the researcher")).to_be_visible()
+    page.press("Escape", "?")
+    help = page.page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(help.locator("dt", has_text="k").filter(has_text="k").first).to_be_visible()

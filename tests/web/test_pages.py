@@ -52,7 +52,7 @@ OF_PROJECT = (
 )
 OF_SITE = ("home", "help_start", "study_new", "project_new", "dataset_list", "dataset_new", "checker_list",
            "label_set_list", "label_set_new",
-           "account", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
+           "account", "account_keys", "account_tokens", "mfa_index", "mfa_activate_totp", "account_change_password",
            "usersessions_list",
            "account_logout")  # fmt: skip
 OF_ADMINISTRATORS = (
@@ -97,7 +97,7 @@ ELSEWHERE = {
     "participants_csv", "participant_outcome", "study_link_state", "study_questionnaire", "questionnaire_csv",
     "answer_questionnaire", "taking_part", "give_consent", "finish_study", "withdraw_consent", "my_hours", "own_pay",
     "project_items_return", "reserved_items", "reserve_by_table", "reserving_groups", "project_items_order",
-    "work_page", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
+    "work_page", "work_worker", "invitation", "withdraw_invitation", "guidelines_preview", "project_options_preview",
     "project_state", "project_make_items", "password_link",
     "member_roles", "item_more", "item_release", "item_withdraw", "project_items_priority", "import_columns",
     "study", "study_columns",

@@ -271,3 +271,35 @@ def test_what_a_leaving_annotator_holds_goes_to_the_others_at_once():
     assert assigning.take(project, bob) is None
     remove_member(project, ann, "annotator")
     assert assigning.take(project, bob).item == held.item
+
+
+def test_items_are_ready_ahead_as_many_as_the_project_allows_and_are_held_for_longer():
+    project, [ann, _] = make_world(n=6, lease_minutes=15, items_ahead=3)
+    person = Annotator(ann, project)
+    first = assigning.take(project, ann)
+    ready = []
+    for _ in range(3):
+        offer = person.next(ahead=1, after=first.uuid, holds=ready)
+        ready.append(offer["payload"]["assignment"])
+        assert 29 * 60 < offer["payload"]["lease_seconds"] <= 30 * 60
+    assert len(set(ready) | {str(first.uuid)}) == 4
+    assert person.next(ahead=1, after=first.uuid, holds=ready)["state"] == "enough"
+    assert person.next(ahead=1, after=first.uuid, holds=ready[1:])["payload"]["assignment"] == ready[0]
+    assert Assignment.objects.filter(state="leased").count() == 4
+    # That it is on the screen does not end the longer time, which a page without a connection counts on.
+    row = Assignment.objects.get(uuid=ready[0])
+    assert assigning.shown(row, ann, None)
+    assert Assignment.objects.get(uuid=ready[0]).lease_expires_at == row.lease_expires_at
+    payload = person.item(str(first.uuid)).json()["payload"]
+    assert person.submit(payload, want_next=True, after=ready[0], holds=ready[1:]).json()["ahead"]["state"] == "item"
+    assert person.submit(payload, want_next=True, holds="x").status_code == 422
+    assert person.submit(payload, want_next=True, holds=[ready[0]] * 51).status_code == 422
+
+
+def test_the_script_of_the_page_without_a_connection_acts_on_the_page_alone():
+    project, [ann, _] = make_world()
+    address = f"/projects/{project.slug}/work/worker.js"
+    reply = Annotator(ann, project).client.get(address)
+    assert reply["Content-Type"] == "text/javascript" and "Service-Worker-Allowed" not in reply
+    assert reply["Cache-Control"] == "private, no-store"
+    assert Annotator(make_user(), project).client.get(address).status_code == 404

@@ -4,9 +4,11 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 
 from annotation import incoming
+from annotation.editing import SharedForm
 from annotation.models import ApiToken, Membership, User
 from annotation.projects import tokens
 from annotation.projects.invitations import CREATOR
+from annotation.task_types import keys
 
 
 class NewAccountForm(forms.Form):
@@ -44,6 +46,42 @@ class NameForm(forms.ModelForm):
             "name": "Shown to other members of your projects.",
             "mails_comments": "Of replies to your comments, and of annotators' comments where you are a researcher.",
         }
+
+
+class KeysForm(SharedForm, forms.Form):
+    """One key for each action of the labelling page and the page of adjudicators."""
+
+    def __init__(self, *args, account: User, kinds, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.of_labels = keys.label_keys(kinds)
+        for action, (usual, words) in keys.changeable().items():
+            self.fields[action] = forms.CharField(
+                label=words[:1].upper() + words[1:],
+                initial=account.own_keys.get(action, usual),
+                help_text=f"Usually {usual}",
+                max_length=1,
+                widget=forms.TextInput(attrs={"size": 2, "autocomplete": "off", "autocapitalize": "none"}),
+            )
+
+    def clean(self):
+        cleaned = {action: key.lower() for action, key in super().clean().items()}
+        first: dict[str, str] = {}
+        for action, key in cleaned.items():
+            if not keys.is_key(key):
+                self.add_error(action, "Enter a letter or a sign of a Latin keyboard; digits choose labels")
+            elif key in self.of_labels:
+                self.add_error(action, f"“{key}” chooses a label in a project of yours: enter another key")
+            elif key in first:
+                other = self.fields[first[key]].label
+                self.add_error(action, f"“{key}” is the key of “{other}” too: change one of them")
+            first.setdefault(key, action)
+        return cleaned
+
+    @property
+    def own_keys(self) -> dict[str, str]:
+        """Those that differ from the usual ones."""
+        usual = keys.changeable()
+        return {action: key for action, key in self.cleaned_data.items() if key != usual[action][0]}
 
 
 class SiteInvitationForm(forms.Form):

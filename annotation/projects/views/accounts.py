@@ -18,9 +18,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.addresses import absolute
-from annotation.models import ApiToken, Invitation
+from annotation.editing import locked
+from annotation.models import ApiToken, Invitation, Project, User
 from annotation.projects import invitations, password_links, tokens
 from annotation.projects.forms.accounts import (
+    KeysForm,
     NameForm,
     NewAccountForm,
     ResetLinkForm,
@@ -44,6 +46,26 @@ def account(request):
         messages.success(request, "Saved")
         return redirect("account")
     return render(request, "annotation/accounts/account.html", {"form": form})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account_keys(request):
+    """One's own keys of the labelling page and the page of adjudicators."""
+    person = User.objects.get(pk=request.user.pk)
+    projects = Project.objects.filter(memberships__user=person, memberships__is_active=True).distinct()
+    kinds = [project.type for project in projects]
+    is_reset = "reset" in request.POST
+    with locked(person, request.method == "POST"):
+        form = KeysForm(
+            request.POST if request.method == "POST" and not is_reset else None, account=person, kinds=kinds
+        )
+        if request.method == "POST" and (is_reset or form.is_valid()):
+            person.own_keys = {} if is_reset else form.own_keys
+            person.save(update_fields=["own_keys"])
+            messages.success(request, "Saved. A page that is open has them when you reload it")
+            return redirect("account_keys")
+    return render(request, "annotation/accounts/keys.html", {"form": form}, status=409 if form.has_conflict else 200)
 
 
 @login_required
@@ -232,6 +254,7 @@ def in_a_sentence(emails: list[str]) -> str:
 
 urlpatterns = [
     path("account/", account, name="account"),
+    path("account/keys/", account_keys, name="account_keys"),
     path("account/tokens/", account_tokens, name="account_tokens"),
     path("account/tokens/<uuid:uuid>/revoke/", revoke_token, name="revoke_token"),
     path("invitations/", site_invitations, name="site_invitations"),

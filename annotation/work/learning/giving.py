@@ -42,12 +42,12 @@ def next_lesson(project: Project, rater: Rater) -> ItemKey | None:
     return None
 
 
-def take_lesson(project: Project, rater: Rater, *, after=None) -> Assignment | None:
-    """The assignment of the next training or qualification item; None while that with the id `after` has no answer:
-    what follows depends on it. The rater's row is locked."""
+def take_lesson(project: Project, rater: Rater, *, has=()) -> Assignment | None:
+    """The assignment of the next training or qualification item; None while the page has one without an answer: what
+    follows depends on it. The rater's row is locked."""
     held = Assignment.objects.filter(rater=rater, state=Assignment.State.LEASED, reason__in=Assignment.LEARNING).first()
     if held is not None:
-        return None if held.uuid == after else held
+        return None if held.uuid in has else held
     key = next_lesson(project, rater)
     if key is None:
         finish_learning(project, rater)

@@ -1,11 +1,13 @@
 """The labelling page, and the fragments that it and the JSON API share."""
 
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.staticfiles import finders
 from django.core.exceptions import BadRequest
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
@@ -27,6 +29,7 @@ from annotation.work.queries import own_work, pages, work
 
 SOON = 5  # seconds; work is there, and was just being assigned
 SOON_THERE = {"work": "waiting", "learning": "learning"}
+WORKER = "js/work/offline/worker.js"
 NO_ASSIGNMENT = "00000000-0000-0000-0000-000000000000"
 
 
@@ -136,6 +139,7 @@ def _addresses(project: Project) -> dict:
         "acknowledge": reverse("api_work_acknowledge", args=[project.slug]),
         "answered": reverse("api_work_answered", args=[project.slug]),
         "page": reverse("work_page", args=[project.slug]),
+        "worker": reverse("work_worker", args=[project.slug]),
         "leave": f"/projects/{project.slug}/",
         "login": reverse("account_login"),
     }
@@ -205,8 +209,8 @@ def work_page(request, slug):
         {
             "project": project,
             "type": project.type,
-            "shortcuts": keys.shortcuts_of(project.type, keys.LABELLING),
-            "actions": keys.actions_of(keys.LABELLING),
+            "shortcuts": keys.shortcuts_of(project.type, keys.LABELLING, request.user.own_keys),
+            "keys": keys.page_keys(keys.LABELLING, project.type, request.user.own_keys),
             "urls": _addresses(project),
             "item_html": first["html"],
             "state": first["state"],
@@ -224,4 +228,16 @@ def work_page(request, slug):
     )
 
 
-urlpatterns = [path("projects/<slug:slug>/work/", work_page, name="work_page")]
+@login_required
+@require_safe
+def work_worker(request, slug):
+    """The script that shows the labelling page without a connection. A browser lets it act on what is below its own
+    address: on this page, and on nothing else."""
+    access.project_for(request.user, slug, access.ANNOTATOR)
+    return HttpResponse(Path(finders.find(WORKER)).read_text("utf-8"), content_type="text/javascript")
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/work/", work_page, name="work_page"),
+    path("projects/<slug:slug>/work/worker.js", work_worker, name="work_worker"),
+]

@@ -5,7 +5,7 @@
 import { createChooser } from "../work/choosing.js";
 import { ask as askWhich, openDialog } from "../work/dialogs.js";
 import { createHighlighter } from "../work/highlights/highlighter.js";
-import { createTypeAhead, listenToButtons, listenToKeys } from "../work/keyboard.js";
+import { createTypeAhead, keyOf, listenToButtons, listenToKeys } from "../work/keyboard.js";
 import { createMaker } from "../work/making.js";
 import { createServer } from "../work/sending/requests.js";
 import { createDrafts } from "../work/sending/store.js";
@@ -56,7 +56,7 @@ function back() {
 
 function forward() {
   const index = screen.position();
-  if (index >= trail.length) return showStatus(page.item?.missing()?.message ?? "Press Enter to decide this item, or s to leave it for later", "missing");
+  if (index >= trail.length) return showStatus(page.item?.missing()?.message ?? `Press Enter to decide this item, or ${keyOf("skip")} to leave it for later`, "missing");
   return index + 1 < trail.length ? look(trail[index + 1].item) : next();
 }
 
@@ -69,8 +69,14 @@ function write(selector) {
   one(selector, page.item.node).focus();
 }
 
+function redo() {
+  const group = page.item?.redo();
+  if (group) chooser.focus(group);
+  else showStatus("Nothing to redo");
+}
+
 const actions = {
-  submit: () => deciding.decide(), undo: deciding.undo, back, forward, skip: later,
+  submit: () => deciding.decide(), undo: deciding.undo, redo, back, forward, skip: later,
   up: chooser.up, down: chooser.down, pick: chooser.pick, whole: chooser.whole, highlight: highlighter.start,
   without: () => page.item && askWhich("without", deciding.decide),
   reveal: () => page.item && askWhich("reveal", deciding.reveal),

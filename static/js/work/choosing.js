@@ -1,5 +1,7 @@
 // Choosing labels by key, click or suggestion, and walking between the groups of whatever item is on the screen.
 
+import { keyOf } from "./keyboard.js";
+
 /** The number that a digit key stands for, whatever the layout makes of it: 1 to 10, with Shift 11 to 20; or null. */
 function numberOf(event) {
   const digit = /^(?:Digit|Numpad)([0-9])$/.exec(event.code)?.[1] ?? (/^[0-9]$/.test(event.key) ? event.key : undefined);
@@ -109,7 +111,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
         return actions.label(name, event.repeat);
       }
       const words = current()?.box.querySelector("[data-text]");
-      if (words && name === "t") {
+      if (words && name === keyOf("words")) {
         words.focus();
         return true;
       }

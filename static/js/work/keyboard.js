@@ -3,6 +3,23 @@
 
 import { afterPaint, one } from "./shell.js";
 
+// Actions by key, and the keys that the person has in place of those that the page's HTML prints.
+const { actions: keys, changed } = JSON.parse(document.getElementById("keys").textContent);
+
+/** The key of an action, for messages. */
+export const keyOf = (action) => Object.keys(keys).find((key) => keys[key] === action) ?? "";
+
+/** Prints the person's own keys on buttons and in texts. */
+export function printKeys(root) {
+  if (!Object.keys(changed).length) return;
+  for (const key of root.querySelectorAll("kbd")) if (!key.closest(".key-list")) key.textContent = changed[key.textContent] ?? key.textContent;
+  for (const control of root.querySelectorAll("[aria-keyshortcuts]")) {
+    const usual = control.getAttribute("aria-keyshortcuts");
+    if (changed[usual]) control.setAttribute("aria-keyshortcuts", changed[usual]);
+    if (control.title) control.title = control.title.replace(/\((.)\)$/, (whole, key) => `(${changed[key] ?? key})`);
+  }
+}
+
 // ---- buttons ----
 
 export function listenToButtons(actions) {
@@ -42,7 +59,7 @@ function nameOf(event) {
  * what they do stand in it (annotation/task_types/keys.py).
  */
 export function listenToKeys(actions, { keeps, first, own, isOn }) {
-  const keys = JSON.parse(document.getElementById("keys").textContent);
+  printKeys(document);
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || one("dialog[open]")) return;
     const target = event.target instanceof Element ? event.target : document.body;
@@ -57,6 +74,7 @@ export function listenToKeys(actions, { keeps, first, own, isOn }) {
     if (isOn() && keeps(event)) return done();
     if (first(event)) return done();
     if (isCommand && !event.shiftKey && !event.altKey && nameOf(event) === "z") return done(), actions.undo();
+    if (isCommand && !event.altKey && nameOf(event) === (event.shiftKey ? "z" : "y")) return done(), actions.redo();
     if (isCommand || event.altKey || !isOn()) return;
 
     const key = nameOf(event);

@@ -1,14 +1,17 @@
 // The labelling page. The next item is fetched ahead, so an answer swaps the page at once and travels in the background.
 
 import { createAhead } from "./ahead.js";
+import { begin } from "./beginning.js";
 import { createChanges, isUnsent } from "./changes.js";
 import { createChooser } from "./choosing.js";
 import { openDialog } from "./dialogs.js";
 import { createGuidelines } from "./guidelines.js";
 import { createHighlighter } from "./highlights/highlighter.js";
 import { createInquirer } from "./item/suggestions.js";
-import { createTypeAhead, listenToButtons, listenToKeys } from "./keyboard.js";
+import { createTypeAhead, keyOf, listenToButtons, listenToKeys } from "./keyboard.js";
 import { createMaker } from "./making.js";
+import { createKeeping } from "./offline/keeping.js";
+import { createStatus } from "./offline/status.js";
 import { createPane } from "./pane.js";
 import { createReplies } from "./replies.js";
 import { createScreen } from "./screen.js";
@@ -17,6 +20,7 @@ import { createServer } from "./sending/requests.js";
 import { createDrafts, createStore } from "./sending/store.js";
 import { announce, copy, notice, one } from "./shell.js";
 import { createSubmitting } from "./submitting.js";
+import { createShared } from "./texts/shared.js";
 import { createTour } from "./tour.js";
 import { createTrail, createWalk } from "./walking.js";
 
@@ -25,27 +29,30 @@ const stage = document.getElementById("stage");
 const space = `${work.dataset.project}:${work.dataset.user}`;
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
 const server = createServer(work.dataset);
+const keeping = createKeeping(work);
+const { progress, recent = work.dataset.recent.split(" ").filter(Boolean) } = (keeping.isKept && keeping.since()) || {};
 
 /** What the page's parts share, and the parts by name: each finds the others here when it calls them. */
 const page = {
-  work, stage, space, server,
+  work, stage, space, server, keeping,
   item: null, // on the screen; null while there is nothing to label
   open: null, // the item that is not answered yet; differs from `item` while an earlier one is on the screen
   prefill: "", // when suggestions are shown here, as the newest reply to an answer says; empty before the first
   sent: new Set(), // assignments this page answered or skipped; an offer of one of them crossed its answer
   drafts: createDrafts(space),
   guidelines: createGuidelines(work),
-  trail: createTrail(server, work.dataset.recent.split(" ").filter(Boolean), "hasOlder" in work.dataset, Number(work.dataset.answered), Number(work.dataset.newer)),
+  trail: createTrail(server, recent, "hasOlder" in work.dataset, progress?.mine ?? Number(work.dataset.answered), progress ? 0 : Number(work.dataset.newer)),
   // An answer waits for suggestions, or the page for its next item.
   typeAhead: createTypeAhead(() => page.item?.stage === "waiting" || (!page.item && one(".loading", stage) !== null)),
   focusOn: ({ group, element }) => (group ? page.chooser.focus(group) : element.focus()),
   focusWords() {
     const box = page.item && one("[data-free-text]", page.item.node);
     if (box) box.focus();
-    else screen.showStatus("This task has no free-text question; press c to comment");
+    else screen.showStatus(`This task has no free-text question; press ${keyOf("comment")} to comment`);
   },
 };
 const { drafts, guidelines, trail, typeAhead } = page;
+page.status = createStatus(page);
 const screen = (page.screen = createScreen(page));
 const changes = (page.changes = createChanges(page));
 const submitting = (page.submitting = createSubmitting(page));
@@ -57,7 +64,7 @@ const maker = (page.maker = createMaker(drafts, {
     outbox.painted(assignment, server.shownUrl(assignment), suggestionsShownAt);
   },
 }));
-const walk = (page.walk = createWalk(trail, server, maker.build, {
+const walk = (page.walk = createWalk(trail, keeping, server, maker.build, {
   item: () => page.item, open: () => page.open, show: screen.show, advance: screen.advance, leave: changes.leave, showStatus: screen.showStatus, changed: screen.showWays,
 }));
 const ahead = (page.ahead = createAhead(server, maker.build, {
@@ -72,7 +79,7 @@ const ahead = (page.ahead = createAhead(server, maker.build, {
   receiveGuidelines: screen.receiveGuidelines,
   changed: () => page.item && screen.showWays(),
   unreachable: screen.showUnreachable,
-}));
+}, keeping));
 const outbox = (page.outbox = createOutbox(space, server.headers, {
   ...replies, following: ahead.following, isServing: server.isServing,
   reported(assignment) {
@@ -85,12 +92,19 @@ const maySee = ({ payload: { assignment }, revision, stage: state }) => page.pre
   || (["", "after"].includes(page.prefill) && revision > 0 && state !== "waiting" && !outbox.has(assignment));
 page.inquire = createInquirer(server, maySee);
 const itemNow = () => page.item;
-const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, showStatus: screen.showStatus, focus: () => chooser.comeBack(), left: screen.refresh }));
+const highlighter = (page.highlighter = createHighlighter(stage, itemNow, { announce, showStatus: screen.showStatus, focus: () => chooser.comeBack(), left: screen.refresh }, () => settings.get("snap") !== false));
 const chooser = (page.chooser = createChooser(stage, itemNow, { announce, showStatus: screen.showStatus, refresh: screen.refresh }, highlighter));
 
 const pane = createPane(settings, () => page.item && chooser.comeBack());
 
 // ---- buttons and keys ----
+
+function redo(item) {
+  const group = item && item.stage !== "waiting" && item.redo();
+  if (!group) return screen.showStatus("Nothing to redo");
+  chooser.focus(group);
+  return announce("Redone");
+}
 
 const actions = {
   submit: submitting.submit,
@@ -101,6 +115,7 @@ const actions = {
     chooser.focus(group);
     return announce("Undone");
   },
+  redo: () => redo(itemNow()),
   back: walk.back,
   forward: walk.forward,
   accept: chooser.accept,
@@ -110,12 +125,14 @@ const actions = {
   up: chooser.up,
   down: chooser.down,
   highlight: highlighter.start,
+  shared: createShared(stage, itemNow, settings, announce),
   help: () => openDialog("help"),
   guidelines: () => guidelines.known() && (pane.fits() ? pane.toggle() : openDialog("guidelines")),
   tour: createTour(settings, work),
   acknowledge() {
     const version = guidelines.acknowledge();
     if (!version) return;
+    keeping.note({ acknowledged: version });
     outbox.acknowledge(work.dataset.acknowledgeUrl, version);
     if (!page.item) screen.goOn();
   },
@@ -139,13 +156,16 @@ listenToKeys(actions, {
   first: (event) => chooser.naming(event) || highlighter.key(event),
   own: chooser.key,
 });
-one("[data-single-keys]").checked = settings.get("single-keys") !== false;
-one("[data-single-keys]").addEventListener("change", (event) => settings.set("single-keys", event.target.checked));
+for (const name of ["single-keys", "snap"]) {
+  const box = one(`[data-${name}]`);
+  box.checked = settings.get(name) !== false;
+  box.addEventListener("change", () => settings.set(name, box.checked));
+}
 
 window.addEventListener("pagehide", () => {
   screen.report(page.open);
   changes.sendOrKeep();
-  ahead.giveBack();
+  if (!keeping.isOn) ahead.giveBack();
 });
 window.addEventListener("beforeunload", (event) => isUnsent(page.item) && page.item.missing() && event.preventDefault());
 window.addEventListener("pageshow", (event) => event.persisted && ahead.fetch());
@@ -167,28 +187,4 @@ window.addEventListener("storage", (event) => {
   }
 });
 
-// ---- the first item ----
-
-const newer = one("template[data-newer-guidelines]");
-if (newer) screen.receiveGuidelines({ version: Number(newer.dataset.newerGuidelines), html: newer.innerHTML });
-for (const entry of outbox.waiting()) if (entry.body.want_next) trail.add(entry.assignment); // first answers
-const first = one("[data-item]", stage);
-if (first) {
-  const made = maker.make(first);
-  page.open = made;
-  if (outbox.isAnswered(made.payload.assignment)) {
-    // Answered or skipped before the reload, and on its way or stored while this page was: the server says which is next.
-    made.stage = "sent";
-    screen.advance();
-  } else {
-    screen.show(made);
-    ahead.fetch();
-  }
-} else {
-  screen.showNoWays();
-  screen.lookLater(Number(work.dataset.retrySeconds));
-}
-stage.hidden = false;
-if (work.dataset.wanted) walk.open(work.dataset.wanted);
-changes.offerAll();
-outbox.start();
+begin(page);

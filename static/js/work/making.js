@@ -1,6 +1,7 @@
 // From the server's HTML to an item, with what this browser has kept of the person's answer.
 
 import { createItem } from "./item/item.js";
+import { printKeys } from "./keyboard.js";
 
 /** `changed()` is called when the person has changed an answer, `painted(item)` when a suggestion was first painted;
  * `waiting(assignment)` is the body of an answer that is not stored yet. */
@@ -38,7 +39,9 @@ export function createMaker(drafts, { changed, painted, waiting }) {
   function build(html, payload) {
     const template = document.createElement("template");
     template.innerHTML = html;
-    return make(document.importNode(template.content.querySelector("[data-item]"), true), payload);
+    const node = document.importNode(template.content.querySelector("[data-item]"), true);
+    printKeys(node);
+    return make(node, payload);
   }
 
   return { make, build, save };

@@ -1,6 +1,7 @@
 // What the server says to answers: the next item, suggestions, a refusal; and what becomes of answers that are not sent.
 
 import { isUnsent } from "./changes.js";
+import { waysToKeep } from "./offline/status.js";
 import { afterPaint, announce, copy, notice, one, showAside, showProgress } from "./shell.js";
 
 const DISMISS = ["Dismiss", () => {}];
@@ -13,7 +14,10 @@ export function createReplies(page) {
     const isFirstReply = page.prefill === "";
     page.prefill = reply.prefill ?? page.prefill;
     if (!entry.body.park) page.sent.add(entry.assignment); // also one that waited since before a reload
+    page.keeping.drop(entry.assignment);
     showProgress(reply.progress);
+    if (reply.progress) page.keeping.note({ progress: reply.progress, recent: trail.latest() });
+    page.status.count(reply.surplus ? "extra" : "stored");
     page.screen.receiveGuidelines(reply.guidelines);
     const held = page.item?.payload.assignment === entry.assignment ? page.item : trail.page(entry.assignment);
     if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
@@ -26,7 +30,7 @@ export function createReplies(page) {
     if (page.item) page.inquire(page.item); // it may be asked more by now than the answer was
     const next = () => {
       page.ahead.receive(reply.ahead);
-      if (!page.ahead.isKnown() && page.open) page.screen.fetchSoon();
+      if (!page.ahead.isFull() && page.open) page.screen.fetchSoon();
     };
     if (page.item) afterPaint(next);
     else next();
@@ -79,6 +83,7 @@ export function createReplies(page) {
   function refused(entry, message, reply) {
     const { open } = page;
     const what = entry.kind === "skip" ? "A skip" : "An answer";
+    page.status.count("refused");
     page.sent.delete(entry.assignment);
     if (entry.kind === "skip") notice("skipped");
     if (open?.payload.assignment === entry.assignment && open.stage === "waiting") {
@@ -88,6 +93,16 @@ export function createReplies(page) {
     }
     if (page.item?.payload.assignment !== entry.assignment) trail.drop(entry.assignment); // what it shows is not stored
     page.ahead.receive(reply?.state === "empty" ? reply : null); // the person was removed
+    const isSame = ({ refusal }) => refusal?.status === 403 && refusal.message === message; // the person was removed
+    const same = page.outbox.unsent().filter(isSame);
+    if (same.length > 1) {
+      for (const one of same) notice(one.id);
+      notice("refused", "error", `${same.length} answers were not accepted: ${message}`, [
+        ...waysToKeep(() => page.outbox.unsent().filter(isSame)),
+        ["Discard them", () => same.forEach(discard)],
+      ]);
+      return;
+    }
     notice(entry.id, "error", `${what} was not accepted: ${message}`, [
       ...(entry.kind === "submit" ? [["Open the item", () => reopen(entry)]] : []),
       ["Discard it", () => discard(entry)],
@@ -97,6 +112,7 @@ export function createReplies(page) {
   /** What is stored shows again where the item is on the screen. */
   async function discard(entry) {
     page.outbox.discard(entry.id);
+    page.keeping.drop(entry.assignment);
     if (!page.outbox.has(entry.assignment)) page.sent.delete(entry.assignment);
     trail.drop(entry.assignment);
     const shown = page.item;
@@ -134,6 +150,7 @@ export function createReplies(page) {
     state(state) {
       const { ahead, open, outbox } = page;
       page.changes.showSaving(state);
+      page.status.show(state);
       if (state.isFailing) page.screen.report(open); // no answer says soon that it is shown
       showAside(state.aside, {
         again: outbox.again,
@@ -143,7 +160,7 @@ export function createReplies(page) {
       if (one(".loading", stage)) page.screen.fetchSoon();
       if (!state.waiting || !open) return;
       if (open.stage === "waiting" && (state.isFailing || state.isSignedOut)) page.submitting.finish(open); // no suggestion will come soon
-      else if (!ahead.isKnown() && !state.isSignedOut && !outbox.isBusy()) ahead.fetch(); // no answer brings the next item
+      else if (!ahead.isFull() && !state.isSignedOut && !outbox.isBusy()) ahead.fetch(); // no answer brings the next item
     },
     /** No item will come. What is on the screen can be finished, unless nothing of this person's is accepted any more. */
     ended({ outlook, message, html }) {

@@ -40,6 +40,7 @@ export function createScreen(page) {
   /** The ways out of this item. What the status line says stays: it may be the answer to the key just pressed. */
   function showWays() {
     const { item, open, ahead, walk } = page;
+    page.status.showReady();
     for (const way of item.node.querySelectorAll('[data-do="skip"], [data-do="flag"]')) way.hidden = item !== open || item.stage !== "open" || Boolean(item.payload.waits);
     back.disabled = walk.position() <= 0 && !trail.hasOlder();
     forward.disabled = item === open || (!open && walk.position() >= trail.length() - 1 && !ahead.isKnown());
@@ -70,7 +71,7 @@ export function createScreen(page) {
     if (next.stage === "open") setTimeout(() => (page.outbox.isBusy() ? setTimeout(() => report(next), REPORT_MS) : report(next)), 0); // after the paint
     const number = trail.numberOf(next.payload.assignment);
     showNumber(next.payload.waits ? "" : number);
-    announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, number)}`);
+    announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, number, one("[data-own-bar]").max)}`);
     typeAhead.press(true);
     return undefined;
   }
@@ -173,7 +174,7 @@ export function createScreen(page) {
 
   /** The answer to a submit usually brings the next item along; ask only when it did not. */
   function fetchSoon() {
-    setTimeout(() => page.ahead.isKnown() || page.outbox.isBusy() || page.ahead.fetch(), 0);
+    setTimeout(() => page.ahead.isFull() || page.outbox.isBusy() || page.ahead.fetch(), 0);
   }
 
   return { report, showStatus, refresh, showWays, showNoWays, show, goOn, receiveGuidelines, showEmpty, showUnreachable, lookLater, advance, fetchSoon };

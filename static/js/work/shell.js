@@ -10,14 +10,16 @@ export function announce(text) {
 
 const READ = 200; // characters of a text that are read out
 
-/** Gives the item its number as its name. Returns that and how its first text begins, to be announced. */
-export function introduce({ node, texts }, number) {
-  node.setAttribute("aria-label", `Item ${number}`);
+/** Gives the item its number as its name, among all that the person has answered or may get (`total`), where that is
+ * known. Returns that and how its first text begins, to be announced. */
+export function introduce({ node, texts }, number, total = 0) {
+  const name = `Item ${number}${total >= number ? ` of ${total}` : ""}`;
+  node.setAttribute("aria-label", name);
   const [first] = texts.values();
-  return first ? `Item ${number}. ${first.title}: ${first.text.slice(0, READ).trim()}` : `Item ${number}`;
+  return first ? `${name}. ${first.title}: ${first.text.slice(0, READ).trim()}` : name;
 }
 
-const STAYS = Symbol("the message stays");
+export const STAYS = Symbol("the message stays");
 
 /** A message above the item under a name of its own; an empty text takes it away. `buttons` are [title, act] pairs: the
  * message goes when one is pressed, unless `act(button)` says STAYS; an address in place of `act` makes a link. */

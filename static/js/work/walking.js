@@ -29,6 +29,8 @@ export function createTrail(server, recent, hasOlder, answered, newer) {
       const index = trail.includes(assignment) ? trail.indexOf(assignment) : trail.length;
       return before + index + (index >= known ? newer : 0) + 1;
     },
+    /** The last ones, oldest first. */
+    latest: () => trail.slice(-KEPT_ITEMS),
     add(assignment) {
       if (!trail.includes(assignment)) trail.push(assignment);
     },
@@ -51,9 +53,9 @@ export function createTrail(server, recent, hasOlder, answered, newer) {
 
 /**
  * `page` has item() on the screen, open() that is not answered yet, show(item), advance() to the next one, leave(go),
- * showStatus(text, kind) and changed() (the ways out of the item).
+ * showStatus(text, kind) and changed() (the ways out of the item). `keeping` has items for when there is no connection.
  */
-export function createWalk(trail, server, build, page) {
+export function createWalk(trail, keeping, server, build, page) {
   /** Whether the person has gone nowhere else since they were at `from`. */
   const isStillAt = (from) => page.item() === from;
   const goTo = (found, from) => (found && isStillAt(from) ? page.leave(() => page.show(found)) : undefined);
@@ -70,7 +72,7 @@ export function createWalk(trail, server, build, page) {
       if (page.open()?.payload.assignment === assignment) return page.open();
       if (trail.page(assignment)) return trail.page(assignment);
       try {
-        const { html, payload } = await server.item(assignment);
+        const { html, payload } = await server.item(assignment).catch(async (error) => (error instanceof TypeError && (await keeping.item(assignment))) || Promise.reject(error)); // no connection
         const found = build(html, payload);
         trail.keep(assignment, found);
         return found;

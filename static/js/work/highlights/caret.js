@@ -1,5 +1,7 @@
 // A caret for the keyboard in one text: by words, characters, lines and screens.
 
+import { keyOf } from "../keyboard.js";
+
 /** What scrolls when `element` has to: a box that scrolls by itself, or the page. */
 function frameOf(element) {
   for (let box = element.parentElement; box && box !== document.body; box = box.parentElement) {
@@ -141,12 +143,10 @@ export function createCaret(text, from, act) {
       case "Backspace":
         if (!event.repeat) act.removeAt({ ...span });
         return true;
-      case "Escape":
-      case "h":
+      default:
+        if (event.key !== "Escape" && event.key !== keyOf("highlight")) return false;
         act.leave();
         return true;
-      default:
-        return false;
     }
   }
 

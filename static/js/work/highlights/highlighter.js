@@ -1,16 +1,18 @@
 // Highlighting: what is selected, or what the caret covers, becomes a highlight of a question.
 
+import { keyOf } from "../keyboard.js";
 import { createCaret } from "./caret.js";
 import { createSpanLabels } from "./labels.js";
+import { createEditing } from "./editing.js";
 import { listenToDrags, selected } from "./selection.js";
 
 const READ = 200; // characters that are read out
 
 /**
  * Highlighting on whatever item `itemNow()` gives. `page` has announce(text), showStatus(text, kind), focus() (back to the
- * questions) and left() (the caret is gone).
+ * questions) and left() (the caret is gone). `isSnapping()`: what the mouse selects is widened to words.
  */
-export function createHighlighter(stage, itemNow, page) {
+export function createHighlighter(stage, itemNow, page, isSnapping = () => true) {
   let caret = null;
   const labels = createSpanLabels(stage, itemNow);
   let isByCharacter = false; // how the selection that waits for its unit was made
@@ -146,13 +148,14 @@ export function createHighlighter(stage, itemNow, page) {
     const button = event.target.closest("[data-span-label]");
     if (button) nameNext(button);
   });
-  listenToDrags(stage, {
+  createEditing(stage, itemNow, page, isSnapping);
+  listenToDrags(stage, isSnapping, {
     ended: (byCharacter) => (isByCharacter = byCharacter), // at once: a key may come before what waits for the selection
     work(byCharacter) {
       const item = itemNow();
       if (!item?.payload.unit_picks) return useSelection(byCharacter);
       // Where digits pick units, one of them says what the stretch belongs to.
-      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.showStatus(`Press a number to say which it belongs to, or h for ${item.groupsOf(item.spanUnit())[0].number}`);
+      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.showStatus(`Press a number to say which it belongs to, or ${keyOf("highlight")} for ${item.groupsOf(item.spanUnit())[0].number}`);
       return undefined;
     },
   });

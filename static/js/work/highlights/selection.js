@@ -18,7 +18,7 @@ export function selected(texts, byCharacter) {
  * Listens to drags of the mouse that begin in `stage`. `ended(byCharacter)` is called at once, and `work(byCharacter)` when
  * the browser has made the selection: before whatever comes next, which may answer the item.
  */
-export function listenToDrags(stage, { ended, work }) {
+export function listenToDrags(stage, isSnapping, { ended, work }) {
   let pending = null;
   function finish() {
     if (pending === null) return;
@@ -37,7 +37,7 @@ export function listenToDrags(stage, { ended, work }) {
   document.addEventListener("pointerup", (event) => {
     if (!isDragging || event.button !== 0) return;
     isDragging = false;
-    const byCharacter = event.shiftKey || event.altKey;
+    const byCharacter = event.shiftKey || event.altKey || !isSnapping();
     ended(byCharacter);
     pending = { byCharacter, timer: setTimeout(finish, 0) };
   });

@@ -63,15 +63,19 @@ export function createItem(node, payload, onChange, onPainted) {
       shown.setCaret(next);
     },
     /** Take back one step. Returns the group that it was about, or null when there is nothing to take back. */
-    undo() {
-      const left = state.undo();
-      if (!left) return null;
-      const now = state.now();
-      if (left.words !== now.words) writing.putWords(now.words);
-      changed();
-      return groups.find(({ key }) => left.labels[key] !== now.labels[key] || left.spans[key] !== now.spans[key]) ?? moves.current();
-    },
+    undo: () => stepped(state.undo()),
+    /** Do again what was taken back last. */
+    redo: () => stepped(state.redo()),
   });
+
+  /** Shows the state after a step; `left` is the one before. */
+  function stepped(left) {
+    if (!left) return null;
+    const now = state.now();
+    if (left.words !== now.words) writing.putWords(now.words);
+    changed();
+    return groups.find(({ key }) => left.labels[key] !== now.labels[key] || left.spans[key] !== now.spans[key]) ?? moves.current();
+  }
 
   shown = createView(item, () => {
     item.suggestionsShownAt = new Date().toISOString();

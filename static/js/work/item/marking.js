@@ -1,5 +1,6 @@
 // Highlights of an item: where the next one may lie, why a question takes none, adding and removing.
 
+import { keyOf } from "../keyboard.js";
 import { isSame } from "./spans.js";
 
 const MAX_SPANS = 1000; // per judgement, as on the server
@@ -53,7 +54,7 @@ export function createMarking({ item, questions, state, spans, moves }) {
       const why = moves.isLatest(group.unit) && refusal(group);
       if (!why) return "";
       moves.chose();
-      return `Number ${group.number}: ${why.split(":")[0]}. Press h or mark it again for number ${moves.current().number}`;
+      return `Number ${group.number}: ${why.split(":")[0]}. Press ${keyOf("highlight")} or mark it again for number ${moves.current().number}`;
     },
     /** Adds a highlight, with a label where they have some. Returns why it does not, or nothing. */
     addSpan(group, { field, start, end, label: own }) {
@@ -68,6 +69,15 @@ export function createMarking({ item, questions, state, spans, moves }) {
         ...(label ? { labels: { ...state.now().labels, [group.key]: label } } : {}),
       });
       return "";
+    },
+    /** Gives a highlight other ends or another label, in one step. Returns why it does not, or nothing, and the new one. */
+    changeSpan(group, span, more) {
+      const changed = { ...span, ...more };
+      if (!fits(group, changed)) return { why: "This highlight needs a label", span };
+      const others = state.spans(group).filter((other) => other !== span);
+      if (others.some((other) => isSame(other, changed))) return { why: "This is highlighted already", span };
+      if (!isSame(span, changed)) state.change(state.withSpans(group, [...others, changed].sort(spans.inOrder)));
+      return { why: "", span: isSame(span, changed) ? span : changed };
     },
     removeSpan: (group, span) => state.change(state.withSpans(group, state.spans(group).filter((other) => other !== span))),
     /** The texts that can be highlighted as a whole, in the order of the page: the first is number 1. */

@@ -7,6 +7,7 @@ const NONE = [];
 export function createState({ groups, isConditional, isAsked }, changed) {
   let now = { labels: {}, spans: {}, words: "" }; // by group; words answer the free-text question
   let past = [];
+  let undone = []; // what can be done again
   let typed = null; // the key of the group whose number or text is being typed: all of it is one step back
 
   return {
@@ -19,6 +20,7 @@ export function createState({ groups, isConditional, isAsked }, changed) {
     change(next, of = null) {
       if (of === null || of !== typed) past.push(now);
       typed = of;
+      undone = [];
       now = { ...now, ...next };
       if (isConditional && groups.some((group) => group.key in now.labels && !isAsked(group, now.labels))) {
         now = { ...now, labels: { ...now.labels } };
@@ -35,12 +37,22 @@ export function createState({ groups, isConditional, isAsked }, changed) {
     },
     forgetPast() {
       past = [];
+      undone = [];
     },
     /** One step back. Returns the state that it leaves; null when there is nothing to take back. */
     undo() {
       if (!past.length) return null;
       const left = now;
+      undone.push(now);
       now = past.pop();
+      return left;
+    },
+    /** One step forth again. Returns the state that it leaves; null when nothing was taken back. */
+    redo() {
+      if (!undone.length) return null;
+      const left = now;
+      past.push(now);
+      now = undone.pop();
       return left;
     },
   };

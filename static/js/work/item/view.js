@@ -1,6 +1,7 @@
 // What one item shows of its answers: chosen labels, suggestions, highlights in the texts and their chips, and which unit
 // is meant. It reads the item's state and touches only what differs from the last time.
 
+import { keyOf } from "../keyboard.js";
 import { createChips, createMarks } from "./highlights.js";
 import { chosenIn } from "./questions.js";
 
@@ -115,7 +116,7 @@ function showSuggestion(item, group, suggestion) {
   const score = typeof suggestion.score === "number" ? ` · ${suggestion.score.toFixed(2)}` : "";
   const accept = make("button", { type: "button", className: "small quiet" });
   accept.dataset.do = "accept";
-  accept.append("Accept ", make("kbd", { textContent: "a" }));
+  accept.append("Accept ", make("kbd", { textContent: keyOf("accept") }));
   const title = suggestion.title ?? item.titleOf(group, suggestion.label);
   line.replaceChildren(`${suggestion.checker} suggests `, make("b", { textContent: title }), score, " ", accept);
   if (suggestion.explanation) line.append(make("span", { className: "reasons", dir: "auto", textContent: suggestion.explanation }));

@@ -130,6 +130,8 @@ export function createOutbox(space, headers, on) {
       const entry = queue.get(keep(kind, assignment, url, body, revision));
       if (isLeaving && isFirst) post(entry.url, JSON.stringify(bodyOf(entry)), headers()); // it stays in the store: sent twice, it is stored once
     },
+    /** Everything that is not stored, refused answers included. */
+    unsent: queue.answers,
     /** The answers that are not stored yet, oldest first. */
     waiting: () => queue.entries().filter((entry) => entry.kind === "submit" && !entry.refusal),
     acknowledge: (url, version) => keep("acknowledge", null, url, { client_id: uuid(), version, at: new Date().toISOString() }),

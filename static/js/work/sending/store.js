@@ -2,7 +2,7 @@
 // that tabs never overwrite each other.
 
 const KEPT_DAYS = 30;
-const REMEMBERED = 50;
+const REMEMBERED = 100;
 
 export function uuid() {
   if (crypto.randomUUID) return crypto.randomUUID(); // only on https and localhost

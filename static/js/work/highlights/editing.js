@@ -1,0 +1,182 @@
+// Changing a highlight that is there: a click on it shows its ends, which can be dragged or moved by the arrow keys, its
+// labels, and a button that removes it. A finger that selects text gets a button there.
+
+import { selected } from "./selection.js";
+
+const make = (tag, more, ...content) => {
+  const element = Object.assign(document.createElement(tag), more);
+  element.append(...content);
+  return element;
+};
+
+/** `page` has announce(text) and showStatus(text, kind); `isSnapping()`: ends lie at words unless a key says otherwise. */
+export function createEditing(stage, itemNow, page, isSnapping) {
+  let open = null; // {item, group, span, text}
+  const ends = ["start", "end"].map((end) => {
+    const handle = make("button", { type: "button", className: "span-end" });
+    handle.setAttribute("aria-label", end === "start" ? "Beginning of the highlight: arrow keys move it" : "End of the highlight: arrow keys move it");
+    handle.dataset.ownArrows = "";
+    handle.dataset.end = end;
+    return handle;
+  });
+  const bar = make("div", { className: "span-bar" });
+  bar.setAttribute("role", "toolbar");
+  bar.setAttribute("aria-label", "Highlight");
+  const add = make("button", { type: "button", className: "span-bar", textContent: "Highlight" });
+  add.dataset.do = "highlight";
+
+  function close() {
+    open = null;
+    for (const element of [...ends, bar]) element.remove();
+  }
+
+  function put(element, x, y) {
+    if (!element.isConnected) document.getElementById("work").append(element);
+    element.style.left = `${Math.max(4, Math.min(x + scrollX, scrollX + document.documentElement.clientWidth - element.offsetWidth - 4))}px`;
+    element.style.top = `${y + scrollY}px`;
+  }
+
+  /** At the ends of the marks; it is closed where they are gone. */
+  function place() {
+    const marks = open?.text.marks(open.span.start, open.span.end) ?? [];
+    if (!marks.length || itemNow() !== open.item) return close();
+    const [first, last] = [marks[0].getClientRects()[0], [...marks.at(-1).getClientRects()].at(-1)];
+    if (!first || !last) return close();
+    put(ends[0], first.left - 8, first.bottom - 4);
+    put(ends[1], last.right - 8, last.bottom - 4);
+    return put(bar, first.left, last.bottom + 20);
+  }
+
+  function show(item, group, span) {
+    const text = item.texts.get(span.field);
+    open = { item, group, span, text };
+    const labels = item.ownLabels(group).map(({ value, title }) => {
+      const button = make("button", { type: "button", className: "small", textContent: title });
+      button.setAttribute("aria-pressed", String(value === span.label));
+      button.addEventListener("click", () => change({ label: value }));
+      return button;
+    });
+    const remove = make("button", { type: "button", className: "small", textContent: "Remove" });
+    remove.addEventListener("click", () => {
+      item.removeSpan(group, open.span);
+      close();
+      page.announce("Highlight removed");
+      group.box.focus({ preventScroll: true });
+    });
+    bar.replaceChildren(...labels, remove);
+    place();
+  }
+
+  function change(more) {
+    const { item, group, span } = open;
+    const changed = item.changeSpan(group, span, more);
+    if (changed.why) page.showStatus(changed.why, "missing");
+    else page.announce(`Highlighted: ${open.text.text.slice(changed.span.start, Math.min(changed.span.end, changed.span.start + 200))}`);
+    show(item, group, changed.span);
+  }
+
+  /** One end at an offset, at least a character from the other. */
+  function withEnd(end, offset, byCharacter) {
+    const { span, text } = open;
+    const next = end === "start" ? { start: Math.min(offset, text.step(span.end, -1)), end: span.end } : { start: span.start, end: Math.max(offset, text.step(span.start, 1)) };
+    const snapped = text.snap(next.start, next.end, byCharacter || !isSnapping());
+    return snapped && { ...next, [end]: snapped[end] };
+  }
+
+  /** By a word, or by a character. */
+  function move(end, direction, byCharacter) {
+    const { span, text } = open;
+    const at = span[end];
+    let next;
+    if (byCharacter) next = text.step(at, direction);
+    else if (end === "end") next = (direction > 0 ? text.nextWord(at, (word) => word.end > at) : text.previousWord(at, (word) => word.end < at))?.end;
+    else next = (direction > 0 ? text.nextWord(at, (word) => word.start > at) : text.previousWord(at, (word) => word.start < at))?.start;
+    if (next === undefined || (end === "end" ? next <= span.start : next >= span.end)) return;
+    change({ [end]: next });
+  }
+
+  function offsetAt({ clientX, clientY }) {
+    const found = document.caretPositionFromPoint?.(clientX, clientY);
+    const range = found ? null : document.caretRangeFromPoint?.(clientX, clientY);
+    const node = found?.offsetNode ?? range?.startContainer;
+    return node && open.text.element.contains(node) ? open.text.offsetOf(node, found?.offset ?? range.startOffset) : null;
+  }
+
+  for (const handle of ends) {
+    const { end } = handle.dataset;
+    handle.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      handle.setPointerCapture(event.pointerId);
+      let wanted = null;
+      handle.onpointermove = (move) => {
+        handle.classList.add("is-dragged"); // what is under it is meant
+        const offset = offsetAt(move);
+        wanted = (offset !== null && withEnd(end, offset, move.shiftKey || move.altKey)) || wanted;
+        if (wanted) open.item.setCaret({ field: open.span.field, ...wanted });
+      };
+      handle.onpointerup = handle.onpointercancel = () => {
+        handle.onpointermove = handle.onpointerup = handle.onpointercancel = null;
+        handle.classList.remove("is-dragged");
+        open.item.setCaret(null);
+        if (wanted) change(wanted);
+      };
+    });
+    handle.addEventListener("keydown", (event) => {
+      const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!direction || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      move(end, getComputedStyle(open.text.element).direction === "rtl" ? -direction : direction, event.altKey);
+      handle.focus();
+    });
+  }
+
+  /** The shortest highlight at an offset of a text. */
+  function spanAt(item, field, offset) {
+    let found = null;
+    for (const group of item.groups) {
+      for (const span of item.spansOf(group)) {
+        const isHere = span.field === field && span.start <= offset && offset < span.end && !item.isWhole(group, span) && (group.unit === item.spanUnit() || item.payload.has_unit_colours);
+        if (isHere && (!found || span.end - span.start < found.span.end - found.span.start)) found = { group, span };
+      }
+    }
+    return found;
+  }
+
+  stage.addEventListener("click", (event) => {
+    const mark = event.target.closest("mark.chosen");
+    const item = itemNow();
+    const selection = document.getSelection();
+    if (!mark || !item || item.stage === "waiting" || !selection.isCollapsed) return close();
+    const { field } = mark.closest("[data-field]").dataset;
+    const at = spanAt(item, field, item.texts.get(field).offsetOf(mark, 0));
+    return at ? show(item, at.group, at.span) : close();
+  });
+  document.addEventListener("pointerdown", (event) => event.target.closest(".span-bar, .span-end") || stage.contains(event.target) || close());
+  document.addEventListener("keydown", (event) => {
+    if (!open) return;
+    if (event.key === "Escape") return close();
+    const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!direction || !event.shiftKey || event.defaultPrevented || event.target.closest("[data-own-arrows], .has-caret, input, textarea")) return undefined;
+    event.preventDefault();
+    return move("end", getComputedStyle(open.text.element).direction === "rtl" ? -direction : direction, event.altKey);
+  }, true);
+  for (const what of ["scroll", "resize"]) window.addEventListener(what, () => open && place(), { capture: true, passive: true });
+  new MutationObserver(close).observe(stage, { childList: true });
+
+  // ---- fingers ----
+
+  let isTouch = false;
+  document.addEventListener("pointerdown", ({ pointerType }) => (isTouch = pointerType !== "mouse"), true);
+  document.addEventListener("selectionchange", () => {
+    const item = itemNow();
+    const found = isTouch && item && item.stage !== "waiting" ? selected(item.spanTexts(), false) : null;
+    if (!found) return add.remove();
+    const box = [...document.getSelection().getRangeAt(0).getClientRects()].at(-1);
+    return box && put(add, box.left, box.bottom + 24);
+  });
+  add.addEventListener("click", () => setTimeout(() => add.remove(), 0));
+  for (const press of ["pointerdown", "mousedown"]) add.addEventListener(press, (event) => event.preventDefault()); // the selection stays
+
+  return { close, refresh: () => open && place() };
+}

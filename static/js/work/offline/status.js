@@ -1,0 +1,83 @@
+// What the page says of work without a connection: how many items are ready, how many answers wait, until when the items
+// are held, and afterwards what became of each answer.
+
+import { copy, notice, one, STAYS } from "../shell.js";
+
+const numbers = new Intl.NumberFormat("en");
+const answers = (n) => `${numbers.format(n)} answer${n === 1 ? "" : "s"}`;
+const are = (n) => (n === 1 ? "is" : "are");
+
+/** Answers as they would be sent, for a person who keeps a copy of them. */
+const textOf = (entries) => JSON.stringify(entries.map(({ kind, assignment, body, refusal }) => ({ kind, assignment, ...body, ...(refusal ? { refused: refusal.message } : {}) })), null, 2);
+
+/** Buttons that copy answers, or store them as a file. */
+export function waysToKeep(entries) {
+  return [
+    ["Copy them", (button) => {
+      copy(textOf(entries()), button);
+      return STAYS;
+    }],
+    ["Save them as a file", () => {
+      const link = Object.assign(document.createElement("a"), { download: "answers.json", href: URL.createObjectURL(new Blob([textOf(entries())], { type: "application/json" })) });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+      return STAYS;
+    }],
+  ];
+}
+
+/** `page`: main.js. */
+export function createStatus(page) {
+  let sent = null; // since the connection was lost: {stored, extra, refused}
+
+  const isAway = (state) => !navigator.onLine || state.isFailing || page.keeping.isKept;
+
+  function showReady() {
+    const line = one("[data-ready]");
+    line.hidden = !page.keeping.isOn;
+    const words = `${numbers.format(page.ahead.count())} ready`;
+    if (line.textContent !== words) line.textContent = words;
+  }
+
+  function away(waiting) {
+    const { ahead, keeping } = page;
+    const held = ahead.until();
+    const until = held < Infinity && held > Date.now() ? `, held for you until ${new Date(held).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}` : "";
+    return [
+      `No connection. ${numbers.format(ahead.count())} more item${ahead.count() === 1 ? " is" : "s are"} ready${until}.`,
+      waiting ? `${answers(waiting)} ${are(waiting)} kept in this browser, to be sent in order when the connection is back.` : "Your answers will be kept in this browser, and sent in order when the connection is back.",
+      "An answer that comes too late is stored all the same: as an extra answer if another annotator has the item by then. Answers are also stored if the project has been closed.",
+      keeping.isSafe() ? "" : "Do not reload this page: this browser cannot show it without a connection.",
+    ].filter(Boolean).join(" ");
+  }
+
+  function back({ stored, extra, refused }) {
+    return [
+      `The connection is back. ${answers(stored + extra + refused)} ${stored + extra + refused === 1 ? "was" : "were"} sent: ${numbers.format(stored)} stored`,
+      extra ? `, ${numbers.format(extra)} stored as extra, since another annotator has the item` : "",
+      refused ? `, ${numbers.format(refused)} not accepted and kept in this browser` : "", ".",
+    ].join("");
+  }
+
+  return {
+    showReady,
+    /** What the server said to an answer that was sent: "stored", "extra" or "refused". */
+    count(what) {
+      if (sent) sent[what] += 1;
+    },
+    /** The outbox's state has changed. */
+    show(state) {
+      if (!page.keeping.isOn) return;
+      showReady();
+      if (isAway(state) && (state.waiting || !navigator.onLine)) {
+        sent ??= { stored: 0, extra: 0, refused: 0 };
+        const text = away(state.waiting);
+        if (one('[data-notice="away"] p')?.textContent !== text) notice("away", "warning", text, state.waiting ? waysToKeep(() => page.outbox.unsent()) : []);
+      } else if (sent && !state.waiting) {
+        notice("away");
+        if (sent.stored + sent.extra + sent.refused) notice("back", sent.extra + sent.refused ? "warning" : "success", back(sent), [["Dismiss", () => {}]]);
+        sent = null;
+      }
+    },
+  };
+}
