@@ -128,8 +128,9 @@ def start_snapshot(project: Project, user: User) -> Job:
     return create_job(Job.Kind.SNAPSHOT, user, chunks=[({}, 0)], project=project)
 
 
-def take(project: Project, user: User, queue: Queue, passed: list) -> Item | None:
-    """The next item that nobody else holds, leased to this person. Those `passed` come again with the next visit."""
+def take(project: Project, user: User, queue: Queue, passed: list, keep=None) -> Item | None:
+    """The next item that nobody else holds, leased to this person, who goes on holding `keep` alone: the item on the
+    screen, where this one is fetched ahead. Those `passed` come again with the next visit."""
     now = timezone.now()
     with transaction.atomic():
         for rows in queue.in_order(project):
@@ -137,7 +138,9 @@ def take(project: Project, user: User, queue: Queue, passed: list) -> Item | Non
             free = free.exclude(item__uuid__in=passed) if passed else free
             case = free.select_for_update(skip_locked=True, no_key=True, of=("self",)).select_related("item").first()
             if case is not None:
-                _hold(project, user, case.pk, now)
+                others = Case.objects.filter(holder=user, project=project).exclude(pk=case.pk)
+                others.exclude(item__uuid=keep).update(holder=None, held_until=None)
+                Case.objects.filter(pk=case.pk).update(**_lease(project, user, now))
                 return case.item
     return None
 
@@ -151,11 +154,6 @@ def hold(project: Project, user: User, item: Item) -> bool:
 
 def _lease(project: Project, user: User, now) -> dict:
     return {"holder": user, "held_until": now + timedelta(minutes=project.lease_minutes)}
-
-
-def _hold(project: Project, user: User, pk: int, now) -> None:
-    Case.objects.filter(holder=user, project=project).exclude(pk=pk).update(holder=None, held_until=None)
-    Case.objects.filter(pk=pk).update(**_lease(project, user, now))
 
 
 def desk_type(kind: TaskType) -> TaskType:

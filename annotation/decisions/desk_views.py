@@ -74,13 +74,15 @@ def _shown(request, project: Project, item: Item) -> dict:
 
 
 def _next(request, project: Project, body: dict) -> dict:
-    """The next item of the queue that the request names; those named in `passed` are for later."""
+    """The next item of the queue that the request names; those named in `passed` are for later, and `keep` stays on the
+    screen."""
     queue, passed = _queue(request.GET), body.get("passed") or []
     try:
+        keep = incoming.uuid_of(body["keep"]) if body.get("keep") else None
         passed = [incoming.uuid_of(one) for one in passed[: desk.MAX_PASSED]] if isinstance(passed, list) else []
     except incoming.Refused as refused:
-        raise BadRequest(f"passed {refused}") from refused
-    item = desk.take(project, request.user, queue, passed)
+        raise BadRequest(f"passed or keep {refused}") from refused
+    item = desk.take(project, request.user, queue, passed, keep)
     waiting = desk.length(project, queue)
     if item is None:
         html = render_to_string("annotation/adjudication/empty.html", {"project": project, "waiting": waiting})

@@ -100,6 +100,7 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     page.keyboard.type("Ben misread")
     page.keyboard.press("Control+Enter")
     expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    expect(page.locator("[data-save-state=saved]")).to_be_visible()
     assert set(Decision.objects.in_force().values_list("reason", "note")) == {("slip", "Ben misread")}
     for key in ("x", "2", "Enter"):  # the second item is dropped, and it is thought better of
         page.keyboard.press(key)
@@ -252,7 +253,7 @@ def test_what_is_not_decided_yet_outlives_a_reload_the_next_item_and_later(open_
     second = item_of(page)
     page.reload()  # what was left for later comes again
     is_kept()
-    with page.expect_request(lambda request: "/decide/" in request.url):
+    with page.expect_response(lambda response: "/decide/" in response.url):
         press(page, "Enter")
     at(page, second)
     row = Decision.objects.in_force().get(dimension="stance")
@@ -264,7 +265,7 @@ def test_no_single_key_reveals_records_or_drops(open_context, world):
     """`n` and `o` are a label and a view on the labelling page; `x` and `v` ask."""
     page = open_desk(open_context, world)
     asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: "/next/" in request.url or asked.append(request.url))
     press(page, "n", "o", "x", "Escape", "v", "Escape", "x", "v", "Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
     press(page, "?")
@@ -365,9 +366,43 @@ def test_new_questions_and_another_tab_leave_the_choice_to_the_person(open_conte
     expect(other.get_by_label("Supports").first).to_be_checked()  # one draft for both
     press(page, "Enter")
     expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    eventually(page, in_force, ["supports"])
+    expect(page.locator("[data-save-state=saved]")).to_be_visible()
     press(other, "ArrowUp", "1", "1", "Enter")
     expect(other.locator("[data-notices]")).to_contain_text("Another person answered or decided this item")
     assert in_force() == ["supports"]
     press(other, "Enter")
     expect(other.locator(f'[data-item="{first}"]')).to_have_count(0)
-    assert in_force() == ["refutes"]
+    eventually(other, in_force, ["refutes"])
+
+
+def test_the_next_case_is_there_before_the_decision_is_stored_and_back_again_where_it_fails(open_context, world):
+    page = open_context(world[1]).new_page()
+    with page.expect_response(lambda response: "/next/" in response.url and "keep" in response.request.post_data):
+        page.goto(f"/projects/{world[0].slug}/adjudication/")
+    first, held = item_of(page), []
+    page.wait_for_timeout(100)  # the reply is read
+    page.route("**/decide/**", lambda route: held.append(route))
+    press(page, "1", "6", "Enter")
+    expect(page.locator(f'[data-item="{first}"]')).to_have_count(0)
+    second = item_of(page)
+    eventually(page, lambda: len(held), 1)
+    assert not Decision.objects.exists() and page.locator("[data-save-text]").inner_text() == "Saving"
+    press(page, "1")  # waits for the reply
+    expect(page.locator("input:checked")).to_have_count(0)
+    held.pop().abort()
+    at(page, first)
+    expect(page.get_by_label("Supports").first).to_be_checked()
+    page.unroute("**/decide/**")
+    page.locator("[data-notices]").get_by_role("button", name="Try again").click()
+    at(page, second)
+    eventually(page, in_force, ["supports"])
+    expect(page.locator("[data-waiting]")).to_have_text("2")
+
+
+def test_everything_of_a_case_is_in_sight_at_1280_by_800(open_context, world):
+    page = open_desk(open_context, world)
+    for part in ("ul.said", ".submit", "[data-said-all]", '[data-field="claim"]', '[data-field="evidence"]'):
+        box = page.locator(part).first.bounding_box()
+        assert box["y"] >= 0 and box["y"] + min(box["height"], 60) <= 800, part
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

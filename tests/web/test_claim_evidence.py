@@ -237,7 +237,7 @@ def test_an_item_says_its_number_and_its_claim_and_the_caret_where_it_stands(lab
     page = label(project, ann)
     said = page.page.locator("[data-announce]")
     claim, word = page.text("claim"), page.text("evidence").split()[0]
-    expect(said).to_have_text(f"New. Item 1 of 8. Claim: {claim}")
+    expect(said).to_have_text(f"New. Item 1 of 6. Claim: {claim}")
     page.press("1", "h")
     caret = page.page.get_by_role("application", name="Evidence: caret for highlights")
     expect(caret).to_be_focused()
@@ -248,11 +248,11 @@ def test_an_item_says_its_number_and_its_claim_and_the_caret_where_it_stands(lab
     expect(caret).to_have_count(0)
     page.press("ArrowUp", "2")
     page.answer()
-    expect(said).to_have_text(f"New. Item 2 of 8. Claim: {page.text('claim')}")
+    expect(said).to_have_text(f"New. Item 2 of 6. Claim: {page.text('claim')}")
     page.is_saved()
     page.open().press("ArrowLeft")
-    expect(said).to_have_text(f"Item 1 of 8. Claim: {claim}")
-    expect(page.page.get_by_role("article", name="Item 1 of 8")).to_be_visible()
+    expect(said).to_have_text(f"Item 1 of 6. Claim: {claim}")
+    expect(page.page.get_by_role("article", name="Item 1 of 6")).to_be_visible()
 
 
 def test_the_minimum_time_is_kept(label, project, ann):

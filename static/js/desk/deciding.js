@@ -25,22 +25,32 @@ export function createDeciding(page) {
     }
     const { assignment, basis, options_version } = decided.payload;
     const { more } = decided.draft();
+    const coming = isPart ? undefined : page.ahead.take();
     const body = {
       basis, options_version, judgements: outcome ? [] : decided.judgements(), outcome, units: isPart ? [decided.current().unit] : undefined, note: decided.comment(),
-      reason: more.reason, for_guidelines: more.for_guidelines, then: isPart ? "same" : "next", passed,
+      reason: more.reason, for_guidelines: more.for_guidelines, then: isPart ? "same" : coming ? "" : "next", passed,
     };
+    const isAway = () => page.item !== decided; // the next case is on the screen already
     requests.ask(`${addressOf(decided)}decide/?${work.dataset.query}`, body, (reply) => {
       if (isOutdated(reply)) {
         screen.receive(reply);
         return showOutdated(reply);
       }
-      if (reply.status >= 400) return screen.showStatus(reply.message, "missing");
+      if (reply.status >= 400) {
+        if (isAway()) screen.showAgain(decided);
+        return screen.showStatus(reply.message, "missing");
+      }
       notice("outdated");
       if (isPart) drafts.set(assignment, { ...decided.draft(), basis: reply.after.payload.basis });
       else drafts.remove(assignment);
       trail.push({ item: decided.payload.item, done: reply.done });
-      return screen.receive(reply.after);
-    }, () => page.item === decided && decide(outcome));
+      if (reply.after) return screen.receive(reply.after);
+      screen.showWaiting(coming.waiting - 1);
+      screen.refresh();
+      page.ahead.fetch();
+      return page.typeAhead.press(true);
+    }, () => page.item === decided && decide(outcome), () => isAway() && screen.showAgain(decided));
+    if (coming) screen.receive(coming, 1);
   }
 
   function undo() {

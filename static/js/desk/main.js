@@ -1,6 +1,6 @@
 // The adjudicators' page: one item with people's answers under letters, and the decision on it. What is decided is stored
 // before the next item is shown: it rests on others' answers, and there may be more by now. What is not decided yet is
-// kept in the browser, by item.
+// kept in the browser, by item. The next one is fetched ahead: it is read while the decision is on its way.
 
 import { createChooser } from "../work/choosing.js";
 import { ask as askWhich, openDialog } from "../work/dialogs.js";
@@ -10,6 +10,7 @@ import { createMaker } from "../work/making.js";
 import { createServer } from "../work/sending/requests.js";
 import { createDrafts } from "../work/sending/store.js";
 import { announce, one } from "../work/shell.js";
+import { createAhead } from "./ahead.js";
 import { createDeciding } from "./deciding.js";
 import { createRequests } from "./requests.js";
 import { createScreen } from "./screen.js";
@@ -31,6 +32,7 @@ const { passed, trail, typeAhead } = page;
 const requests = (page.requests = createRequests(work, createServer(work.dataset), typeAhead.drop));
 const screen = (page.screen = createScreen(page));
 const { showStatus, refresh } = screen;
+page.ahead = createAhead(page);
 const deciding = createDeciding(page);
 page.maker = createMaker(page.drafts, { changed: refresh, waiting: () => undefined, painted: () => {} });
 const itemNow = () => page.item;
@@ -44,8 +46,10 @@ const look = (uuid) => requests.ask(`items/${uuid}/`, {}, screen.receive, () => 
 
 function later() {
   if (!page.item || requests.isBusy()) return;
+  const coming = page.ahead.take();
   passed.push(page.item.payload.item);
-  next();
+  if (coming) screen.receive(coming);
+  else next();
 }
 
 function back() {

@@ -8,12 +8,13 @@ const KEPT = "Nothing is lost: what you chose and wrote is kept in this browser.
 export function createRequests(work, server, failed) {
   let isBusy = false; // a request is under way: keys wait for its reply
 
-  async function post(path, body) {
+  async function post(path, body, signal) {
     const reply = await fetch(`${work.dataset.address}${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", ...server.headers() },
       body: JSON.stringify(body),
       redirect: "manual",
+      signal,
     });
     const isJson = reply.headers.get("Content-Type")?.startsWith("application/json");
     const isSignedOut = reply.type === "opaqueredirect" || reply.status === 401;
@@ -26,9 +27,11 @@ export function createRequests(work, server, failed) {
   }
 
   return {
+    post,
     isBusy: () => isBusy,
-    /** Calls `then(reply)`. What fails is reported, with a button to do it `again`, and the item stays as it is. */
-    async ask(path, body, then, again) {
+    /** Calls `then(reply)`. What fails is reported, with a button to do it `again`, and the item stays as it is; where
+     * another one is on the screen by then, `back()` returns to it. */
+    async ask(path, body, then, again, back = () => {}) {
       if (isBusy) return undefined;
       isBusy = true;
       showSaving("saving", "Saving");
@@ -37,6 +40,7 @@ export function createRequests(work, server, failed) {
       const isStored = reply !== null && reply.status < 400;
       showSaving(...(isStored ? ["saved", "Saved"] : ["waiting", "Not saved"]));
       if (!isStored) failed();
+      if (!reply || reply.status === 401) back();
       notice("offline", "error", reply ? "" : `The server cannot be reached. ${KEPT}`, [["Try again", again]]);
       if (reply?.status === 401) return showSignedOut(reply.signed_in, KEPT, work.dataset, again);
       notice("signed-out");

@@ -49,8 +49,8 @@ export function createScreen(page) {
     announce(one("h2", stage).textContent);
   }
 
-  /** Shows what a reply brings: an item, or that none waits. */
-  function receive(reply) {
+  /** Shows what a reply brings: an item, or that none waits. `pending` decisions before it are on their way. */
+  function receive(reply, pending = 0) {
     if (reply.status >= 400 && !reply.html) {
       showStatus(reply.message, "missing");
       return notice("problem", "error", reply.message, [DISMISS]);
@@ -65,6 +65,7 @@ export function createScreen(page) {
     const item = page.maker.build(reply.html, reply.payload);
     page.item = item;
     item.names = {};
+    item.place = position() + pending + 1;
     item.overlay = overlayOf(item);
     showAnswers(item);
     stage.replaceChildren(item.node);
@@ -77,10 +78,23 @@ export function createScreen(page) {
     if (draft?.basis && draft.basis !== reply.payload.basis && !reply.message) {
       notice("changed", "warning", "Another person answered or decided this item after you chose what is shown here. Look at it again before you decide.", [DISMISS]);
     }
-    announce(introduce(item, position() + 1));
-    typeAhead.press(item.payload.item !== before);
+    announce(introduce(item, item.place));
+    if (!pending) {
+      typeAhead.press(item.payload.item !== before);
+      page.ahead.fetch();
+    }
     return undefined;
   }
 
-  return { showStatus, position, refresh, receive };
+  /** An item that was on the screen before, as it was left. */
+  function showAgain(item) {
+    page.highlighter.leave();
+    page.item = item;
+    stage.replaceChildren(item.node);
+    refresh();
+    item.current()?.box.focus({ preventScroll: true });
+    announce(introduce(item, item.place));
+  }
+
+  return { showAgain, showWaiting, showStatus, position, refresh, receive };
 }
