@@ -133,7 +133,7 @@ class Driver:
             "guideline_version": 1,
             "options_version": 0,
         }
-        more = {"after": str(self.world.assignment.uuid), "want_next": True}
+        more = {"after": str(self.world.assignment.uuid), "holds": [str(self.world.assignment.uuid)], "want_next": True}
         return {
             "submit": answer | more,
             "skip": {"reason": "no", "flag": True} | more,

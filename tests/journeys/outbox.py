@@ -54,12 +54,13 @@ def body_of(sheet: Sheet, said: dict[str, Said], note: str, shown: dict) -> dict
         "want_next": True,
         "after": None,
         "after_shown_at": None,
+        "holds": [],
         **({"free_text": note} if shown["free_text"] else {}),
     }
 
 
 # What the browser measures or makes up, and what depends on how far it has come with fetching the next item.
-OWN = ("client_id", "shown_at", "submitted_at", "active_ms", "suggestions_shown_at", "after", "after_shown_at")
+OWN = ("client_id", "shown_at", "submitted_at", "active_ms", "suggestions_shown_at", "after", "after_shown_at", "holds")
 
 
 def check_sent(sent: dict, expected: dict) -> None:

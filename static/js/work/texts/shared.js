@@ -13,9 +13,11 @@ const fold = (word) => word.normalize("NFKC").toLowerCase();
 const isContent = (word) => (word.length >= LEAST || /\p{N}/u.test(word)) && !STOP_WORDS.has(word);
 const wordsOf = (text) => new Set((text.match(WORD) ?? []).map(fold).filter(isContent));
 
+const isForced = matchMedia("(forced-colors: active)"); // there a lit word has a background, which would hide a highlight's
+
 function* textNodes(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) yield walker.currentNode;
+  while (walker.nextNode()) if (!isForced.matches || !walker.currentNode.parentElement.closest("mark.chosen")) yield walker.currentNode;
 }
 
 /** Ranges of the words in all texts of an item that its first one and another one have. */
