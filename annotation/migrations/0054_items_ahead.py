@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0051_training_and_checks")]
+    dependencies = [("annotation", "0053_progress_and_pay")]
 
     operations = [
         migrations.AddField(
