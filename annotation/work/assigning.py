@@ -106,7 +106,7 @@ def _take(
     assignment = _held(rater, now, ahead=ahead, has=has)
     if assignment is None and takes_new:
         assignment = _next(rater, project)
-        assignment = assignment or _parked(rater, project, after)
+        assignment = assignment or _parked(rater, project, has)
     if assignment is not None:
         assignment.rater, assignment.project = rater, project
         _lease(assignment, project, now, ahead=ahead)
@@ -184,9 +184,9 @@ def parked(rater_id: int) -> QuerySet[Assignment]:
     return rows.filter(Exists(places.filter(state=Assignment.State.OPEN)) | Q(reason=Assignment.Reason.CHECK))
 
 
-def _parked(rater: Rater, project: Project, after) -> Assignment | None:
-    """What the person parked first comes first, when there is nothing else; the item on the screen is not given."""
-    for row in parked(rater.pk).exclude(uuid=after).order_by("done_at", "pk")[:ATTEMPTS]:
+def _parked(rater: Rater, project: Project, has: Sequence) -> Assignment | None:
+    """What the person parked first comes first, when there is nothing else; what the page has is not given."""
+    for row in parked(rater.pk).exclude(uuid__in=has).order_by("done_at", "pk")[:ATTEMPTS]:
         cases.lock(project.pk, row.item_id)
         place = open_place(row.item_id, rater.pk)
         if place is not None or row.reason == Assignment.Reason.CHECK:
