@@ -18,6 +18,8 @@ TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Sugge
 # Groups of the form of a project's settings, where they are not its sections.
 ABOUT, DECISIONS, FURTHER = "About the project", "Decisions", "Further judgements where answers differ"
 LEARNING, PAY = "Qualification and checks", "Pay"
+# Those that few projects use.
+SELDOM = {FURTHER, LEARNING, PAY}
 # Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from annotation.projects import managing
 from annotation.projects.carried_settings import SettingsProblem, make_project, parse, settings_of
 from annotation.projects.settings import (
     ALWAYS,
@@ -199,3 +200,16 @@ def test_programs_and_the_page_accept_the_same_times(owner, project):
         settings = MORE_SETTINGS | {"title": "Frost", "prefill": "off", "minimum_seconds": 0, "lease_minutes": 60}
         assert client.post("/projects/frost/settings/", settings | {name: most}).status_code == 302
         assert client.post("/projects/frost/settings/", settings | {name: most + 1}).status_code == 200
+
+
+@pytest.mark.django_db
+def test_groups_that_few_projects_use_are_folded_until_this_one_does():
+    project = project_with_items(make_dataset())
+    client, place = client_of(project.created_by), f"/projects/{project.slug}/settings/"
+
+    def folded() -> list[str]:
+        return [title for title, _, is_folded in client.get(place).context["form"].groups if is_folded]
+
+    assert folded() == ["Further judgements where answers differ", "Qualification and checks", "Pay"]
+    managing.update_project(project, check_every=5)
+    assert folded() == ["Further judgements where answers differ", "Pay"]

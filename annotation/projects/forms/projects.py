@@ -1,5 +1,7 @@
 """Forms of projects: making one, changing its settings, its guidelines."""
 
+from collections.abc import Iterable
+
 from django import forms
 
 from annotation.datasets.queries import set_counts
@@ -10,7 +12,7 @@ from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
 from annotation.projects.managing import unknown_questions
 from annotation.projects.prefill import why_not_drawn
-from annotation.projects.settings import TASK, asked, changeable, why_not_paid
+from annotation.projects.settings import SELDOM, TASK, ProjectSetting, asked, changeable, why_not_paid
 from annotation.task_types import current_task_types, task_type
 
 
@@ -98,12 +100,19 @@ class ProjectSettingsForm(SharedForm, forms.Form):
         self.fields |= {one.field_name: one.form_field(project) for one in changeable()}
 
     @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        titles = {one.field_name: one.group or one.section for one in changeable()}
+    def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """Each with its title and fields, and whether it is folded: what few projects use, and this one does not."""
+        titles = {one: one.group or one.section for one in changeable()}
         return [
-            (title, [self[name] for name, of in titles.items() if of == title])
+            (title, [self[one.field_name] for one in own], title in SELDOM and self._has_defaults(own))
             for title in dict.fromkeys(titles.values())
+            if (own := [one for one, of in titles.items() if of == title])
         ]
+
+    def _has_defaults(self, settings: Iterable[ProjectSetting]) -> bool:
+        defaults = (Project._meta.get_field(one.name).get_default() for one in settings)
+        values = (getattr(self.project, one.name) for one in settings)
+        return not self.is_bound and list(values) == list(defaults)
 
     def clean(self):
         cleaned = super().clean()
