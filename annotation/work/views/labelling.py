@@ -210,6 +210,7 @@ def work_page(request, slug):
             "project": project,
             "type": project.type,
             "shortcuts": keys.shortcuts_of(project.type, keys.LABELLING, request.user.own_keys),
+            "takes_highlights": keys.takes_highlights(project.type),
             "keys": keys.page_keys(keys.LABELLING, project.type, request.user.own_keys),
             "urls": _addresses(project),
             "item_html": first["html"],

@@ -35,8 +35,9 @@ export async function begin(page) {
   if (work.dataset.wanted) page.walk.open(work.dataset.wanted);
   changes.offerAll();
   outbox.start();
-  if (document.readyState === "complete") keeping.start();
-  else window.addEventListener("load", () => keeping.start());
+  const start = () => keeping.start().catch(() => {}); // the browser, or the lost connection, does not let it
+  if (document.readyState === "complete") start();
+  else window.addEventListener("load", start);
   if (!keeping.isOn) return;
   const kept = await keeping.items();
   const isLeft = ({ payload: { assignment } }) => !outbox.isAnswered(assignment) && page.open?.payload.assignment !== assignment;

@@ -158,6 +158,7 @@ listenToKeys(actions, {
 });
 for (const name of ["single-keys", "snap"]) {
   const box = one(`[data-${name}]`);
+  if (!box) continue; // a task without highlights
   box.checked = settings.get(name) !== false;
   box.addEventListener("change", () => settings.set(name, box.checked));
 }
