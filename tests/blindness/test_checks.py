@@ -41,7 +41,7 @@ def all_replies(project, user) -> list[str]:
     person.post(place, "release")
     assert any(person.submit(payload, one).status_code == 200 for one in choices)
     project.refresh_from_db()
-    for address in ("", "work/answers/", "work/"):
+    for address in ("", "my-work/", "work/"):
         person.keep(person.client.get(f"/projects/{project.slug}/{address}"))
     person.keep(person.client.get("/"))
     return [CHANGING.sub("", text) for text in person.received]
@@ -53,7 +53,7 @@ def skipped(project, user) -> list[str]:
     person = Annotator(user, Project.objects.get(pk=project.pk))
     payload = person.next()["payload"]
     person.skip(payload, "unclear")
-    person.keep(person.client.get(f"/projects/{project.slug}/work/answers/"))
+    person.keep(person.client.get(f"/projects/{project.slug}/my-work/"))
     person.post(payload["assignment"], "take-back")
     over = timezone.now() - timedelta(hours=1)
     Assignment.objects.filter(uuid=payload["assignment"]).update(lease_expires_at=over)

@@ -97,7 +97,7 @@ def take_the_skip_back(ann: LabellingPage, team: SimpleNamespace, skipped: str) 
     """Both are done, and the item that Ann skipped lacks an answer that nobody else could give."""
     item = Item.objects.get(assignments__uuid=skipped)
     assert item.state == Item.State.STUCK
-    ann.page.goto(f"/projects/{team.project.slug}/work/answers/")
+    ann.page.goto(f"/projects/{team.project.slug}/my-work/")
     use(ann.page.get_by_role("button", name="Take back"))
     ann.at(skipped)
     ann.answer("1", "6")

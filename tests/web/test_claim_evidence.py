@@ -217,7 +217,7 @@ def test_by_keyboard_alone_a_reason_is_picked_and_the_next_item_has_the_focus(la
     page.has_ahead()
     flagged = page.assignment
     expect(page.page.locator('[data-notice="skipped"] a')).to_have_attribute(
-        "href", f"/projects/{project.slug}/work/answers/"
+        "href", f"/projects/{project.slug}/my-work/"
     )
     page.press("f", "Enter")  # without a reason
     expect(page.page.get_by_role("dialog", name="Flag this item")).to_be_visible()

@@ -67,11 +67,12 @@ def test_a_skip_and_the_others_answer_leave_a_stuck_item_with_the_reason_until_t
     overview = client_of(project.created_by).get(f"/projects/{project.slug}/").content.decode()
     assert "1 stuck item</a>: it needs another answer and no annotator is left for it" in overview
 
-    own = f"/projects/{project.slug}/work/answers/"
+    own = f"/projects/{project.slug}/my-work/"
     page = ann.client.get(own).content.decode()
     assert f'name="skip" value="{skipped["assignment"]}">Take back' in page
     assert 'name="skip"' not in bob.client.get(own).content.decode()
-    assert ann.client.post(own, {"skip": skipped["assignment"]}).url == f"/projects/{project.slug}/work/"
+    there = f"/projects/{project.slug}/work/?item={skipped['assignment']}"
+    assert ann.client.post(own, {"skip": skipped["assignment"]}).url == there
     assert ann.next()["payload"]["assignment"] == skipped["assignment"]
     assert ann.submit(ann.next()["payload"]).json()["surplus"] is False
     assert states(project) == ["active"] and team(project) == (2, 2)
