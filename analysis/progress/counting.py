@@ -114,14 +114,18 @@ class _Counting:
 
     @staticmethod
     def _range(chunk: dict, path: str) -> dict:
+        """Without a condition on the project, for which databases would look through all of its items each time; the
+        few items of other projects in between are passed over."""
         return {f"{path}__gte": min(chunk), f"{path}__lte": max(chunk)}
 
     def _look_at_places(self, chunk: dict) -> None:
-        rows = Assignment.objects.filter(project=self.project, **self._range(chunk, "item")).order_by()
+        rows = Assignment.objects.filter(**self._range(chunk, "item")).order_by()
         columns = ("item", "rater", "state", "reason", "leased_at", "done_at", "is_flagged", "reserved_group")
         places: dict[int, Counter] = defaultdict(Counter)
         skipped, flagged = set(), set()
         for item, rater, state, reason, leased_at, done_at, is_flagged, group in rows.values_list(*columns):
+            if item not in chunk:
+                continue
             if reason not in Assignment.NO_WORK:
                 places[item][state] += 1
                 self.places[state] += 1
@@ -151,8 +155,7 @@ class _Counting:
 
     def _look_at_answers(self, chunk: dict) -> dict[int, int]:
         """The raters of answers whose labels are compared, by annotation."""
-        rows = Revision.objects.filter(annotation__item__project=self.project)
-        rows = rows.filter(**self._range(chunk, "annotation__item")).order_by()
+        rows = Revision.objects.filter(**self._range(chunk, "annotation__item")).order_by()
         columns = (
             "annotation", "annotation__item", "annotation__rater", "annotation__is_surplus",
             "annotation__assignment__reason", "client_id", "number", "received_at", "is_latest", "active_ms",
@@ -163,6 +166,8 @@ class _Counting:
         week = self.now - timedelta(days=7)
         rows = rows.annotate(has_comment=Q(comment__gt="")).values_list(*columns)
         for pk, item, rater, surplus, reason, own, number, at, latest, took, seen, comment in rows.iterator():
+            if item not in chunk:
+                continue
             state, purpose = chunk[item]
             if (
                 latest and not surplus and not seen and rater not in self.excluded
@@ -189,7 +194,7 @@ class _Counting:
         return found
 
     def _look_at_labels(self, chunk: dict, answers: dict[int, int]) -> None:
-        rows = Judgement.objects.filter(revision__is_latest=True, revision__annotation__item__project=self.project)
+        rows = Judgement.objects.filter(revision__is_latest=True)
         rows = rows.filter(**self._range(chunk, "revision__annotation__item")).order_by()
         columns = ("revision__annotation", "unit", "dimension", "label")
         of_question: dict[tuple, list[tuple[int, str]]] = defaultdict(list)
@@ -223,9 +228,7 @@ class _Counting:
 
     def _decided(self, chunk: dict) -> dict[tuple, tuple[str, int | None]]:
         """Decisions by people and of files, with who decided; an adjudicated one comes before an imported one."""
-        rows = self._decisions().filter(
-            unit__item_units__item__project=self.project, **self._range(chunk, "unit__item_units__item")
-        )
+        rows = self._decisions().filter(**self._range(chunk, "unit__item_units__item"))
         found: dict[tuple, tuple[str, int | None]] = {}
         columns = ("unit", "dimension", "method", "label", "decided_by")
         for unit, dimension, method, label, by in rows.values_list(*columns):

@@ -45,6 +45,7 @@ class Count:
     function: str
     version: str = ""
     of: type[models.Model] = Project
+    held: timedelta = HELD
 
     @property
     def owner(self) -> str:
@@ -65,7 +66,7 @@ LABELS = "annotation.work.queries.work.label_version"
 COUNTS = {
     "progress": Count("annotation.work.queries.work.count_progress"),
     "members": Count("annotation.projects.queries.members.count_work"),
-    "people": Count("analysis.progress.counting.count_people"),
+    "people": Count("analysis.progress.counting.count_people", held=timedelta(hours=1)),
     "missing-items": Count("annotation.projects.item_making.count_missing"),
     "training-labels": Count("annotation.machines.training.queries.models.count_labels", LABELS),
     "not-in-files": Count("annotation.exports.tools.count_held", LABELS),
@@ -134,7 +135,7 @@ def count_anew(name: str, pk: int) -> bool:
     KeptCount.objects.bulk_create([KeptCount(**{count.owner: owner}, name=name)], ignore_conflicts=True)
     now = timezone.now()
     free = Q(held_until=None) | Q(held_until__lt=now)
-    if not of_it.filter(free, due_at__lte=now).update(held_until=now + HELD):
+    if not of_it.filter(free, due_at__lte=now).update(held_until=now + count.held):
         return False
     row, started = of_it.get(), time.perf_counter()
     version = import_string(count.version)(owner) if count.version else None
