@@ -63,7 +63,6 @@ MORE_SETTINGS = {
     "check_action": "none",
     "check_failures": 2,
     "check_window": 5,
-    "pay_currency": "EUR",
 }
 
 
