@@ -244,7 +244,8 @@ def _read(
         )
     )
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
-    replies = _replies(ids)
+    has_comments = any(values[list(REVISION_FIELDS).index("comment")] for _, _, *values in revisions)
+    replies = _replies(ids) if has_comments else {}
     newest: dict[int, int] = {}
     for pk, annotation, *_ in revisions:
         newest[annotation] = max(pk, newest.get(annotation, 0))

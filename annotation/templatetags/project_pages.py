@@ -62,9 +62,10 @@ def _sees_progress(user: User, project: Project) -> bool:
     return RESEARCHER in roles_of(user, project) or not has_open_work(user, project)
 
 
+OVERVIEW = "project_detail"
 # The first page of a section has no condition: a section leads to the first page that the person may open.
 SECTIONS = {
-    "Overview": (ProjectPage("project_detail", "Overview", EVERYBODY),),
+    "Overview": (ProjectPage(OVERVIEW, "Overview", EVERYBODY),),
     "Items": (
         ProjectPage("project_items", "Items", JUDGES),
         ProjectPage("adjudication", "Adjudication", frozenset({ADJUDICATOR}), shows_labels=True),
@@ -157,8 +158,10 @@ def project_tabs(context, project, current: str = "") -> dict:
     sections, tabs, here = [], [], ""
     for title, pages in SECTIONS.items():
         mine = [page for page in pages if roles & page.roles and not (page.shows_labels and blind)]
-        waits = {page.name: page.counts(user, project) for page in mine if page.counts}
-        if any(page.name == current for page in mine):
+        is_here = any(page.name == current for page in mine)
+        counted = mine if is_here or current == OVERVIEW else ()  # other pages ask nothing for it
+        waits = {page.name: page.counts(user, project) for page in counted if page.counts}
+        if is_here:
             mine = [page for page in mine if page.name == current or page.fits(user, project)]
             tabs = [(_url(page, project), page.title, page.name == current, waits.get(page.name)) for page in mine]
             tabs = tabs if mine[1:] else []

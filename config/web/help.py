@@ -33,7 +33,7 @@ HELP = {
     "job": "how-to/stuck",
     "label_set": "label_sets",
     "learner_decision": "how-to/training-and-checks",
-    "own_answers": "tutorials/annotator#good-to-know",
+    "my_work": "tutorials/annotator#good-to-know",
     "pairs": "formats#pairs-that-assay-makes",
     "project": "how-to/index",
     "project_agreement": "statistics/agreement",

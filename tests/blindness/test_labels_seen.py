@@ -187,7 +187,7 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
     served = {
         "page": [
             *(item, f"{item}?filter=undecided", f"{here}/items/?filter=disagreed", f"{here}/training/", model),
-            *(f"{item}key/", f"{here}/adjudication/guidelines/"),
+            *(f"{item}key/", f"{here}/adjudication/guidelines/", f"{here}/comments/"),
             # Members who label get its figures only once they have seen labels.
             *([f"{here}/reports/"] if who == "admin" else []),
             f"/releases/{frozen.uuid}/",

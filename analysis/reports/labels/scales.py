@@ -37,7 +37,7 @@ def values_of_people(
     if how == PLACE:
         return np.array([*places, np.nan])[people.code]
     mine = labels[labels["dimension"] == dimension.slug]
-    number = mine["label"].map(dict(zip(dimension.values, places, strict=True)))
+    number = mine["label"].map(dict(zip(dimension.values, places, strict=True))).astype(float)  # also without labels
     grouped = number.groupby(mine["unit"])
     centre = grouped.mean() if how == MEAN else grouped.median()
     return centre.reindex(units["unit"]).to_numpy(dtype=float)

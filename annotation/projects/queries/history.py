@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from django.db.models import Q, QuerySet
 
@@ -30,17 +29,13 @@ def changes_of(project: Project, what: str = "", person: str = "") -> QuerySet[S
     return found.select_related("user").order_by("-pk")
 
 
-@cache
-def _titles() -> dict[str, dict[str, str]]:
-    return {
-        What.SETTINGS: {one.name: one.field_label for one in changeable()},
-        What.CARD: {name: part.title for name, part in PART_NAMED.items()},
-    }
-
-
 def values_of(change: SettingsChange) -> Iterator[tuple[str, object, object]]:
     """Titles with the values before and after."""
-    titles = _titles().get(change.what, {})
+    titles = {}
+    if change.what == What.SETTINGS:
+        titles = {one.name: one.field_label for one in changeable()}
+    elif change.what == What.CARD:
+        titles = {name: part.title for name, part in PART_NAMED.items()}
     for name, (before, after) in change.changes.items():
         yield titles.get(name, name[:1].upper() + name[1:]), before, after
 
