@@ -187,9 +187,10 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
     served = {
         "page": [
             *(item, f"{item}?filter=undecided", f"{here}/items/?filter=disagreed", f"{here}/training/", model),
-            *(f"{item}key/", f"{here}/adjudication/guidelines/", f"{here}/comments/"),
+            *(f"{item}key/", f"{here}/adjudication/guidelines/"),
+            *(f"{here}/comments/", f"{here}/comments/{world.thread.uuid}/"),
             # Members who label get its figures only once they have seen labels.
-            *([f"{here}/reports/"] if who == "admin" else []),
+            *([f"{here}/reports/", f"{here}/progress/"] if who == "admin" else []),
             f"/releases/{frozen.uuid}/",
             *(f"{here}/rules/", f"{here}/rules/plain/", f"/rules/{world.rule_job.uuid}/"),
             f"{here}/behind/agreement/?report={report.parameters_hash}&figure=",
@@ -207,6 +208,7 @@ def test_whatever_serves_labels_notes_it_and_nothing_else_does(who, settings, tm
                 f"/api/v1{here}/{one}/"
                 for one in ("annotations", "decisions", "rules", "trainings", "reports/agreement")
             ),
+            *([f"/api/v1{here}/progress/"] if who == "admin" else []),
             f"/api/v1/trainings/{world.trained_model.uuid}/",
         ],
     }
