@@ -69,7 +69,7 @@ def test_an_item_is_opened_by_its_link_and_its_number_and_the_work_goes_on_from_
     done = wide.assignments.filter(state="done").order_by("done_at")
     answered = [str(one) for one in done.values_list("uuid", flat=True)]
     page = LabellingPage(open_context(ann, permissions=["clipboard-read", "clipboard-write"]).new_page(), wide).open()
-    number = page.page.locator(".work-tools [data-number]")
+    number = page.page.locator(".work-tools [data-item-number]")
     expect(number).to_have_text("26")
     page.page.locator('[data-do="number"]').click()
     page.page.get_by_label("Open your answer number").fill("3")

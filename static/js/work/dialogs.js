@@ -66,8 +66,8 @@ document.addEventListener("keydown", (event) => {
   const form = one("dialog[open] [data-ask]");
   if (!form || event.isComposing || event.repeat) return;
   const words = one("[data-words]", form);
-  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
-    event.preventDefault();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey || event.target.matches('[type="radio"]'))) {
+    event.preventDefault(); // a key that was typed ahead does nothing by itself
     form.requestSubmit();
   } else if (event.target !== words && /^[1-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
     const radio = form.querySelectorAll('[type="radio"]')[event.key - 1];

@@ -79,7 +79,7 @@ export function createScreen(page) {
   /** The number of the item on the screen; empty where there is none, or it is no work. */
   function showNumber(number) {
     one('[data-do="number"]').hidden = !number;
-    for (const place of document.querySelectorAll("[data-number]")) place.textContent = number.toLocaleString("en");
+    for (const place of document.querySelectorAll("[data-item-number]")) place.textContent = number.toLocaleString("en");
     one('[data-do="link"]').textContent = "Copy a link to this item";
   }
 
