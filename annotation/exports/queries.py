@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Exists, Q
 from django.db.models.functions import Collate
 
 from annotation.decisions.moments import Moment, decisions_at, majority
@@ -229,12 +229,11 @@ def _read(
         found[item].unit_keys[unit] = key
         item_of_unit[unit] = found[item]
 
-    annotations = {
-        pk: values
-        for pk, *values in Annotation.objects.filter(item__in=ids).values_list(
-            "pk", "item_id", "rater_id", "is_surplus"
-        )
-    }
+    has_replies = Exists(ThreadReply.objects.filter(thread__project=project))  # asked once, with what is asked anyway
+    rows = list(
+        Annotation.objects.filter(item__in=ids).values_list("pk", "item_id", "rater_id", "is_surplus", has_replies)
+    )
+    annotations = {pk: values for pk, *values, _ in rows}
     if moment.part is not None:
         annotations = {pk: values for pk, values in annotations.items() if pk in moment.part.annotations}
     # Judgements after their revisions: of a revision that is seen, all of them are.
@@ -244,8 +243,7 @@ def _read(
         )
     )
     judgements = _judgements([revision[0] for revision in revisions], item_of_unit)
-    has_comments = any(values[list(REVISION_FIELDS).index("comment")] for _, _, *values in revisions)
-    replies = _replies(ids) if has_comments else {}
+    replies = _replies(ids) if rows and rows[0][-1] else {}
     newest: dict[int, int] = {}
     for pk, annotation, *_ in revisions:
         newest[annotation] = max(pk, newest.get(annotation, 0))
