@@ -18,7 +18,7 @@ from annotation.projects import label_sets
 from annotation.work.learning import keys
 from tests import factories
 from tests.participation.test_questionnaires import ABOUT
-from tests.web.pages import LabellingPage
+from tests.web.pages import LabellingPage, eventually
 from tests.work.browser import Annotator, answers_to
 from tests.work.test_arms import drawn_again
 
@@ -211,7 +211,8 @@ def decide(page: Page, study) -> None:
             page.keyboard.press(key)
         page.keyboard.press("Enter")
         expect(page.locator(f'[data-item="{item.uuid}"]')).to_have_count(0)
-        assert Decision.objects.in_force().filter(project=study.project, dimension="relevance").count() == n
+        decided = Decision.objects.in_force().filter(project=study.project, dimension="relevance")
+        eventually(page, decided.count, n)
 
 
 def released(study, folder) -> dict[str, list[dict]]:
