@@ -9,18 +9,18 @@ from dataclasses import asdict
 from analysis.figures.scales import number, with_ends
 from analysis.judge import verdict
 from analysis.judge.parts import (
-    SIGNIFICANT,
     Answered,
     TextTable,
     alternative,
     changed,
     difference,
+    differences_in_words,
     p_value_words,
     rate,
     shifted,
     valued,
 )
-from analysis.judge.slices import SliceShare
+from analysis.judge.slices import SliceDifference, SliceShare
 from analysis.judge.verdict import JudgedColumn, LabelVerdict
 
 
@@ -65,15 +65,11 @@ def rule(answered: Answered) -> str:
 
 
 def slices_in_words(answered: Answered) -> list[str]:
-    """Which values of the column of --by differ; empty without that column."""
-    shown = [one for one in answered.differences if one.p < SIGNIFICANT]
-    if answered.differences and not shown:
-        return [f"No difference between values of {answered.by} is shown: every adjusted p is {SIGNIFICANT} or more."]
-    return [
-        f"“{one.label}” is {'more' if one.estimate > 0 else 'less'} common with {answered.by} {one.a} than with "
-        f"{one.b}, by {with_ends(one.estimate, one.low, one.high)}, corrected by people's labels."
-        for one in shown
-    ]
+    def in_words(one: SliceDifference) -> str:
+        which = "more" if one.estimate > 0 else "less"
+        return f"“{one.label}” is {which} common with {answered.by} {one.a} than with {one.b}"
+
+    return differences_in_words(answered, in_words)
 
 
 def _listed(parts) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 
 from analysis.figures.scales import at_the_ends, kappa_words, number, scale_rule, scale_sentences, with_ends
 from analysis.judge.parts import (
-    SIGNIFICANT,
     Answered,
     TextTable,
     alternative,
     changed,
+    differences_in_words,
     p_value_words,
     shifted,
 )
@@ -25,6 +25,7 @@ from analysis.judge.scale import (
     error_differences,
     people_with_each_other,
 )
+from analysis.judge.slices import SliceDifference
 from analysis.judge.verdict import RESAMPLES
 from analysis.stats.resampling.bootstrap import Estimate
 from analysis.stats.scale.errors import ScaleError
@@ -51,14 +52,11 @@ def rule(answered: Answered) -> str:
 
 
 def slices_in_words(answered: Answered) -> list[str]:
-    shown = [one for one in answered.differences if one.p < SIGNIFICANT]
-    if answered.differences and not shown:
-        return [f"No difference between values of {answered.by} is shown: every adjusted p is {SIGNIFICANT} or more."]
-    return [
-        f"The mean is {'higher' if one.estimate > 0 else 'lower'} with {answered.by} {one.a} than with {one.b}, by "
-        f"{with_ends(one.estimate, one.low, one.high)}, corrected by people's labels."
-        for one in shown
-    ]
+    def in_words(one: SliceDifference) -> str:
+        which = "higher" if one.estimate > 0 else "lower"
+        return f"The mean is {which} with {answered.by} {one.a} than with {one.b}"
+
+    return differences_in_words(answered, in_words)
 
 
 def tables(answered: Answered) -> Iterator[TextTable]:

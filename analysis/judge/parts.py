@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from analysis.figures.scales import number, with_ends
@@ -40,6 +41,17 @@ class TextTable:
     columns: tuple[str, ...]
     rows: list[tuple[str, ...]]
     note: str = ""
+
+
+def differences_in_words(answered: Answered, in_words: Callable[[SliceDifference], str]) -> list[str]:
+    """Which values of the column of --by differ, and by how much; empty without that column."""
+    shown = [one for one in answered.differences if one.p < SIGNIFICANT]
+    if answered.differences and not shown:
+        return [f"No difference between values of {answered.by} is shown: every adjusted p is {SIGNIFICANT} or more."]
+    return [
+        f"{in_words(one)}, by {with_ends(one.estimate, one.low, one.high)}, corrected by people's labels."
+        for one in shown
+    ]
 
 
 def rate(one: Rate | Gap) -> str:

@@ -34,7 +34,7 @@ SETTINGS = {
     "check_every": 6,
     "qualification_tries": 2,
 }
-# Items by their key, with their purpose and what is said of the right answer.
+# Items by their key, with their purpose, and the reason for the right answer.
 KEYS = {
     "demo-01-1": (Purpose.TRAINING, "Eighteen departures on Sundays contradict the claim as it stands."),
     "demo-02-2": (Purpose.TRAINING, "It makes the claim likely, but does not say how much is kept in the skin."),

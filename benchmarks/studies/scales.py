@@ -124,7 +124,7 @@ def direction(design: Design, people: np.ndarray, labeller: np.ndarray, cluster:
     return ABOVE if found.low > 0 else BELOW if found.high < 0 else UNDECIDED
 
 
-# What is said of a study, the two things that it must not say, and the designs of which neither is true.
+# The sentence on a study, the two false ones, and the designs in which neither is true.
 SENTENCES = {
     "at the bound": (verdict, (USABLE, NOT_USABLE), (*ONE_PERSON, *SEVERAL)),
     "like the people": (closeness, (CLOSER, FARTHER), LIKE_PEOPLE),

@@ -18,7 +18,7 @@ KEPT = "caches.keys().then(names => names.length)"
 
 @pytest.fixture
 def project(ann):
-    """Forty pairs of a claim and evidence, of which twelve may be ready ahead."""
+    """Forty pairs of a claim and evidence; twelve may be ready ahead."""
     dataset = make_dataset()
     make_claim_evidence(dataset, 40)
     return make_project(dataset, overlap=1, annotators=[ann], items_ahead=12)

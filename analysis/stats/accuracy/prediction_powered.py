@@ -120,6 +120,12 @@ def prediction_powered_mean(
         variance = n_clusters / (n_clusters - 1) * (sums**2).sum()
         quantile = scipy.special.stdtrit(n_labelled - 1, (1 + level) / 2)
     error = float(np.sqrt(variance))
+    return _with_interval(estimate, error, quantile, weight, n, n_others, n_clusters)
+
+
+def _with_interval(
+    estimate: float, error: float, quantile: float, power: float, n: int, n_others: int, n_clusters: int | None
+) -> PoweredMean:
     # Rounding must not make an interval of nothing.
     half = quantile * error if error > 1e-12 else np.nan
     return PoweredMean(
@@ -127,7 +133,7 @@ def prediction_powered_mean(
         low=float(estimate - half),
         high=float(estimate + half),
         standard_error=error,
-        power=weight,
+        power=power,
         n=n,
         n_others=n_others,
         n_clusters=n_clusters,
@@ -199,14 +205,5 @@ def regression_mean(
         share = np.bincount(group, share)
         n_clusters = len(share)
     error = float(np.sqrt(n_labelled / (n_labelled - 2) * (share**2).sum()))
-    half = scipy.special.stdtrit(n_labelled - 2, (1 + level) / 2) * error if error > 1e-12 else np.nan
-    return PoweredMean(
-        estimate=estimate,
-        low=float(estimate - half),
-        high=float(estimate + half),
-        standard_error=error,
-        power=slope,
-        n=n,
-        n_others=n_others,
-        n_clusters=n_clusters,
-    )
+    quantile = scipy.special.stdtrit(n_labelled - 2, (1 + level) / 2)
+    return _with_interval(estimate, error, quantile, slope, n, n_others, n_clusters)

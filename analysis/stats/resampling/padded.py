@@ -43,7 +43,7 @@ def padded_ratio(
     reach : float
         The largest possible difference of a row of weight 1.
     cluster : (n_rows,) array, optional
-        Sums are then taken over clusters first.
+        Values are then summed by cluster first.
 
     References
     ----------
