@@ -20,6 +20,20 @@ def page(label, ann):
     return page
 
 
+def test_an_empty_page_asks_again_when_it_is_due_and_not_at_once(page):
+    Project.objects.update(state="paused")
+    page.answer("2")
+    page.answer("2")
+    expect(page.page.locator("[data-empty] h2")).to_have_text("The project is paused")
+    page.is_saved()
+    asked = []
+    page.page.context.on("request", lambda request: asked.append(request.url))
+    page.page.get_by_role("button", name="Check again").click()
+    eventually(page.page, lambda: len(asked) >= 1, True)
+    page.page.wait_for_timeout(1000)
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_a_project_that_stops_says_so_with_the_next_reply_and_what_is_on_the_screen_can_be_finished(page, ann, state):
     Project.objects.update(state=state)

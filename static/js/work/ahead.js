@@ -63,7 +63,8 @@ export function createAhead(server, build, page, keeping) {
    * whether it is a further one. */
   function receive(offer) {
     if (!offer || offer.state === "enough") return false;
-    if (offer.state === "empty") {
+    const isFurther = offer.state !== "empty";
+    if (!isFurther) {
       if (offer.ends) {
         giveBack(); // items that were never shown
         page.ended(offer);
@@ -83,7 +84,7 @@ export function createAhead(server, build, page, keeping) {
     }
     if (page.isIdle()) page.advance();
     else page.changed();
-    return nothing === null;
+    return isFurther; // an empty page asks again when it is due, not at once
   }
 
   function add(one, since) {
