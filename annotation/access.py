@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
+from annotation import statements
 from annotation.models import (
     Assignment,
     CheckerRun,
@@ -311,9 +312,10 @@ def assignment_for(user: User, uuid: UUID) -> Assignment:
     kept. Removed where the person no longer annotates in the project.
     """
     values = [user.pk, Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection), user.pk, ANNOTATOR.value]
-    for assignment in Assignment.objects.raw(_ASSIGNMENT_OF_ANNOTATOR, values):
-        [assignment.project] = Project.objects.raw(_PROJECT, [assignment.project_id])
-        if not assignment.is_annotators:
-            raise Removed(assignment)
-        return assignment
-    raise Http404("No such assignment")
+    assignment = statements.first(Assignment, _ASSIGNMENT_OF_ANNOTATOR, values)
+    if assignment is None:
+        raise Http404("No such assignment")
+    assignment.project = statements.first(Project, _PROJECT, [assignment.project_id])
+    if not assignment.is_annotators:
+        raise Removed(assignment)
+    return assignment

@@ -22,12 +22,12 @@ from annotation.api.problems import problem_response, refused
 from annotation.api.repeating import once_of_body
 from annotation.api.tokens import ANNOTATE, bearer_of, check_scope, token_in
 from annotation.models import Annotation, Assignment
-from annotation.prepared import prepares_statements
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.queries import guidelines
 from annotation.projects.queries.outlook import REMOVED
 from annotation.projects.raters import rater_of
 from annotation.projects.settings import SETTINGS
+from annotation.statements import prepares_statements
 from annotation.work import annotating, assigning
 from annotation.work.learning import results
 from annotation.work.queries import pages, work

@@ -18,6 +18,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
 
+from annotation import statements
 from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
 from annotation.projects import cases, reach
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
@@ -80,7 +81,8 @@ def _locked_rater(project: Project, user) -> Rater:
     what taking depends on."""
     lock = "FOR NO KEY UPDATE OF r" if connection.features.has_select_for_update else ""
     for attempt in range(2):
-        for rater in Rater.objects.raw(_RATER.format(lock=lock), [project.pk, user.pk]):
+        rater = statements.first(Rater, _RATER.format(lock=lock), [project.pk, user.pk])
+        if rater is not None:
             for name in _PROJECT_NOW:
                 setattr(project, name, getattr(rater, f"project_{name}"))
             return rater
@@ -148,7 +150,7 @@ def _held(rater: Rater, now: datetime, *, ahead: bool, has: Sequence) -> Assignm
         values += [_uuid_value(one) for one in has]
         if ahead:
             conditions += " AND a.shown_at IS NULL"  # what is shown may be on the screen of another tab
-    return next(iter(Assignment.objects.raw(_HELD.format(conditions=conditions), values)), None)
+    return statements.first(Assignment, _HELD.format(conditions=conditions), values)
 
 
 def _next(rater: Rater, project: Project) -> Assignment | None:
@@ -158,8 +160,7 @@ def _next(rater: Rater, project: Project) -> Assignment | None:
     check = giving.give_check(project, rater) if giving.is_check_due(project, rater) else None
     assignment = check or _free(rater, project)
     if assignment is not None:
-        rater.turn += 1
-        Rater.objects.filter(pk=rater.pk).update(turn=rater.turn)
+        statements.store(rater, turn=rater.turn + 1)
     return assignment
 
 
@@ -173,7 +174,7 @@ def _free(rater: Rater, project: Project) -> Assignment | None:
     if assignment is None and cursor != START:
         assignment = _first_free(rater, project, "a.position > %s", [START])
     if assignment is not None:
-        Rater.objects.filter(pk=rater.pk).update(cursor=assignment.position, cursor_epoch=project.queue_epoch)
+        statements.store(rater, cursor=assignment.position, cursor_epoch=project.queue_epoch)
     return assignment
 
 
@@ -206,8 +207,8 @@ def _first_free(rater: Rater, project: Project, condition: str, values: list) ->
         columns, more = columns + reserving.HAS_OWN_PLACE, reserving.TAKEABLE
         first, last = [rater.pk, rater.group], [rater.pk, rater.group, rater.pk]
     statement = _FREE.format(columns=columns, condition=condition, lock=lock, more=more)
-    rows = Assignment.objects.raw(statement, [*first, rater.project_id, *values, rater.pk, rater.pk, *last])
-    return next(iter(rows), None)
+    values = [*first, rater.project_id, *values, rater.pk, rater.pk, *last]
+    return statements.first(Assignment, statement, values)
 
 
 def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bool) -> None:
@@ -234,9 +235,7 @@ def _lease(assignment: Assignment, project: Project, now: datetime, *, ahead: bo
             "suggestions_shown_at": None,
             "exposure": [],
         }
-    for name, value in changes.items():
-        setattr(assignment, name, value)
-    Assignment.objects.filter(pk=assignment.pk).update(**changes)
+    statements.store(assignment, **changes)
 
 
 def _arm(assignment: Assignment, project: Project) -> str:
