@@ -113,3 +113,21 @@ def test_a_parked_item_comes_back_at_the_end_also_in_the_same_browser(open_conte
     page.gone(parked)
     page.is_saved()
     assert project.assignments.filter(state="done").count() == 2
+
+
+@pytest.mark.parametrize("ready", [1, 5])
+def test_a_skip_that_is_taken_back_is_shown_also_where_other_items_are_ready(open_context, wide, ready):
+    wide.items_ahead = ready
+    wide.save(update_fields=["items_ahead"])
+    ann = wide.memberships.get(user__name="ann").user
+    page = LabellingPage(open_context(ann).new_page(), wide).open()
+    skipped = page.skip()
+    page.is_saved()
+    page.page.goto(f"/projects/{wide.slug}/my-work/")
+    page.page.get_by_role("button", name="Take back").click()
+    page._until("performance.getEntriesByName('assay:shown').length")
+    page.at(skipped)
+    page.press("2", "Enter")
+    page.gone(skipped)
+    page.is_saved()
+    assert wide.assignments.get(uuid=skipped).state == "done"

@@ -18,7 +18,9 @@ export async function begin(page) {
     const html = keeping.isOn ? first.outerHTML : "";
     const made = maker.make(first);
     page.open = made;
-    if (outbox.isAnswered(made.payload.assignment)) {
+    const { assignment } = made.payload;
+    const isAskedFor = new URLSearchParams(location.search).get("item") === assignment; // a skip that was taken back, too
+    if (isAskedFor ? outbox.has(assignment) : outbox.isAnswered(assignment)) {
       // Answered or skipped before the reload, and on its way or stored while this page was: the server says which is next.
       made.stage = "sent";
       screen.advance();
