@@ -39,3 +39,21 @@ def test_the_right_answer_is_read_before_the_next_item(label, trained, ann):
     page.answer("1", "6")
     page.is_saved()
     assert sorted(KeyResult.objects.values_list("right", flat=True)) == [0, 1]
+
+
+def test_the_next_try_of_a_qualification_is_no_answer_from_another_browser(label, project, ann):
+    dimension = project.type.asked_dimensions[0]
+    item = project.items.order_by("position").first()
+    answer = {"unit": item.key, "dimension": dimension.slug, "label": dimension.shown_labels[0].value}
+    keys.set_apart(project, item, project.created_by, "qualification", [answer])
+    page = label(project, ann)
+    feedback = page.page.locator("[data-feedback]")
+    for choice, words in (("2", "1 try left"), ("1", "passed")):
+        first = page.assignment
+        page.press(choice, *("6" if choice == "1" else ""), "Enter")
+        expect(feedback).to_contain_text(words)
+        expect(page.page.locator('[data-notice^="earlier:"]')).to_have_count(0)
+        page.press("Enter")
+        page.gone(first)
+    page.is_saved()
+    assert KeyResult.objects.count() == 2

@@ -21,7 +21,8 @@ export function createReplies(page) {
     page.screen.receiveGuidelines(reply.guidelines);
     const held = page.item?.payload.assignment === entry.assignment ? page.item : trail.page(entry.assignment);
     if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
-    if (entry.revision && reply.revision > entry.revision) showReplaced(entry.assignment);
+    const isAgain = "feedback" in reply; // the next try of a qualification has the same items
+    if (entry.revision && reply.revision > entry.revision && !isAgain) showReplaced(entry.assignment);
     if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out, and another annotator had the item by then. It is kept as an extra answer.", [DISMISS]);
     if (reply.warning) notice("checks", "warning", reply.warning, [DISMISS]);
     if (held && held === page.open && reply.feedback) showFeedback(held, reply.feedback);
