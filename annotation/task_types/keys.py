@@ -36,6 +36,7 @@ class Shortcut:
     desk: str = ""
     applies: Callable[[TaskType], bool] = always
     title: str = ""  # what it does, where that depends on the task
+    is_later: bool = False  # label sets may be older: a label that has its key keeps it
 
     def on(self, page: str) -> str:
         return self.labelling if page == LABELLING else self.desk
@@ -60,7 +61,7 @@ SHORTCUTS = (
         *["with a digit: mark the whole passage of that number; again to unmark it"] * 2,
         lambda kind: any(one.spans and one.spans.takes_whole_texts for one in kind.asked_dimensions),
     ),
-    Shortcut({"=": "shared"}, "light the words that the other texts share with the first one, or not"),
+    Shortcut({"=": "shared"}, "light the words that the other texts share with the first one, or not", is_later=True),
     Shortcut({"a": "accept"}, "accept the suggestion for the current question, if there is one"),
     Shortcut(
         {"o": "only"}, "show only the current number’s highlights, or all", applies=lambda kind: kind.has_unit_colours
@@ -85,8 +86,12 @@ SHORTCUTS = (
 
 def shortcuts_of(kind: TaskType, page: str, own: Mapping[str, str] = {}) -> list[dict]:
     """The lines of the page's list of keys, for a task; `own` are keys of a person's, by action."""
-    shown = [one for one in SHORTCUTS if one.on(page) and one.applies(kind)]
-    changed = changed_keys(own, kind)
+    changed, of_labels = changed_keys(own, kind), label_keys([kind])
+    shown = [
+        one
+        for one in SHORTCUTS
+        if one.on(page) and one.applies(kind) and of_labels.isdisjoint(changed.get(key, key) for key in one.keys)
+    ]
     return [
         {
             "printed": [PRINTED.get(key, changed.get(key, key)) for key in one.keys],
@@ -135,9 +140,11 @@ def changed_keys(own: Mapping[str, str], kind: TaskType) -> dict[str, str]:
     then the usual keys are the only ones that certainly do not."""
     usual = {action: key for action, (key, _) in changeable().items()}
     wanted = {action: own[action] if is_key(str(own.get(action, ""))) else key for action, key in usual.items()}
-    is_free = len(set(wanted.values())) == len(wanted) and label_keys([kind]).isdisjoint(wanted.values())
-    return {usual[action]: key for action, key in wanted.items() if key != usual[action]} if is_free else {}
+    changed = {usual[action]: key for action, key in wanted.items() if key != usual[action]}
+    is_free = len(set(wanted.values())) == len(wanted) and label_keys([kind]).isdisjoint(changed.values())
+    return changed if is_free else {}
 
 
 # The keys that a label may not have: those of the labelling page, and the digits.
 PAGE_KEYS = frozenset(key for key in actions_of(LABELLING) if len(key) == 1) | frozenset("0123456789")
+LATER_KEYS = frozenset(key for one in SHORTCUTS if one.is_later for key in one.keys)

@@ -47,7 +47,7 @@ from .base import (
 )
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
-from .keys import PAGE_KEYS
+from .keys import LATER_KEYS, PAGE_KEYS
 from .nli import ASPECT_RELEVANCE, ATOMIC_CLAIM, NLI_THREE
 from .options import CAPTION_CHARS, HINT_CHARS, text_problems
 from .sufficient_context import SUFFICIENT_CONTEXT
@@ -59,6 +59,8 @@ MAX_QUESTIONS, MAX_LABELS = 12, 40
 MAX_OWN_LABELS = 20  # of spans: as many colours as there are
 SLUG_CHARS, UNIT_CHARS = 40, 20
 _BOUNDS = ("min", "max", "step")
+OTHER_KEY = "is not one small letter or sign that the page does not use itself"
+LATER_KEY = "is a key that the page uses itself by now; choose another one"
 MAX_VERSION = 32_767
 
 VALUE = re.compile(r"[\w+-][\w.+-]*")
@@ -138,9 +140,10 @@ def identifier_of(description: Mapping) -> str:
     return f"{slug_of(description['name'])}/{digest[:12]}/{description['version']}"
 
 
-def task_type_of(description: object) -> TaskType:
-    """The task type that a description gives; LabelSetError with everything that is wrong with it."""
-    problems = problems_of(description)
+def task_type_of(description: object, *, is_new: bool = False) -> TaskType:
+    """The task type that a description gives; LabelSetError with everything that is wrong with it. Labels of one
+    that is not new may have keys that the page uses by now."""
+    problems = [one for one in problems_of(description) if is_new or one[1] != LATER_KEY]
     if problems:
         raise LabelSetError(problems)
     page = PAGES[description["page"]]
@@ -399,7 +402,7 @@ def _label_problems(place: str, labels: object, level: object, takes_several: bo
         if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
             problems.append((f"{at}.polarity", "is not a number from -1 to 1"))
         if (key := label.get("key", "")) != "" and not _is_key(key):
-            problems.append((f"{at}.key", "is not one small letter or sign that the page does not use itself"))
+            problems.append((f"{at}.key", LATER_KEY if key in LATER_KEYS else OTHER_KEY))
         if not fits_level(label.get("value"), level):
             least = " of at least 0" if level == "ratio" else ""
             problems.append((f"{at}.value", f"is not a number{least}, which the {level} level needs"))

@@ -18,6 +18,7 @@ from annotation.models import Claim, Job, Judgement, LabelSet, Project, Unit
 from annotation.projects import label_sets, managing
 from annotation.projects.options import set_options
 from annotation.task_types import LabelSetError, asked_alike, current_task_types, task_type
+from annotation.task_types.keys import LABELLING, shortcuts_of
 from annotation.task_types.label_sets import (
     PAGES,
     TEXTS,
@@ -121,6 +122,25 @@ def test_what_is_no_label_set_is_told_by_place(description, place, reason):
     assert reason in found[place], found
     with pytest.raises(LabelSetError):
         task_type_of(description)
+
+
+@pytest.mark.django_db
+def test_a_label_keeps_a_key_that_the_page_uses_by_now_and_a_new_one_cannot_have_it():
+    older = changed(*LABELS, 0, to=TONE["questions"][0]["labels"][0] | {"key": "="})
+    rosa = make_user("rosa", is_staff=True, is_superuser=True)
+    LabelSet.objects.create(identifier=identifier_of(older), title="Tone", description=older, created_by=rosa)
+    kind = task_type(identifier_of(older))  # stored when the key was free
+    for own in ({}, {"skip": "k"}):
+        listed = [key for line in shortcuts_of(kind, LABELLING, own) for key in line["printed"]]
+        assert "=" not in listed and ("k" in listed) == bool(own)
+    assert "=" in [key for line in shortcuts_of(task_type_of(TONE), LABELLING) for key in line["printed"]]
+    assert "by now" in dict(problems_of(older))["questions.1.labels.1.key"]
+    with pytest.raises(LabelSetError):
+        task_type_of(older, is_new=True)
+    said = {"name": "Mood", "page": "claim", "questions.1.title": "Mood", "questions.1.level": "nominal"}
+    said |= {"questions.1.labels.1.title": "Good", "questions.1.labels.2.title": "Bad", "questions.1.labels.2.key": "="}
+    page = client_of(rosa).post("/label-sets/new/", said)
+    assert page.status_code == 422 and "a key that the page uses itself by now" in page.content.decode()
 
 
 @pytest.mark.parametrize("page", PAGES)

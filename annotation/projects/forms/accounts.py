@@ -69,7 +69,7 @@ class KeysForm(SharedForm, forms.Form):
         for action, key in cleaned.items():
             if not keys.is_key(key):
                 self.add_error(action, "Enter a letter or a sign of a Latin keyboard; digits choose labels")
-            elif key in self.of_labels:
+            elif key in self.of_labels and key != keys.changeable()[action][0]:
                 self.add_error(action, f"“{key}” chooses a label in a project of yours: enter another key")
             elif key in first:
                 other = self.fields[first[key]].label

@@ -73,7 +73,7 @@ class LabelSetDraft:
         for question in self.raw["questions"]:
             question["labels"] = [one for one in question["labels"] if _is_filled(one)] or [EMPTY_LABEL, EMPTY_LABEL]
         try:
-            return task_type_of(self.description)
+            return task_type_of(self.description, is_new=True)
         except LabelSetError as error:
             for place, reason in error.problems:
                 sentence = f"T{reason[1:]}" if reason.startswith("two ") else f"This {reason}"
