@@ -20,6 +20,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Annotation, Artifact, Assignment, Membership, Participation, Rater, User
 from annotation.participation import joining, leaving, links, panels
 from annotation.participation.panels import PanelIds
+from annotation.projects.queries.projects import count_annotators
 from tests.participation.test_consent import answer
 from tests.participation.test_study_links import at_once, fresh, make_link, path_of
 from tests.work.browser import Annotator, answers_to
@@ -232,6 +233,7 @@ def test_a_researcher_plays_a_participant_and_comes_back():
     played = Participation.objects.get()
     assert played.is_test and lead.get("/").wsgi_request.user == played.user
     assert "You play a participant" in lead.get(f"/projects/{link.project.slug}/").content.decode()
+    assert count_annotators(link.project) == 0
     answer(played.user, link.project, 2)
     rater = Rater.objects.get(user=played.user)
     assert Annotation.objects.filter(rater=rater, is_surplus=True).count() == 2

@@ -114,7 +114,9 @@ def holders(project: Project) -> int:
 
 
 def count_annotators(project: Project) -> int:
-    return project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count()
+    """Without those whose answers are in no figure, such as test participants."""
+    excluded = Rater.objects.filter(project=project, is_excluded=True, user__isnull=False).values("user")
+    return project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).exclude(user__in=excluded).count()
 
 
 def stuck_items(project: Project) -> list[Item]:

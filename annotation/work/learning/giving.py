@@ -12,9 +12,10 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Item, ItemKey, KeyResult, Membership, Project, Rater
+from annotation.models import Annotation, Assignment, Item, ItemKey, KeyResult, Project, Rater
 from annotation.projects.item_making import seeded
 from annotation.projects.prefill import arm_of
+from annotation.projects.queries.projects import count_annotators
 from annotation.work.learning.keys import LEARNING
 from annotation.work.learning.results import finish_learning
 
@@ -97,8 +98,8 @@ def checks_to_come(project: Project, rater: Rater, items: int) -> int:
 def expected_checks(project: Project, places: int) -> int:
     """How many checks all annotators get, as far as it depends on nothing that they do: each check goes to a person
     once, and one comes in so many items."""
-    people = project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True).count()
-    return min(keys_of(project, ItemKey.Purpose.CHECK).count() * people, -(-places // project.check_every))
+    most = keys_of(project, ItemKey.Purpose.CHECK).count() * count_annotators(project)
+    return min(most, -(-places // project.check_every))
 
 
 def unseen_checks(project: Project, rater: Rater):
