@@ -24,6 +24,7 @@ from pathlib import Path
 
 from analysis.judge.baseline import Change, change_sentence, changes, exit_code
 from analysis.judge.choosing import Chosen
+from analysis.judge.fingerprint import described
 from analysis.judge.judging import choose_columns, verdicts
 from analysis.judge.junit import as_junit
 from analysis.judge.parts import Answered
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     with ExitStack() as files:
         try:
+            described(options.describe)  # refused before anything is computed
             options.file = _one_file(options, files)
             chosen, every = _answer(options)
             verdicts = _fingerprinted(options, chosen, every)

@@ -15,7 +15,8 @@ from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.oddities import ReadingNotes
 
-MOST_LABELS = 50
+MOST_LABELS, MOST_VALUES = 50, 101
+MOST_SIZE = 1e9  # of a number: squares of differences are added up
 Cells = dict[str, list[str]]
 
 
@@ -108,7 +109,7 @@ def _text(value: object) -> str:
 
 def folded(text: str) -> str:
     number = _number(text)
-    return f"{number:g}" if number is not None else text.casefold()
+    return f"{number:.15g}" if number is not None else text.casefold()
 
 
 def _number(text: str) -> float | None:
@@ -132,13 +133,15 @@ def _labels(path: Path, columns: Sequence[list[str]], order: Sequence[str]) -> t
         return tuple(order), spelled
     labels = list(spelled.values())
     if len(labels) < 2:
-        raise TableProblem(f"{path}: holds {len(labels)} different labels in {len(columns)} columns; a judge needs two")
-    if len(labels) > MOST_LABELS:
-        raise TableProblem(
-            f"{path}: holds {len(labels):,} different labels; at most {MOST_LABELS} can be told apart here. Are these "
-            "labels? Scores that are numbers need a threshold first."
-        )
+        found = f"only the label {labels[0]!r}" if labels else "no label"
+        raise TableProblem(f"{path}: holds {found} in {len(columns)} columns; a judge needs two")
     numbers = [_number(label) for label in labels]
-    if all(number is not None for number in numbers):
+    are_numbers = all(number is not None for number in numbers)
+    if len(labels) > (most := MOST_VALUES if are_numbers else MOST_LABELS):
+        advice = "Round the numbers, or make labels of them with thresholds." if are_numbers else "Are these labels?"
+        raise TableProblem(f"{path}: holds {len(labels):,} different labels; {most} is the most. {advice}")
+    if are_numbers:
+        if (largest := max(labels, key=lambda label: abs(float(label)))) and abs(float(largest)) > MOST_SIZE:
+            raise TableProblem(f"{path}: holds the number {largest}; divide, so that none is beyond {MOST_SIZE:,.0f}")
         return tuple(label for _, label in sorted(zip(numbers, labels, strict=True))), spelled
     return tuple(sorted(labels, key=str.casefold)), spelled

@@ -92,6 +92,9 @@ class LeftOut(BadCell):
     """Nothing is wrong with the row: it is of a kind that is to be left out."""
 
 
+FEW_TEXTS = 2  # labels among numbers, such as NaN or "error"
+
+
 def number_in(text: str) -> float | None:
     """The finite number that a text is; None where it is none. `1_2` is a name, though Python reads it as 12."""
     if "_" in text:
@@ -110,10 +113,16 @@ def level_of(values: Collection[str]) -> str:
 
 
 def level_note(values: Collection[str], level: str) -> str:
-    """What reports say of a level that nobody chose; empty for labels that are no scale."""
+    """What reports say of a level that nobody chose; empty for labels that are no scale. A few labels that are no
+    number keep the others from being one."""
     other = "nominal or ordinal" if level == "interval" else "nominal"
-    treated = _treated_as(values, level)
-    return f"{treated}; choose another level with --level {other}" if treated else ""
+    if treated := _treated_as(values, level):
+        return f"{treated}; choose another level with --level {other}"
+    texts = sorted({value for value in values if number_in(value) is None})
+    if level == "nominal" and texts and len(texts) <= FEW_TEXTS and level_of({*values} - {*texts}) == "interval":
+        names = " and ".join(map(repr, texts))
+        return f"{names} {'is' if len(texts) == 1 else 'are'} no number, so the labels have no order; empty such cells"
+    return ""
 
 
 def label_set_note(values: Collection[str], level: str) -> str:

@@ -123,6 +123,8 @@ def test_a_baseline_that_cannot_be_used_says_why(tmp_path, capsys, text, more, r
         base.write_text(text)
     code, out, error = said(capsys, file, *PLAIN, "--baseline", base, *more)
     assert (code, out) == (2, "") and reason in error
+    if "--describe" in more:  # also where nothing needs the description
+        assert said(capsys, file, *PLAIN, *more)[0] == 2
 
 
 def test_on_a_scale_a_larger_distance_is_worse(tmp_path, capsys):

@@ -258,7 +258,7 @@ def test_spellings_of_one_label_are_one_label(tmp_path):
         ("judge,p0\nyes,no\n", ["judge", "p1"], (), "has no column 'p1'; it has judge, p0"),
         ("judge,p0\n", ["judge", "p0"], (), "holds no rows"),
         ("", ["judge", "p0"], (), "the file is empty"),
-        ("judge,p0\nyes,yes\n", ["judge", "p0"], (), "holds 1 different labels"),
+        ("judge,p0\nyes,yes\n", ["judge", "p0"], (), "holds only the label 'yes'"),
         ("judge,p0\nyes,no\nyes,maybe\n", ["judge", "p0"], ("no", "yes"), "holds the label 'maybe', which --labels"),
         ("judge,p0\n" + "".join(f"{n},{n}.5\n" for n in range(60)), ["judge", "p0"], (), "120 different labels"),
         ('judge,p0\nyes,no\n"yes\n', ["judge", "p0"], (), "line 3"),

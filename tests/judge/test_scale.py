@@ -176,3 +176,33 @@ def test_in_a_notebook(tmp_path):
     assert "“1”" in str(by_label)
     with pytest.raises(TableProblem, match="in steps of a scale"):
         judge(written(tmp_path / "b.csv", rows_of(*study(50, 2))), ["judge"], ["h1", "h2"], level="nominal", margin=2.0)
+
+
+def test_a_text_among_numbers_is_named_since_it_takes_their_order_away(tmp_path, capsys):
+    people, by_judge = study(60)
+    rows = rows_of(people, by_judge)
+    rows[3]["judge"] = "NaN"
+    out = said(capsys, written(tmp_path / "a.csv", rows), *asked(people))[1]
+    assert "Labels: 'NaN' is no number, so the labels have no order; empty such cells." in out
+    rows[3]["judge"] = ""
+    assert "on the scale 1 to 5" in said(capsys, written(tmp_path / "a.csv", rows), *asked(people))[1]
+
+
+def test_a_scale_from_0_to_100_is_one_and_numbers_without_end_are_refused(tmp_path, capsys):
+    people = np.arange(101.0)
+    file = written(tmp_path / "a.csv", rows_of(people[None], people[::-1]))
+    assert (
+        "on the scale 0 to 100: its weighted kappa with people, -1.000" in said(capsys, file, *asked(people[None]))[1]
+    )
+    for values, words in ((np.arange(102) / 3, "102 different labels; 101 is the most"), (people * 1e300, "beyond")):
+        rows = [{"h1": repr(float(value)), "judge": repr(float(value))} for value in values]
+        code, _, error = said(capsys, written(tmp_path / "b.csv", rows), *asked(people[None]))
+        assert code == 2 and words in error
+
+
+def test_numbers_that_differ_in_the_seventh_place_are_two(tmp_path, capsys):
+    rows = [{"h1": f"100000{n % 3}.1", "judge": f"100000{n % 3}.1"} for n in range(30)]
+    assert (
+        "on the scale 1000000.1 to 1000002.1"
+        in said(capsys, written(tmp_path / "a.csv", rows), *asked(np.ones((1, 1))))[1]
+    )
