@@ -73,6 +73,8 @@ def guess_or_refuse(source: SourceFile, layout: str | None = None, encoding: str
     guess = guess_columns(source, layout, encoding)
     if guess.refusal:
         raise ImportProblem(guess.refusal)
+    if not guess.seen.columns:
+        raise ImportProblem(f"{guess.seen.name} has no rows.")
     if guess.missing:
         columns = ", ".join(guess.seen.columns)
         raise ImportProblem(f"No column could be guessed for {', '.join(guess.missing)}. The columns are {columns}.")

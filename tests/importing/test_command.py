@@ -255,5 +255,10 @@ def test_files_of_several_formats_need_one_named(admin, tmp_path):
 
 def test_a_header_alone_is_not_called_up_to_date(tmp_path):
     (tmp_path / "header.csv").write_text("claim,evidence\n")
-    _, said = command(tmp_path / "header.csv", "--format", "table", "--dataset", "none")
-    assert "nothing to import" in said and "up to date" not in said
+    for more in ([], ["--dry-run"]):
+        code, said = command(tmp_path / "header.csv", "--format", "table", "--dataset", "none", *more)
+        assert code and "nothing to import" in said and "up to date" not in said
+    assert not Dataset.objects.filter(slug="none").exists()
+    (tmp_path / "none.json").write_text("[]")
+    code, said = command(tmp_path / "none.json", "--format", "table", "--dataset", "none")
+    assert code and "none.json has no rows" in said

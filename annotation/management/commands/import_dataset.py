@@ -116,6 +116,7 @@ class Command(BaseCommand):
             if options["dry_run"]:
                 result = importing.dry_run(request, dataset).as_json()
                 self._print_result(result, "Would be")
+                _refuse_nothing(result)
                 if result["judged_count"] and request.on_judged == REFUSE:
                     raise CommandError("Judged rows would change; choose --on-judged supersede or keep")
                 if result["error_count"] and not request.leaves_out:
@@ -175,6 +176,12 @@ class Command(BaseCommand):
             self._print_result(result, "Imported:" if job.state == Job.State.DONE else "Found:")
         if job.state != Job.State.DONE:
             raise CommandError(job.message or f"The import ended as {job.state}")
+        try:
+            _refuse_nothing(result)
+        except CommandError:
+            if is_new:
+                _remove_if_empty(dataset)
+            raise
 
     def _print_settings(self, request: ImportRequest) -> None:
         is_wanted = request.project is not None and request.project.with_settings
@@ -224,9 +231,8 @@ class Command(BaseCommand):
                 f"{counted(done['decisions'], 'new decision')}, {done['decisions_changed']:,} changed, "
                 f"{done['decisions_unchanged']:,} unchanged"
             )
-        if result["is_unchanged"] and not result["error_count"]:
-            has_content = any(any(counts.values()) for counts in result["content"].values())
-            say("The data set is up to date: nothing changed." if has_content else "The files have nothing to import.")
+        if result["is_unchanged"] and not result["error_count"] and _has_content(result):
+            say("The data set is up to date: nothing changed.")
         for row in result["judged"][:ERRORS_SHOWN]:
             say(f"Judged and changed: {row['kind']} {row['key']} ({', '.join(row['columns'])})")
         for error in result["errors"][:ERRORS_SHOWN]:
@@ -234,6 +240,15 @@ class Command(BaseCommand):
             self.stderr.write(f"{place}: {error['column'] or 'row'}: {error['value']!r} {error['reason']}")
         if result["error_count"] > ERRORS_SHOWN:
             self.stderr.write(f"... and {counted(result['error_count'] - ERRORS_SHOWN, 'more bad row')}")
+
+
+def _has_content(result: dict) -> bool:
+    return any(any(counts.values()) for counts in result["content"].values())
+
+
+def _refuse_nothing(result: dict) -> None:
+    if result["is_unchanged"] and not result["error_count"] and not _has_content(result):
+        raise CommandError("The files have nothing to import.")
 
 
 def _guessed_format(options: dict) -> str:

@@ -46,6 +46,7 @@ def list_parts(request, project: Project, choices: dict[str, Any]) -> dict[str, 
         "needs_retrieval": _needs_retrieval(project),
         "outcomes": outcomes,
         "ready": [plan for plan in plans if not plan.needs],
+        "by_chance": [plan.info.title for plan in plans if running_every.BY_ITSELF in plan.needs],
         "must_train": any(need.is_training for plan in plans for need in plan.needs),
         "queue_states": queue_states({plan.queue for plan in plans if not plan.needs}).values(),
     }
