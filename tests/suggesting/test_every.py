@@ -129,6 +129,7 @@ def test_the_button_on_the_page_and_what_it_answers(client, project):
     page = client.get(address).content.decode()
     n_others = len(set(project.type.checkers) - ALWAYS)
     assert "Run all available checkers" in page and "3, each with its default parameters" in page
+    assert "Random draw answers at random: start it by itself below" in page
     assert [page.count(f">{title} <span") for title in GROUPS] == [1, 1, 1]
     assert "hf download" not in page and VARIABLE not in page and page.count("Ask your administrator") > 1
     assert f'href="{reverse("project_training", args=[project.slug])}">Train a checker' in page
