@@ -40,6 +40,7 @@ BELOW_ROOMS = (
     "annotation.markdown",
     "annotation.models",
     "annotation.shapes",
+    "annotation.statements",
     "annotation.task_types",
     "plugins.extras",
 )
