@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 MAX_REASON = 2000
 MOST_READY = SETTINGS["items_ahead"].bounds[1]
+MOST_AT_ONCE = 10  # items in the answer to one request
 
 
 def only(*verbs: str):
@@ -221,13 +222,22 @@ def _progress_and_next(request, assignment: Assignment, body: dict, screen: Scre
 def next_item(request, slug):
     project = access.project_for(request.user, slug, access.ANNOTATOR)
     after, holds = _after(request.GET), _holds(request.GET.getlist("holds"))
-    if len(holds) >= project.items_ahead:
+    most = _checked("most", request.GET.get("most"), incoming.whole_in_words, 1, MOST_AT_ONCE) or 1
+    most = min(most, project.items_ahead - len(holds))
+    if most < 1:
         return JsonResponse({"state": "enough"})
-    assigned = take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after, holds=holds)
-    rater = assigned.rater if assigned else rater_of(project, request.user)
     standing = guidelines.standing(project, request.user)
+    offers = []
+    while len(offers) < most:  # the last one may be the reason why there are no more
+        assigned = take(project, request.user, ahead=request.GET.get("ahead") == "1", after=after, holds=holds)
+        rater = assigned.rater if assigned else rater_of(project, request.user)
+        offers.append(offer(project, rater, assigned, standing.acknowledged, after))
+        if assigned is None:
+            break
+        holds.append(assigned.uuid)
     details = guidelines_told(project, standing, standing.acknowledged)
-    return JsonResponse(offer(project, rater, assigned, standing.acknowledged, after) | {"guidelines": details})
+    first, *more = offers
+    return JsonResponse(first | ({"more": more} if more else {}) | {"guidelines": details})
 
 
 @only("GET", "HEAD")

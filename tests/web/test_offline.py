@@ -145,3 +145,14 @@ def test_a_project_that_does_not_allow_it_has_no_worker(label, project, ann):
     assert page.page.evaluate("navigator.serviceWorker.getRegistrations().then(all => all.length)") == 0
     assert page.page.evaluate(KEPT) == 0
     expect(page.page.locator("[data-ready]")).to_be_hidden()
+
+
+def test_fifty_items_are_fetched_ten_in_a_request(label, ann):
+    dataset = make_dataset()
+    make_claim_evidence(dataset, 60)
+    project = make_project(dataset, overlap=1, annotators=[ann], items_ahead=50)
+    page = label(project, ann)
+    ready(page, 50)
+    asked = "performance.getEntriesByType('resource').filter(one => one.name.includes('/work/next')).length"
+    assert page.page.evaluate(asked) == 5
+    assert Assignment.objects.filter(state="leased").count() == 51

@@ -296,6 +296,25 @@ def test_items_are_ready_ahead_as_many_as_the_project_allows_and_are_held_for_lo
     assert person.submit(payload, want_next=True, holds=[ready[0]] * 51).status_code == 422
 
 
+def test_one_request_brings_several_items_and_says_why_there_are_no_more():
+    project, [ann, _] = make_world(n=6, items_ahead=4)
+    person = Annotator(ann, project)
+    first = str(assigning.take(project, ann).uuid)
+    offer = person.next(ahead=1, after=first, most=3)
+    found = [one["payload"]["assignment"] for one in (offer, *offer["more"])]
+    assert len({first, *found}) == 4
+    last = person.next(ahead=1, after=first, holds=found, most=10)
+    assert last["state"] == "item" and "more" not in last  # as many as may be ready
+    project.items_ahead = 50
+    project.save(update_fields=["items_ahead"])
+    found.append(last["payload"]["assignment"])
+    offer = person.next(ahead=1, after=first, holds=found, most=10)
+    assert [one["state"] for one in (offer, *offer["more"])] == ["item", "empty"]
+    assert Assignment.objects.filter(state="leased").count() == 6
+    for wrong in ("0", "11", "x", "-1"):
+        assert person.next(ahead=1, most=wrong)["errors"][0]["field"] == "most"
+
+
 def test_the_script_of_the_page_without_a_connection_acts_on_the_page_alone():
     project, [ann, _] = make_world()
     address = f"/projects/{project.slug}/work/worker.js"

@@ -4,6 +4,7 @@ import { afterPaint } from "./shell.js";
 
 const RENEW_AT = 0.8; // of a lease
 const LOOK_MS = 60000; // how often one that could not be renewed is tried again
+const AT_ONCE = 10; // items in a reply
 
 /**
  * `page` says what is on the screen (`open()` the item that is not answered yet, `isIdle()` nothing to label,
@@ -95,11 +96,13 @@ export function createAhead(server, build, page, keeping) {
 
   function fetch() {
     if (isFull() || fetching) return;
-    fetching = server.next(after(), ready.map(assignmentOf))
+    const most = page.isIdle() ? 1 : Math.min(keeping.most - ready.length, AT_ONCE); // the person waits for the first one
+    fetching = server.next(after(), ready.map(assignmentOf), most)
       .then((offer) => {
         fetching = null;
         page.receiveGuidelines(offer.guidelines);
-        if (receive(offer)) fetch();
+        const { more = [] } = offer;
+        if ([offer, ...more].map(receive).at(-1)) fetch();
       })
       .catch((error) => {
         fetching = null;

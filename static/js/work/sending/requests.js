@@ -79,8 +79,8 @@ export function createServer(addresses) {
     answered: (before) => getJson(`${addresses.answeredUrl}${before ? `?before=${before}` : ""}`),
     /** Whether it answers requests that have nothing to do with what is sent. */
     isServing: () => getJson(addresses.answeredUrl).then(() => true, (error) => Number(error.message) < 500),
-    /** `after` is on the screen, and the page has `holds` ready. */
-    next: (after, holds) => getJson(`${addresses.nextUrl}?${new URLSearchParams([["ahead", 1], ...(after ? [["after", after]] : []), ...holds.map((one) => ["holds", one])])}`),
+    /** `after` is on the screen, and the page has `holds` ready; `more` has those after the first, at most `most` in all. */
+    next: (after, holds, most = 1) => getJson(`${addresses.nextUrl}?${new URLSearchParams([["ahead", 1], ...(most > 1 ? [["most", most]] : []), ...(after ? [["after", after]] : []), ...holds.map((one) => ["holds", one])])}`),
     /** What is suggested about what is asked after `answers`; throws where that is not here in time. */
     async suggestions(assignment, answers, wait) {
       const stop = new AbortController();
