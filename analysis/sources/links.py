@@ -70,6 +70,9 @@ ORIGINS = {
         ("unit__aspect__question__key",),
         links={"question": ("unit__aspect__question__key",), "aspect": ("unit__aspect__key",)},
     ),
+    UnitKind.COMPARISON: Origin(
+        ("unit__comparison__question__key",), links={"question": ("unit__comparison__question__key",)}
+    ),
     UnitKind.RESPONSE: _of_response("unit__response"),
     UnitKind.RESPONSE_ASPECT: _of_response("unit__response", aspect=("unit__aspect__key",)),
     UnitKind.TRIPLET: _of_response("unit__triplet__response", is_piece=True),

@@ -363,7 +363,7 @@ def suggestions(request, uuid):
     is_own = assignment.rater_id == rater_of(assignment.project, request.user).pk
     if not is_own or assignment.state not in (Assignment.State.LEASED, Assignment.State.DONE):
         raise Http404("No such assignment")
-    page = pages.load_page(assignment.item_id, assignment.project.type)
+    page = pages.load_page(assignment.item_id, assignment.project.type, request.user)
     return JsonResponse({"suggestions": suggested(page, assignment, answers)})
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from operator import attrgetter
+from typing import Any
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -15,6 +16,7 @@ from annotation.formats.records import (
     AspectRecord,
     AtomicClaimRecord,
     ClaimRecord,
+    ComparisonRecord,
     EvidenceRecord,
     PairRecord,
     QuestionRecord,
@@ -26,6 +28,7 @@ from annotation.models import (
     Aspect,
     AtomicClaim,
     Claim,
+    Comparison,
     Decision,
     Evidence,
     ItemUnit,
@@ -55,6 +58,7 @@ TITLES = {
     "atomic_claim": "Atomic claims",
     "aspect": "Aspects",
     "pair": "Pairs",
+    "comparison": "Comparisons",
 }
 
 
@@ -71,6 +75,8 @@ class Kind:
     follows_parents: bool = True
     # Whether documents generated for the row's claim are judged against it, where it is gold.
     is_beside_documents: bool = False
+    # Column, value and reason where a record is wrong in itself.
+    problem_of: Callable[[Any], tuple[str, str, str] | None] = lambda record: None
 
     @property
     def has_sets(self) -> bool:
@@ -102,6 +108,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("aspect", AspectRecord, Aspect, UnitKind.ASPECT, shown_with=("question",)),
     Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",), is_beside_documents=True),
     Kind("pair", PairRecord, Pair, UnitKind.PAIR, follows_parents=False),
+    Kind("comparison", ComparisonRecord, Comparison, UnitKind.COMPARISON, problem_of=ComparisonRecord.problem),
 )
 KIND_OF_RECORD = {kind.record: kind for kind in KINDS}
 KIND_NAMED = {kind.name: kind for kind in KINDS}
@@ -243,7 +250,7 @@ class RecordReader:
         for position, name in self._numbers:
             if values[position] is not None and abs(values[position]) >= INTEGER_LIMIT:
                 return name, str(values[position]), "is too large a number"
-        return None
+        return self.kind.problem_of(record)
 
 
 def to_json(columns: tuple[str, ...], values: tuple) -> dict:

@@ -33,6 +33,8 @@ class Root:
 
 # Units that are pieces of a response, and where a response lists them.
 PIECES = {UnitKind.TRIPLET: "triplets", UnitKind.SUB_SENTENCE: "sub_sentences", UnitKind.ATOMIC_CLAIM: "atomic_claims"}
+# Lists of a line whose objects nothing hangs below, and the kind of each.
+WHOLE = {"comparisons": UnitKind.COMPARISON, "pairs": UnitKind.PAIR}
 # Kind of anchor -> what its line holds, each by its path from the anchor unit. Below evidence and responses, the claim
 # or question follows.
 HOLDS: dict[str, dict[str, str]] = {
@@ -49,6 +51,7 @@ HOLDS: dict[str, dict[str, str]] = {
     **{piece: {"response": f"{piece}__response"} for piece in PIECES},
     UnitKind.RESPONSE_ASPECT: {"response": "response"},
     UnitKind.PAIR: {"pair": "pair", "evidence": "pair__evidence", "response": "pair__response"},
+    UnitKind.COMPARISON: {"comparison": "comparison", "question": "comparison__question"},
 }
 
 
@@ -95,14 +98,18 @@ class _Batch:
         if self.kind.anchor_kind == UnitKind.EVIDENCE and (below := self._below_piece(item, root)):
             yield below
             return
-        response, pair = self._record(item.anchor, "response"), self._record(item.anchor, "pair")
+        response = self._record(item.anchor, "response")
         responses = [self._response(item, response)] if response else []
         if of_response != root and responses:
             # A pair of evidence and response of different claims: the response needs a line under its own.
             yield self._line(item, of_response, responses=responses)
             responses = []
-        pairs = [self._labelled(item, UnitKind.PAIR, pair)] if pair else []
-        yield self._line(item, root, responses=responses, pairs=pairs)
+        lists = {
+            name: [self._labelled(item, kind, record)]
+            for name, kind in WHOLE.items()
+            if (record := self._record(item.anchor, kind))
+        }
+        yield self._line(item, root, responses=responses, **lists)
 
     def _below_piece(self, item: ExportedItem, root: Root | None) -> dict | None:
         """The line of evidence about an atomic claim or an aspect: it stands below that, and nothing else does."""

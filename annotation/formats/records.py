@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from annotation.task_types.preference import OUTPUTS, PLACES
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimRecord:
@@ -120,6 +122,43 @@ class PairRecord:
     evidence: str | None = None
     response: str | None = None
     metadata: dict = field(default_factory=dict)
+
+
+SYSTEMS = tuple(f"system_{place}" for place in PLACES)  # of a comparison's outputs, where they are known
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """Two to five outputs for one prompt, which is a question. A system is what made an output, where that is known."""
+
+    key: str
+    question: str
+    output_a: str
+    output_b: str
+    output_c: str = ""
+    output_d: str = ""
+    output_e: str = ""
+    system_a: str = ""
+    system_b: str = ""
+    system_c: str = ""
+    system_d: str = ""
+    system_e: str = ""
+    metadata: dict = field(default_factory=dict)
+
+    def problem(self) -> tuple[str, str, str] | None:
+        """Column, value and reason where these are no outputs to choose from."""
+        texts = [getattr(self, name) for name in OUTPUTS]
+        last = max((place for place, text in enumerate(texts) if text.strip()), default=0)
+        first: dict[str, str] = {}
+        for name, text in zip(OUTPUTS[: max(2, last + 1)], texts, strict=False):
+            if not text.strip():
+                return name, text, "is empty: a comparison needs the text of each of its outputs, at least two"
+            if (other := first.setdefault(text.strip(), name)) != name:
+                return name, text, f"is the same text as {other}: there is nothing to choose; leave the comparison out"
+        for name, system in zip(SYSTEMS[last + 1 :], (getattr(self, one) for one in SYSTEMS[last + 1 :]), strict=True):
+            if system:
+                return name, system, "is the system of an output that is not there"
+        return None
 
 
 # In a piece's metadata: the stretch of its response that it was taken from, {"start", "end" (code points), "quote"}.
@@ -282,6 +321,7 @@ Record = (
     | AtomicClaimRecord
     | AspectRecord
     | PairRecord
+    | ComparisonRecord
     | AnnotationRecord
     | DecisionRecord
     | ScoreRecord

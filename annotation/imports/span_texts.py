@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from annotation.models import ContentBatch, Dataset, Evidence, Unit
 from annotation.projects.item_making import anchor_link
 from annotation.task_types import TaskType
+from annotation.task_types.preference import OUTPUTS
 from annotation.work.queries.contents import PASSAGE, PASSAGES
 
 # Kind of anchor -> field -> column, seen from the anchor's row.
@@ -23,6 +24,7 @@ FIELDS = {
     "question": {"question": "text"},
     "pair": {"premise": "premise", "hypothesis": "hypothesis"},
     "atomic_claim": {"claim": "text"},
+    "comparison": {"question": "question__text"} | {name: name for name in OUTPUTS},
 }
 # Kind of anchor -> the kinds of record that its passages hang below, and the column that leads there.
 PASSAGE_PARENTS = {

@@ -227,6 +227,22 @@ class Pair(Content):
     response = models.ForeignKey(Response, on_delete=models.PROTECT, null=True)
 
 
+class Comparison(Content):
+    """Outputs for one prompt, of which the best is chosen. There are two to five; the others are empty."""
+
+    question = models.ForeignKey(Question, on_delete=models.PROTECT)
+    output_a = models.TextField()
+    output_b = models.TextField()
+    output_c = models.TextField(blank=True)
+    output_d = models.TextField(blank=True)
+    output_e = models.TextField(blank=True)
+    system_a = models.CharField(max_length=200, blank=True)
+    system_b = models.CharField(max_length=200, blank=True)
+    system_c = models.CharField(max_length=200, blank=True)
+    system_d = models.CharField(max_length=200, blank=True)
+    system_e = models.CharField(max_length=200, blank=True)
+
+
 class StagedChange(models.Model):
     """A row of a file that differs from what is stored: applied when the batch is published, or not at all."""
 
@@ -256,6 +272,7 @@ class UnitKind(models.TextChoices):
     ATOMIC_CLAIM = "atomic_claim"
     ASPECT = "aspect"
     RESPONSE_ASPECT = "response_aspect"  # an aspect in a response
+    COMPARISON = "comparison"
 
 
 # Which of a unit's links are set, by kind; everything else is null.
@@ -270,6 +287,7 @@ UNIT_LINKS = {
     UnitKind.ATOMIC_CLAIM: ("atomic_claim",),
     UnitKind.ASPECT: ("aspect",),
     UnitKind.RESPONSE_ASPECT: ("response", "aspect"),
+    UnitKind.COMPARISON: ("comparison",),
 }
 # Kinds of units that are pieces, or judge one -> the link to the piece.
 PIECE_LINKS = {
@@ -279,7 +297,7 @@ PIECE_LINKS = {
     UnitKind.ASPECT: "aspect",
     UnitKind.RESPONSE_ASPECT: "aspect",
 }
-_ALL_LINKS = ("claim", "evidence", "pair", "question", "response", "triplet", "sub_sentence", "atomic_claim", "aspect")
+_ALL_LINKS = tuple(dict.fromkeys(link for links in UNIT_LINKS.values() for link in links))
 
 
 def _links_fit_kind() -> Q:
@@ -314,6 +332,7 @@ class Unit(models.Model):
     sub_sentence = models.ForeignKey(SubSentence, on_delete=models.PROTECT, null=True, related_name="units")
     atomic_claim = models.ForeignKey(AtomicClaim, on_delete=models.PROTECT, null=True, related_name="units")
     aspect = models.ForeignKey(Aspect, on_delete=models.PROTECT, null=True, related_name="units")
+    comparison = models.ForeignKey(Comparison, on_delete=models.PROTECT, null=True, related_name="units")
 
     objects = UnitQuerySet.as_manager()
 

@@ -37,6 +37,7 @@ TITLE_COLUMNS: dict[str, tuple[str, ...]] = {
     "aspect": ("aspect__text",),
     "response_aspect": ("aspect__text",),
     "pair": ("pair__hypothesis", "pair__premise"),
+    "comparison": ("comparison__question__text",),
 }
 
 # What a piece of content is titled by in a type whose pieces may have several parents.

@@ -45,6 +45,8 @@ TASK_TYPES: EntryTable[TaskType] = EntryTable(
         "annotation.task_types.evidence_inclusion:EVIDENCE_INCLUSION",
         "annotation.task_types.claim_verdict:CLAIM_VERDICT_THREE",
         "annotation.task_types.claim_verdict:CLAIM_VERDICT_FOUR",
+        "annotation.task_types.preference:PREFERENCE",
+        "annotation.task_types.preference:PREFERENCE_WITH_STRENGTH",
     ),
     name_of=lambda kind: kind.identifier,
     # Another version of a type is up to the package that has the first.

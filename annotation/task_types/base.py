@@ -7,8 +7,8 @@ measures are all derived from the description, so nothing else in the project as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -46,6 +46,9 @@ class Label:
     key: str = ""
     # The label of a text that is no answer at all (empty, "I don't know"), which checkers tell by rule.
     means_no_answer: bool = False
+    # The text that the label chooses: there is no such label on pages without it, and on a page where texts stand in
+    # another order, the label is called by its text's place.
+    of_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +275,23 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class ShuffledTexts:
+    """Texts that each person sees in an order of their own. `title` is what one is called, with its place there, or
+    with a letter in the order in which they are stored."""
+
+    fields: tuple[str, ...]
+    title: str
+
+    @property
+    def stored_titles(self) -> tuple[str, ...]:
+        return tuple(f"{self.title} {chr(ord('A') + place)}" for place in range(len(self.fields)))
+
+    def at(self, place: int) -> str:
+        """The name of the text at this place (from 1)."""
+        return f"{self.title} {place}"
+
+
+@dataclass(frozen=True, slots=True)
 class TaskType:
     slug: str
     variant: str  # variants of one slug live side by side; "" where there is only one
@@ -290,6 +310,7 @@ class TaskType:
     # Digits pick one of the labels of the current unit, or one of the units (labels then have keys of their own).
     keys_pick: str = "labels"  # labels | units
     has_unit_colours: bool = False  # spans of different units differ in colour and number
+    shuffled: ShuffledTexts | None = None
     free_text: FreeText | None = None
     checkers: tuple[str, ...] = ()  # slugs in models_runtime's registry that can suggest answers
     metrics: tuple[Metric, ...] = field(default_factory=tuple)
@@ -322,3 +343,27 @@ class TaskType:
             return True
         before = self.dimension(condition.dimension)
         return before.is_hidden or (before.slug in answers and condition.is_met(before.chosen(answers[before.slug])))
+
+    def on_page(self, fields: Collection[str], order: tuple[str, ...] = ()) -> TaskType:
+        """The task as a page with these texts asks it: without labels of texts that it lacks. Where texts stand in
+        another `order`, labels of theirs stand in it, too, and are called by the place."""
+        if self.shuffled is None:
+            return self
+        dimensions = tuple(_on_page(one, self.shuffled, fields, order) for one in self.dimensions)
+        return replace(self, dimensions=dimensions)
+
+
+def _on_page(
+    dimension: Dimension, shuffled: ShuffledTexts, fields: Collection[str], order: tuple[str, ...]
+) -> Dimension:
+    labels = tuple(label for label in dimension.labels if not label.of_text or label.of_text in fields)
+    shown = [label for label in dimension.shown_labels if label in labels]
+    if order:
+        by_text = {label.of_text: label for label in labels if label.of_text}
+        places = iter([by_text[field] for field in order if field in by_text])
+        shown = [next(places) if label.of_text else label for label in shown]
+        names = {field: shuffled.at(place) for place, field in enumerate(order, 1)}
+        labels = tuple(replace(label, title=names.get(label.of_text, label.title)) for label in labels)
+    values = tuple(label.value for label in shown)
+    kept = tuple(label.value for label in labels)
+    return replace(dimension, labels=labels, shown_order=() if values == kept else values)

@@ -113,7 +113,7 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     project = assignment.project
     submission = _parse(assignment, body)
     options_version, description = options.asked_under(project, assignment, submission.options_version)
-    page = pages.load_page(assignment.item_id, description)
+    page = pages.load_page(assignment.item_id, description, user)
     if submission.text_hash and submission.text_hash not in (page.shown_hash, page.text_hash):
         raise Conflict("The texts of this item have changed since they were shown. Please review it again.")
     guideline = _guideline(submission, assignment, user)
@@ -519,11 +519,13 @@ def _guideline(submission: Submission, assignment: Assignment, user) -> int | No
 
 
 def _metadata(answer: CheckedSubmission) -> dict:
-    """The version of the project's options, where it has any, and the answer in words with the question as it was
-    asked, since a project may change its wording."""
+    """The version of the project's options, where it has any, the answer in words with the question as it was asked,
+    since a project may change its wording, and the order of texts that each person sees in another one."""
     metadata = {options.OPTIONS_VERSION: answer.options_version} if answer.options_version else {}
     if answer.free_text:
         metadata[pages.FREE_TEXT] = {"question": answer.page.type.free_text.title, "answer": answer.free_text}
+    if answer.page.order:
+        metadata[pages.ORDER] = list(answer.page.order)
     return metadata
 
 

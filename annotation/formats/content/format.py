@@ -1,7 +1,8 @@
 """Assay's own content format: JSON Lines of questions or claims with all that hangs below them.
 
-One object per line. It has a `question` or a `claim`, and lists of `passages`, `aspects`, `responses` and `pairs`, each
-where there are any; a line of pairs alone needs neither question nor claim. `docs/formats.md` lists every value.
+One object per line. It has a `question` or a `claim`, and lists of `passages`, `aspects`, `responses`, `comparisons`
+and `pairs`, each where there are any; a line of pairs alone needs neither question nor claim. `docs/formats.md` lists
+every value.
 
 An object's `id` is its key. Left out, it is made from the parent's id and the place in the list; a question and a claim
 always have one. Lines about the same question or claim, and objects of the same id, are put together: what stands again
@@ -29,12 +30,14 @@ from annotation.task_types.base import NONE_CHOSEN, SEPARATOR
 
 ROOTS = ("claim", "question")
 IMPORTED, MAJORITY = "imported", "majority"
-LISTS = ("passages", "aspects", "responses", "pairs")
+LISTS = ("passages", "aspects", "responses", "comparisons", "pairs")
+OF_QUESTIONS = ("aspects", "comparisons")  # which no claim has
 LINE_KEYS = (*ROOTS, *LISTS)
 NEEDS = {
     "passages": "has no question or claim: the line lacks it",
     "aspects": "has no question: the line lacks it",
     "responses": "has no question or claim: the line lacks it",
+    "comparisons": "has no question: the line lacks it",
 }
 RESPONSE_ASPECT = "response_aspect"  # the kind of unit that no object of the file is
 
@@ -109,8 +112,9 @@ class _Lines(Places):
         root = roots[0]
         found = yield from self._object(root, cells[root], root, "", {}, 0, has_below=any(lists.values()))
         key, parents = found.key, {root: found.key}
-        if root == "claim" and lists["aspects"]:
-            raise BadCell("aspects[0]", lists["aspects"][0], "has no question: it belongs to a claim")
+        for name in OF_QUESTIONS if root == "claim" else ():
+            if lists[name]:
+                raise BadCell(f"{name}[0]", lists[name][0], "has no question: it belongs to a claim")
         # Lines about one question mostly follow each other and repeat it, and what is the same needs no second look.
         above = (root, cells[root], lists["passages"], lists["aspects"])
         if above != self.above:
@@ -119,6 +123,7 @@ class _Lines(Places):
             yield from self._objects("aspects", aspects, "aspects", key, parents)
             self.above = above
         yield from self._responses(lists["responses"], root, key)
+        yield from self._objects("comparisons", lists["comparisons"], "comparisons", key, parents)
         yield from self._pairs(lists["pairs"], root, key)
 
     def _responses(self, values: list, root: str, parent: str) -> Iterator[Record]:

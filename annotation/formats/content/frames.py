@@ -32,6 +32,7 @@ CONTENT: dict[str, type] = {
     "aspect": records.AspectRecord,
     "evidence": records.EvidenceRecord,
     "pair": records.PairRecord,
+    "comparison": records.ComparisonRecord,
 }
 PARENTS = ("claim", "question", "evidence", "response", "atomic_claim", "aspect")
 

@@ -15,9 +15,11 @@ from types import MappingProxyType
 from annotation import incoming
 from annotation.formats.cells import BadCell, Places, digest, shorten, to_date, to_key, to_object, to_text
 from annotation.formats.records import (
+    SYSTEMS,
     AspectRecord,
     AtomicClaimRecord,
     ClaimRecord,
+    ComparisonRecord,
     EvidenceRecord,
     PairRecord,
     QuestionRecord,
@@ -27,6 +29,7 @@ from annotation.formats.records import (
     TripletRecord,
     piece_key,
 )
+from annotation.task_types.preference import OUTPUTS
 
 LABELS, METHODS, DERIVED, METADATA, INDEX = "labels", "methods", "derived", "metadata", "index"
 PIECES = ("triplets", "sub_sentences", "atomic_claims")
@@ -227,6 +230,15 @@ PARTS: dict[str, Part] = {
         {"premise": _words, "hypothesis": _words, "passage": ("evidence", _id), "response": _id},
         ("premise", "hypothesis"),
         mark="pair-",
+    ),
+    "comparisons": _part(
+        "comparison",
+        "comparison",
+        ComparisonRecord,
+        {**dict.fromkeys(OUTPUTS, _text), **dict.fromkeys(SYSTEMS, _text)},
+        OUTPUTS[:2],
+        mark="comparison-",
+        parents=("question",),
     ),
 }
 PART_OF_RECORD = {part.record: part for part in PARTS.values()}

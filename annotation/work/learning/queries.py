@@ -12,7 +12,7 @@ from annotation.markdown import render
 from annotation.models import Assignment, ItemKey, Judgement, KeyResult, Membership, Project, Rater
 from annotation.work.learning.giving import keys_of
 from annotation.work.learning.results import tries_of
-from annotation.work.queries import unit_words
+from annotation.work.queries import pages, unit_words
 
 TRAINING, QUALIFICATION, CHECK = ItemKey.Purpose
 TEXTS = {
@@ -76,7 +76,9 @@ def _compared(project: Project, key: ItemKey, result: KeyResult) -> list[dict]:
     own = {(unit, dimension): label for unit, dimension, label in rows}
     units = {row.unit.key: row.unit_id for row in key.item.item_units.select_related("unit")}
     words = unit_words.words_of(project.type.unit_kind, list(units.values())) if len(units) > 1 else {}
-    dimensions = {one.slug: one for one in project.type.dimensions}
+    # In the words of the page that the person saw.
+    shown = pages.load_page(key.item_id, project.type, result.rater.user).type
+    dimensions = {one.slug: one for one in shown.dimensions}
     found = []
     for one in key.answers:
         dimension = dimensions.get(one["dimension"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from annotation.models import EVIDENCE_PARENTS, Evidence, Unit
+from annotation.task_types.preference import OUTPUTS
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,13 @@ def _pair(row: dict) -> Contents:
     return Contents(dict(texts), texts)
 
 
+def _comparison(row: dict) -> Contents:
+    """Outputs for one prompt; their systems stay hidden."""
+    question = row["comparison__question__text"]
+    outputs = {name: text for name in OUTPUTS if (text := row[f"comparison__{name}"])}
+    return Contents({"question": question}, {"question": question} | outputs)
+
+
 def _claim(row: dict) -> Contents:
     texts = {"claim": row["claim__text"]}
     return Contents(texts | {"claim_date": row["claim__date"]}, texts)
@@ -170,6 +178,11 @@ CONTENTS: dict[str, ContentColumns] = {
     "question-alone": ContentColumns(QUESTION, partial(_question, passages=None), ("question",)),
     "claim": ContentColumns(("claim__text", "claim__date"), _claim, ("claim",)),
     "pair": ContentColumns(("pair__premise", "pair__hypothesis"), _pair, ("premise", "hypothesis")),
+    "comparison": ContentColumns(
+        ("comparison__question__text", *(f"comparison__{name}" for name in OUTPUTS)),
+        _comparison,
+        ("question", *OUTPUTS),
+    ),
     "atomic-claim": ContentColumns(("atomic_claim__text",), _atomic_claim, ("claim",)),
 }
 

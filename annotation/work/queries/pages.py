@@ -29,7 +29,9 @@ from annotation.models import (
     Revision,
     Suggestion,
     Unit,
+    User,
 )
+from annotation.projects.item_making import seeded
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
 from annotation.work.queries.opaque import shown_hash, unit_id
@@ -43,6 +45,7 @@ class LabellingPage:
     contents: Contents
     text_hash: str
     project: UUID
+    order: tuple[str, ...] = ()  # of its shuffled texts; empty: as they are stored
 
     @property
     def unit_keys(self) -> list[str]:
@@ -60,10 +63,10 @@ class LabellingPage:
         return shown_hash(self.project, self.text_hash) if covers_keys else self.text_hash
 
 
-# In a revision's metadata: the question as it was asked, and the answer.
-FREE_TEXT = "free_text"
+# In a revision's metadata: the question as it was asked, and the answer; and the order in which texts were shown.
+FREE_TEXT, ORDER = "free_text", "order"
 
-ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid")
+ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid", "project__seed")
 
 
 @lru_cache(maxsize=16)
@@ -89,8 +92,9 @@ def _row(item_id: int, columns: tuple[str, ...]) -> dict:
     return dict(zip(columns, values, strict=True))
 
 
-def load_page(item_id: int, description: TaskType) -> LabellingPage:
-    """The page of an item: one query for its texts, and one for its units where these are not the anchor itself."""
+def load_page(item_id: int, description: TaskType, reader: User | None = None) -> LabellingPage:
+    """The page of an item: one query for its texts, and one for its units where these are not the anchor itself.
+    Texts that are shuffled stand in the order of the `reader` who is to judge them, else as they are stored."""
     source = CONTENTS[description.contents]
     row = _row(item_id, (*ITEM_COLUMNS, *(f"anchor__{path}" for path in source.paths)))
     item = Item(**{name: row[name] for name in ITEM_COLUMNS if "__" not in name})
@@ -102,7 +106,30 @@ def load_page(item_id: int, description: TaskType) -> LabellingPage:
         if description.unit_kind in UNIT_TEXTS:
             rows = rows.select_related(f"unit__{UNIT_TEXTS[description.unit_kind][0]}")
         units = [row.unit for row in rows]
-    return LabellingPage(item, description, units, contents, _hash(contents, units), row["project__uuid"])
+    page = LabellingPage(item, description, units, contents, _hash(contents, units), row["project__uuid"])
+    return _arranged(page, row["project__seed"], reader) if description.shuffled else page
+
+
+def _arranged(page: LabellingPage, seed: int, reader: User | None) -> LabellingPage:
+    """The page with its shuffled texts in order, and what is asked about them."""
+    shuffled, texts = page.type.shuffled, page.contents.texts
+    stored = tuple(field for field in shuffled.fields if field in texts)
+    order = ()
+    if reader is not None:
+        drawn = f"{page.item.key}\0{reader.pk}"
+        order = tuple(sorted(stored, key=lambda field: seeded(seed, "order", f"{drawn}\0{field}")))
+    description = _on_page(page.type, frozenset(texts), order)
+    titles = {field: shuffled.at(place) for place, field in enumerate(order, 1)} or dict(
+        zip(shuffled.fields, shuffled.stored_titles, strict=True)
+    )
+    shown = [{"key": field, "title": titles[field], "text": texts[field]} for field in order or stored]
+    contents = replace(page.contents, context=page.contents.context | {"shuffled": shown})
+    return replace(page, type=description, contents=contents, order=order)
+
+
+@lru_cache(maxsize=512)
+def _on_page(description: TaskType, fields: frozenset[str], order: tuple[str, ...]) -> TaskType:
+    return description.on_page(fields, order)
 
 
 def _hash(contents: Contents, units: Sequence[Unit]) -> str:
@@ -136,7 +163,7 @@ def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str
     return [*keyed, (Label(NONE_CHOSEN, NONE_TITLE), "0")] if dimension.takes_several else keyed
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _groups(description: TaskType) -> tuple[dict, ...]:
     return tuple(
         {
@@ -150,7 +177,7 @@ def _groups(description: TaskType) -> tuple[dict, ...]:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _dimensions(description: TaskType) -> tuple[dict, ...]:
     hidden = {dimension.slug for dimension in description.dimensions if dimension.is_hidden}
     return tuple(

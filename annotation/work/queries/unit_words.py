@@ -55,6 +55,7 @@ WORDS: dict[str, Words] = {
     "aspect": Words(("aspect__question",), lambda unit: (unit.aspect.text, unit.aspect.question.text)),
     "response_aspect": Words(("aspect", "response"), lambda unit: (unit.aspect.text, unit.response.text)),
     "pair": Words(("pair",), lambda unit: (unit.pair.hypothesis, unit.pair.premise)),
+    "comparison": Words(("comparison__question",), lambda unit: (unit.comparison.question.text, "")),
 }
 
 

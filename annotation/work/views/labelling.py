@@ -64,7 +64,7 @@ def suggested(page: pages.LabellingPage, assignment: Assignment, answers: list[d
 def item_parts(assignment: Assignment, rater: Rater, guideline_version: int | None, *, revisit: bool = False) -> dict:
     """`html` and `payload` of an assignment's page as its holder may see it now."""
     project = assignment.project
-    page = pages.load_page(assignment.item_id, project.type)
+    page = pages.load_page(assignment.item_id, project.type, rater.user)
     revision, answers = pages.own_answers(page, rater) if revisit else (None, [])
     expires = assignment.lease_expires_at
     payload = pages.make_payload(

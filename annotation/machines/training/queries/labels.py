@@ -49,6 +49,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     UnitKind.TRIPLET: tuple(f"triplet__response__{name}" for name in _OF_RESPONSE),
     UnitKind.SUB_SENTENCE: tuple(f"sub_sentence__response__{name}" for name in _OF_RESPONSE),
     UnitKind.ATOMIC_CLAIM: tuple(f"atomic_claim__response__{name}" for name in _OF_RESPONSE),
+    UnitKind.COMPARISON: ("comparison__question__key",),
 }
 # Kind of a checker in the registry whose suggestions may have taught people what it learnt from them.
 TRAINED = "trained"
