@@ -14,6 +14,7 @@ from annotation.formats.records import (
     AspectRecord,
     AtomicClaimRecord,
     ClaimRecord,
+    ComparisonRecord,
     EvidenceRecord,
     PairRecord,
     QuestionRecord,
@@ -49,6 +50,7 @@ RESPONSES = {"model-a": ANSWER, "model-b": "I don't know.", "": ""}
 DOCUMENT = "A made-up report. The harbour of Lindau froze in January 1963, and the lake with it. Children skated."
 TRIPLETS = (("The harbour of Lindau", "froze in", "January 1963"), ("the ferry", "costs", "nine euros"))
 SUB_SENTENCES = ("The harbour of Lindau froze in January 1963", "Nobody knows what fish think")
+OUTPUTS = ("In January 1963, they say.", "It froze in winter.", "Harbours do not freeze.")
 PAIRS = ((GOLD, "The harbour of Lindau froze."), (OTHER, "Nobody ever built a ferry."))
 
 
@@ -65,6 +67,9 @@ def _below_question(key: str, number: int) -> Iterator:
         yield EvidenceRecord(f"{key}/p{rank}", text, question=key, publisher=f"Chronicle {rank}", rank=rank)
     for index, text in enumerate(ASPECTS):
         yield AspectRecord(f"{key}/a{index}", key, index, text)
+    for n_outputs in (2, 3):
+        outputs = dict(zip(("output_a", "output_b", "output_c"), OUTPUTS[:n_outputs], strict=False))
+        yield ComparisonRecord(f"{key}/best-of-{n_outputs}", key, **outputs, system_a="model-a", system_b="model-b")
     for place, (model, text) in enumerate(RESPONSES.items()):
         response = f"{key}/r{place}"
         yield ResponseRecord(response, text, question=key, model=model, context_setting="noisy")

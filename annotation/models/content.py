@@ -228,7 +228,7 @@ class Pair(Content):
 
 
 class Comparison(Content):
-    """Outputs for one prompt, of which the best is chosen. There are two to five; the others are empty."""
+    """Outputs for one prompt, from which the best is chosen. There are two to five; the others are empty."""
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT)
     output_a = models.TextField()

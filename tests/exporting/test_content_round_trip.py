@@ -30,6 +30,7 @@ ITEMS = {
     "response-claim": ["C2/r0", "c1/r0", "c1/r1"],
     "response": ["C2/r0", "Q2/r0", "an empty one", "c1/r0", "c1/r1", "q/ä/r0", "q/ä/r2"],
     "evidence": ["c1/p0", "c1/p1", "c1/p2", "passage of its own", "q/ä/p0", "q/ä/p2"],
+    "comparison": ["q/ä/comparison-0", "q/ä/comparison-1"],
     "pair": ["across", "c1/pair-0", "q/ä/pair-0", "zz", "é"],
     "atomic_claim": ["q/ä/r0/c0", "q/ä/r0/c1", "q/ä/r0/c2"],
 }
@@ -57,7 +58,7 @@ def test_the_layout_serves_every_type_but_those_of_published_layouts():
         "claim-evidence/three-way/1": "druid",
         "triplets/-/1": "responses",
     }
-    assert len(IN_THIS_LAYOUT) == 11
+    assert len(IN_THIS_LAYOUT) == 13
 
 
 @pytest.mark.slow
@@ -107,6 +108,7 @@ def test_a_line_holds_what_its_item_needs_and_labels_of_its_own_units_alone(tmp_
         "aspect-coverage/-/1": {"responses.aspects"},
         "triplets/sub-sentences/1": {"responses.sub_sentences"},
         "nli/three-way/1": {"pairs"},
+        "preference/-/1": {"comparisons"},
         "nli/atomic-claim/1": {"responses.atomic_claims"},
         "nli/aspect-relevance/1": {"aspects"},
         "claim-evidence/three-way/1": {"passages"},

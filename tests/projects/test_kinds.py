@@ -34,6 +34,7 @@ ABOUT = {
     "question": "When did harbour 0 freeze?",
     "claim": "The harbour froze in winter 0.",
     "pair": "The harbour of Lindau froze.",
+    "comparison": "When did harbour 0 freeze?",
     "atomic_claim": "The harbour of Lindau froze in January 1963",
 }
 

@@ -61,6 +61,10 @@ ROWS = (
             {"id": "an empty one", "text": "", "model": "other"},
             {"text": "I don't know.\n\nReally."},
         ],
+        "comparisons": [
+            {"output_a": EMOJI, "output_b": f"{ARABIC}\n\n", "system_b": "gpt", "batch": 2},
+            {"output_a": "=1+1", "output_b": COMBINING, "output_c": ARABIC, "system_a": "é"},
+        ],
         "pairs": [
             {"premise": COMBINING, "hypothesis": ARABIC, "passage": "q/ä/p0", "response": "q/ä/r0", "sentence": 0}
         ],

@@ -246,11 +246,11 @@ class _Rows(Places):
                 for value, column in zip(values, columns, strict=False)
             ]
             prompt, outputs = _split_dialogue(outputs) if "prompt" not in layout.fields else ("", outputs)
-        given = cell.get("prompt")
-        if given is not None:
+        asked = cell.get("prompt")
+        if asked is not None:
             column = layout.fields["prompt"]
-            messages = _messages(given, column)
-            prompt = _texts_of([messages, messages], None)[0] if messages else to_text(given, column)
+            messages = _messages(asked, column)
+            prompt = _texts_of([messages, messages], None)[0] if messages else to_text(asked, column)
         if not prompt.strip():
             raise BadCell(layout.fields.get("prompt", "prompt"), "", "is empty: a comparison needs its prompt")
         return prompt, outputs
