@@ -13,6 +13,7 @@ FAMILIES = (
     "correlation",
     "generation",
     "planning",
+    "preferences",
     "resampling",
     "scale",
     "spans",
