@@ -87,6 +87,10 @@ class Source(Outline):
         name one, and the task as each version asks it, 0 without options. Empty where the project never had any."""
         return {}, {}
 
+    def shown_orders(self) -> dict[int, tuple[str, ...]]:
+        """Annotation -> the order in which its texts were shown, where each person saw them in another one."""
+        return {}
+
     @abstractmethod
     def exposure_frame(self) -> pd.DataFrame:
         """EXPOSURE_COLUMNS: whose answer could see which run's suggestions, and when first (NaT: never shown).

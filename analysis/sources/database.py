@@ -21,6 +21,7 @@ from analysis.sources.outline import GeneratorRun
 from analysis.sources.project import AT_ONCE, ProjectOutline
 from analysis.sources.rankings import Retrieval
 from analysis.sources.splits import source_name
+from annotation.formats.records import SHOWN_ORDER
 from annotation.models import (
     Annotation,
     Assignment,
@@ -161,6 +162,13 @@ class DatabaseSource(ProjectOutline, Source):
         rows = rows.filter(metadata__has_key=OPTIONS_VERSION).values_list("annotation_id", "metadata")
         named = {annotation: named_version(metadata) for annotation, metadata in rows.iterator(chunk_size=AT_ONCE)}
         return named, {0: plain} | {version: configured(plain, options) for version, options in versions}
+
+    def shown_orders(self) -> dict[int, tuple[str, ...]]:
+        if self.type.shuffled is None:
+            return {}
+        rows = Revision.objects.filter(is_latest=True, annotation__item__project=self.project)
+        rows = rows.filter(metadata__has_key=SHOWN_ORDER).values_list("annotation_id", "metadata")
+        return {annotation: tuple(metadata[SHOWN_ORDER]) for annotation, metadata in rows.iterator(chunk_size=AT_ONCE)}
 
     def labels_seen(self) -> set[int]:
         marked = Revision.objects.filter(labels_seen=True, annotation__item__project=self.project)

@@ -294,6 +294,9 @@ class SelectedSource(Source):
     def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
         return self.inner.asked_under()
 
+    def shown_orders(self) -> dict[int, tuple[str, ...]]:
+        return self.inner.shown_orders()
+
     def has_checks(self) -> bool:
         return self.inner.has_checks()
 

@@ -161,6 +161,9 @@ class ComparisonRecord:
         return None
 
 
+# In an answer's metadata: the order in which texts that each person sees in another one were shown, by their names.
+SHOWN_ORDER = "shown_order"
+
 # In a piece's metadata: the stretch of its response that it was taken from, {"start", "end" (code points), "quote"}.
 STATED_IN = "stated_in"
 

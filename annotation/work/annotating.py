@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from annotation import incoming
 from annotation.bulk import batches, insert_rows
+from annotation.formats.records import SHOWN_ORDER
 from annotation.models import (
     Annotation,
     Assignment,
@@ -525,7 +526,7 @@ def _metadata(answer: CheckedSubmission) -> dict:
     if answer.free_text:
         metadata[pages.FREE_TEXT] = {"question": answer.page.type.free_text.title, "answer": answer.free_text}
     if answer.page.order:
-        metadata[pages.ORDER] = list(answer.page.order)
+        metadata[SHOWN_ORDER] = list(answer.page.order)
     return metadata
 
 

@@ -20,6 +20,7 @@ from analysis.sources.content_rows import NUMBERS, content_columns
 from analysis.sources.outline import GeneratorRun, Run, groups_in
 from analysis.sources.rankings import QUERY_COLUMNS, RANKING_COLUMNS, Retrieval
 from analysis.sources.releases.files import ANNOTATIONS, DECISIONS, Files, ReleaseError
+from annotation.formats.records import SHOWN_ORDER
 from annotation.projects.options import named_version
 from annotation.task_types import LabelSetError, TaskType, configured, learn, task_type
 
@@ -42,6 +43,9 @@ class _Stored:
     annotators: set[str]
     groups: dict[str, str]  # of annotators who have one
     options_versions: dict[int, int]  # annotation -> the version of the options that its newest revision names
+    shown_orders: dict[
+        int, tuple[str, ...]
+    ]  # annotation -> the order of texts in its newest revision, where it has one
 
 
 class ReleaseSource(Source):
@@ -121,6 +125,7 @@ class ReleaseSource(Source):
         spans = _columns("annotation number unit start end", "rater dimension label field own_label")
         places: dict[tuple[int, str], int] = {}
         named: dict[int, tuple[int, int]] = {}  # annotation -> its newest revision, and the options that it names
+        orders: dict[int, tuple[str, ...]] = {}
         for line in self.files.rows(ANNOTATIONS):
             annotators.add(line["annotator"])
             if "annotator_group" in line:
@@ -138,6 +143,8 @@ class ReleaseSource(Source):
             lines["guideline_version"].append(line["guideline_version"])
             if revision >= named.get(place, (0, 0))[0]:
                 named[place] = revision, named_version(line)
+                if SHOWN_ORDER in line:
+                    orders[place] = tuple(line[SHOWN_ORDER])
             lines["suggestion_shown"].append(shown)
             for judgement in line["judgements"]:
                 unit, dimension, label = (
@@ -172,7 +179,11 @@ class ReleaseSource(Source):
             annotators,
             groups,
             {place: version for place, (_, version) in named.items() if version},
+            orders,
         )
+
+    def shown_orders(self) -> dict[int, tuple[str, ...]]:
+        return self._stored.shown_orders
 
     def asked_under(self) -> tuple[dict[int, int], dict[int, TaskType]]:
         versions = self.files.manifest.get("options_versions", {})

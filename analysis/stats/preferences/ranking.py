@@ -102,6 +102,7 @@ class Ranking:
     Attributes
     ----------
     strengths, low, high : (n_systems,) float arrays; nan where undefined
+    rates, rates_low, rates_high : (n_systems,) float arrays: shares of comparisons won, a tie being half of one
     tie : how often two systems of equal strength tie
     is_apart : (n_systems, n_systems) bool array: whether the two differ beyond chance, all pairs looked at together
     n_prompts, n_people : what was resampled
@@ -112,6 +113,9 @@ class Ranking:
     strengths: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    rates: np.ndarray
+    rates_low: np.ndarray
+    rates_high: np.ndarray
     tie: float
     is_apart: np.ndarray
     n_prompts: int
@@ -149,40 +153,60 @@ def rank_systems(
     """
     wins, ties = choices.counted
     n, n_prompts, n_people = choices.n_systems, len(np.unique(choices.prompt)), len(np.unique(choices.person))
-    none = np.full(n, np.nan)
-    if n < 2 or not are_comparable(wins, ties):
-        reason = "fewer than two systems" if n < 2 else _why_incomparable(wins, ties)
-        return Ranking(none, none, none, np.nan, np.zeros((n, n), bool), n_prompts, n_people, undefined=reason)
-    found = fit_strengths(wins[None], ties[None])
-    strengths, tie = found.strengths[0], _tie_share(found)
-    if quick or n_prompts < 2:
+    none, apart = np.full(n, np.nan), np.zeros((n, n), bool)
+    undefined, strengths, tie = _why_undefined(wins, ties), none, np.nan
+    if not undefined:
+        found = fit_strengths(wins[None], ties[None])
+        strengths, tie = found.strengths[0], _tie_share(found)
+    rates = win_rates(wins[None], ties[None])[0]
+    about = {"tie": tie, "n_prompts": n_prompts, "n_people": n_people, "undefined": undefined}
+    if quick or n_prompts < 2 or n < 2:
         why = "" if quick else "fewer than two prompts"
-        return Ranking(strengths, none, none, tie, np.zeros((n, n), bool), n_prompts, n_people, no_interval=why)
+        return Ranking(strengths, none, none, rates, none, none, is_apart=apart, no_interval=why, **about)
     rng = np.random.default_rng(seed)
-    of_prompts = _deviations(choices, choices.prompt, n_resamples, rng)
-    of_people, degrees = np.zeros_like(of_prompts), [n_prompts - 1]
-    if n_people > 1:
+    members = [(choices.prompt, n_prompts), *([(choices.person, n_people)] if n_people > 1 else [])]
+    tables = [choices.tables(choices.resampled(by, n_resamples, rng)) for by, _ in members]
+    sizes = [n_members for _, n_members in members]
+    half = _half_widths(*_deviations([win_rates(*one) for one in tables], sizes, rng), level)
+    rates_low, rates_high = np.clip(rates - half, 0, 1), np.clip(rates + half, 0, 1)
+    low = high = none
+    if not undefined:
+        fits = [fit_strengths(*one, RESAMPLE_PENALTY).strengths for one in tables]
+        deviations, degrees = _deviations(fits, sizes, rng)
+        half = _half_widths(deviations, degrees, level)
+        low, high = strengths - half, strengths + half
+        apart = _apart(strengths, deviations, degrees, level)
+    return Ranking(strengths, low, high, rates, rates_low, rates_high, is_apart=apart, **about)
+
+
+def win_rates(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    """Of each system in each table, nan where it was compared with no other."""
+    half = (ties + ties.transpose(0, 2, 1)).sum(axis=2) / 2
+    won, lost = wins.sum(axis=2) + half, wins.sum(axis=1) + half
+    return np.divide(won, won + lost, out=np.full(won.shape, np.nan), where=won + lost > 0)
+
+
+def _deviations(
+    resampled: list[np.ndarray], sizes: list[int], rng: np.random.Generator
+) -> tuple[list[np.ndarray], list[int]]:
+    """Resamples of prompts, and of people where there are several, less their mean, and the degrees of freedom of each.
+    Of n members drawn with replacement the variance is (n - 1) / n of what it should be."""
+    centred = [
+        np.nan_to_num(one - np.nanmean(one, axis=0)) * np.sqrt(n / (n - 1))
+        for one, n in zip(resampled, sizes, strict=True)
+    ]
+    degrees, n_systems = [sizes[0] - 1], centred[0].shape[1]
+    if len(centred) > 1:
         # Few people say little of how far they differ about each system: taken as equally far about all.
-        spread = _deviations(choices, choices.person, n_resamples, rng).var(axis=0).sum() / (n - 1)
-        of_people = rng.normal(0.0, np.sqrt(spread), of_prompts.shape)
-        of_people -= of_people.mean(axis=1, keepdims=True)
-        degrees.append((n_people - 1) * (n - 1))
-    deviations = [of_prompts, of_people][: len(degrees)]
-    half = _half_widths([one.var(axis=0) for one in deviations], degrees, level)
-    low, high = strengths - half, strengths + half
-    is_apart = _apart(strengths, deviations, degrees, level)
-    return Ranking(strengths, low, high, tie, is_apart, n_prompts, n_people)
+        spread = centred[1].var(axis=0).sum() / (n_systems - 1)
+        drawn = rng.normal(0.0, np.sqrt(spread), centred[0].shape)
+        centred[1] = drawn - drawn.mean(axis=1, keepdims=True)
+        degrees.append((sizes[1] - 1) * (n_systems - 1))
+    return centred, degrees
 
 
-def _deviations(choices: Choices, by: np.ndarray, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """Strengths of resamples less their mean. Of n members drawn with replacement the variance is (n - 1) / n of what
-    it should be."""
-    n_members = len(np.unique(by))
-    fits = fit_strengths(*choices.tables(choices.resampled(by, n_resamples, rng)), RESAMPLE_PENALTY)
-    return (fits.strengths - fits.strengths.mean(axis=0)) * np.sqrt(n_members / (n_members - 1))
-
-
-def _half_widths(variances: list[np.ndarray], degrees: list[int], level: float) -> np.ndarray:
+def _half_widths(deviations: list[np.ndarray], degrees: list[int], level: float) -> np.ndarray:
+    variances = [one.var(axis=0) for one in deviations]
     return t.ppf((1 + level) / 2, _satterthwaite(variances, degrees)) * np.sqrt(sum(variances))
 
 
@@ -210,7 +234,11 @@ def _tie_share(found: Fit) -> float:
     return tie / (2 + tie)
 
 
-def _why_incomparable(wins: np.ndarray, ties: np.ndarray) -> str:
+def _why_undefined(wins: np.ndarray, ties: np.ndarray) -> str:
+    if len(wins) < 2:
+        return "fewer than two systems"
+    if are_comparable(wins, ties):
+        return ""
     played = wins + wins.T + ties + ties.T
     if sparse.csgraph.connected_components(played > 0, directed=False)[0] > 1:
         return "some systems were never compared with the others, not even through a third"

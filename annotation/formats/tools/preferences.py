@@ -35,6 +35,7 @@ from annotation.formats.info import SURE, Format
 from annotation.formats.records import (
     OUTPUTS,
     PLACES,
+    SHOWN_ORDER,
     SYSTEMS,
     AnnotationRecord,
     ComparisonRecord,
@@ -337,7 +338,7 @@ class _Rows(Places):
                 column = layout.fields.get("winner", layout.outputs[0])
                 raise BadCell(column, label, f"differs from {self.describe(first[0])}, and no column names raters")
             return DecisionRecord(key, CHOICE.slug, label)
-        metadata = {} if layout.is_chosen else {"order": [OUTPUTS[place] for place in order]}
+        metadata = {} if layout.is_chosen else {SHOWN_ORDER: [OUTPUTS[place] for place in order]}
         if reason := to_text(cell.get("reason"), layout.fields.get("reason", "")).strip():
             metadata["free_text"] = {"question": PREFERENCE.free_text.title, "answer": reason}
         answer = AnnotationRecord(key, who, (JudgementRecord(key, CHOICE.slug, label),), metadata=metadata)

@@ -63,8 +63,8 @@ class LabellingPage:
         return shown_hash(self.project, self.text_hash) if covers_keys else self.text_hash
 
 
-# In a revision's metadata: the question as it was asked, and the answer; and the order in which texts were shown.
-FREE_TEXT, ORDER = "free_text", "order"
+# In a revision's metadata: the question as it was asked, and the answer.
+FREE_TEXT = "free_text"
 
 ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid", "project__seed")
 

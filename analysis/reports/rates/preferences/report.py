@@ -1,0 +1,266 @@
+"""The report on preferences: which systems people prefer, and which cannot be distinguished."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from analysis.figures.items import Filter
+from analysis.figures.page import Answer, Headline, Page, Rule, Section, Text, all_that_apply, first_that_applies
+from analysis.figures.pictures import Axis, IntervalRow, Intervals
+from analysis.figures.results import AgainstReference, Figure, Record
+from analysis.figures.tables import Column, Table, columns_of
+from analysis.reports.common import REFERENCE, REFERENCES, SetTitles
+from analysis.reports.report import Report
+from analysis.reports.words.numbers import n_of
+from analysis.reports.words.sentences import listed, sentences
+from annotation.task_types import TaskType
+
+TITLES = SetTitles(REFERENCES | {"majority": "All labels of people"})
+NAMED = 8  # systems in a sentence
+
+# ---- rows ----
+
+
+class SystemRow(Record):
+    """A system, the strongest first. `best` and `worst` are the places that it may have."""
+
+    system: Annotated[str, Column("System")]
+    groups: Annotated[str, Column("Group")]
+    best: Annotated[int | None, Column("Place, at best")]
+    worst: Annotated[int | None, Column("At worst")]
+    strength: Annotated[Figure, Column("Strength")]
+    rate: Annotated[Figure, Column("Win rate")]
+    n_won: Annotated[int, Column("Won")]
+    n_tied: Annotated[int, Column("Tied")]
+    n_lost: Annotated[int, Column("Lost")]
+    characters: Annotated[float | None, Column("Characters, mean")]
+
+
+class PairRow(Record):
+    """Two systems, the stronger first."""
+
+    system: Annotated[str, Column("System")]
+    other: Annotated[str, Column("Against")]
+    n_units: Annotated[int, Column("Comparisons", items=lambda row: Filter({f"pair.{row.key}": "yes"}))]
+    n_won: Annotated[int, Column("Won")]
+    n_tied: Annotated[int, Column("Tied")]
+    n_lost: Annotated[int, Column("Lost")]
+    apart: Annotated[str, Column("Distinguished")]
+    key: str
+
+
+class BiasRow(Record):
+    name: str
+    title: Annotated[str, Column("Of two outputs")]
+    share: Annotated[Figure, Column("Share of choices")]
+    n: Annotated[int, Column("n")]
+
+
+class JudgeRow(Record):
+    """A checker against people: how often it chooses as they do, and how alike the systems' strengths are. `first` and
+    `same` need its choices with the outputs in both orders."""
+
+    checker: Annotated[str, Column("Judge")]
+    version: Annotated[str, Column("Version")]
+    n: Annotated[int, Column("Comparisons with people")]
+    agreement: Annotated[Figure, Column("Chooses as most people")]
+    between: Annotated[Figure, Column("A person as most others")]
+    tau: Annotated[float | None, Column("Kendall's tau of strengths")]
+    same: Annotated[Figure, Column("Same choice in both orders")]
+    first: Annotated[Figure, Column("First output, of choices that change")]
+
+
+class Preferences(AgainstReference):
+    n_units: int
+    n_answers: int
+    n_people: int
+    n_prompts: int
+    n_choices: int
+    left_out: dict[str, int]
+    undefined: str
+    tie: float | None
+    cycles: list[str]
+    n_triples: int
+    alpha: Figure
+    systems: list[SystemRow]
+    pairs: list[PairRow]
+    biases: list[BiasRow]
+    judges: list[JudgeRow]
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(row.strength.low is not None for row in self.systems)
+
+    @property
+    def first(self) -> list[str]:
+        """The strongest system, and those that cannot be distinguished from it."""
+        return [row.system for row in self.systems if row.best == 1]
+
+
+# ---- the page ----
+
+RULES = (
+    Rule("nothing", lambda result: not result.n_answers, lambda result: "Nobody has compared outputs yet."),
+    Rule(
+        "no systems",
+        lambda result: not result.systems,
+        lambda result: "Systems cannot be ranked: the data set does not say which system made which output.",
+    ),
+    Rule(
+        "undefined",
+        lambda result: bool(result.undefined),
+        lambda result: f"Systems cannot be ranked: {result.undefined}.",
+    ),
+    Rule(
+        "pending",
+        lambda result: not result.has_intervals,
+        lambda result: f"By strength: {_named([row.system for row in result.systems])}.",
+    ),
+    Rule(
+        "nothing distinguished",
+        lambda result: len(result.first) == len(result.systems),
+        lambda result: f"{_named(result.first)} cannot be distinguished: no difference between them is beyond chance.",
+    ),
+    Rule(
+        "one is first",
+        lambda result: len(result.first) == 1,
+        lambda result: f"{result.first[0]} is preferred to {_others(result)}, beyond chance.",
+    ),
+    Rule(
+        "several are first",
+        lambda result: True,
+        lambda result: f"{_named(result.first)} come first and cannot be distinguished from the strongest of them.",
+    ),
+)
+AGREEMENT = (
+    Rule("no alpha", lambda result: not result.alpha.is_defined, lambda result: ""),
+    Rule(
+        "alpha",
+        lambda result: True,
+        lambda result: f"Krippendorff's alpha of preferences is {result.alpha.written()}{result.alpha.level_noted}.",
+    ),
+)
+
+
+def _others(result: Preferences) -> str:
+    others = [row.system for row in result.systems if row.system not in result.first]
+    return others[0] if len(others) == 1 else f"each of the {len(others)} others"
+
+
+def _named(systems: list[str]) -> str:
+    shown = systems[:NAMED]
+    return listed(shown if len(systems) <= NAMED else [*shown, f"{len(systems) - NAMED} more"])
+
+
+def page(result: Preferences) -> Page:
+    return Page(
+        answer=Answer(
+            sentences=all_that_apply((RULES, AGREEMENT), result),
+            n=f"{_sizes(result)}; {result.reference_title.lower()}.",
+            picture=_picture(result),
+            next=first_that_applies(NEXT, result),
+            headlines=(Headline("Do people agree?", "Krippendorff's alpha", result.alpha),),
+        ),
+        sections=[
+            Section("Systems", [Table("Systems by strength", columns_of(SystemRow), result.systems), Text(STRENGTHS)]),
+            Section("Two by two", [Table("Systems two by two", columns_of(PairRow), result.pairs), _cycles(result)]),
+            Section("Position and length", [Table("Position and length", columns_of(BiasRow), result.biases)]),
+            Section("Judges", [Table("Judges against people", columns_of(JudgeRow), result.judges)]),
+        ],
+        notes=[_left_out(result)] if result.left_out else [],
+    )
+
+
+STRENGTHS = (
+    "A strength is the log of odds: a system wins against one that is 0.7 below it twice as often as it loses. Systems "
+    "that share a letter cannot be distinguished."
+)
+NEXT = (
+    Rule(
+        "distinguish",
+        lambda result: result.has_intervals and 1 < len(result.first) <= NAMED,
+        lambda result: f"compare {listed(result.first)} on more prompts",
+    ),
+)
+
+
+def _sizes(result: Preferences) -> str:
+    return ", ".join(
+        [
+            n_of(result.n_answers, "answers"),
+            n_of(result.n_units, "comparisons"),
+            n_of(result.n_prompts, "prompts"),
+            n_of(result.n_people, "people"),
+        ]
+    )
+
+
+def _left_out(result: Preferences) -> str:
+    return f"Not counted in strengths: {'; '.join(f'{n:,} {why}' for why, n in result.left_out.items())}."
+
+
+def _cycles(result: Preferences) -> Text | None:
+    if not result.n_triples:
+        return None
+    n = len(result.cycles)
+    shown = f": {'; '.join(result.cycles[:NAMED])}{' …' if n > NAMED else ''}" if n else ""
+    return Text(
+        f"Of {n_of(result.n_triples, 'triples of systems')} that were all compared, {n:,} "
+        f"{'goes' if n == 1 else 'go'} in a circle{shown}."
+    )
+
+
+def _picture(result: Preferences) -> Intervals | None:
+    if result.undefined or not result.systems:
+        return None
+    return Intervals(
+        name="strengths",
+        title="Strength of systems",
+        caption=f"{result.project}: {_sizes(result)}. Lines are 95 % intervals over prompts and people.",
+        alt="; ".join(f"{row.system}: {row.strength.written()}" for row in result.systems) + ".",
+        items=tuple(
+            IntervalRow.of_figure(row.system, row.strength, n=row.n_won + row.n_tied + row.n_lost)
+            for row in result.systems
+        ),
+        values=Axis("Strength (log odds)"),
+        rows_title="System",
+    )
+
+
+# ---- methods, and the report ----
+
+
+def methods(result: Preferences) -> str:
+    return sentences(
+        f"Strengths of systems are those of Bradley and Terry (1952), with ties as by Davidson (1970), by maximum "
+        f"likelihood from {n_of(result.n_choices, 'choices')} between two systems ({_sizes(result)}; "
+        f"{result.reference_title.lower()}).",
+        "The best of several outputs counts as preferred to each of the others; two outputs that are both bad tie.",
+        "Intervals are of 1,000 bootstrap resamples of prompts and as many of people, whose variances are added, that "
+        "between people pooled over systems, with Student's t and Satterthwaite's degrees of freedom.",
+        "Two systems are distinguished where their difference exceeds what the largest of all differences reaches by "
+        "chance in 5 % of cases.",
+        f"Agreement is Krippendorff's alpha of the chosen output: {result.alpha.written()}."
+        if result.alpha.is_defined
+        else "",
+    )
+
+
+def refuses(kind: TaskType) -> str:
+    if kind.shuffled is not None:
+        return ""
+    return f"Preferences need outputs side by side; {kind.title!r} judges something else"
+
+
+REPORT = Report(
+    "preferences",
+    "Preferences",
+    "analysis.reports.rates.preferences.compute",
+    (REFERENCE,),
+    "Which systems people prefer, how surely, and whether judges prefer the same.",
+    kind=Preferences,
+    declares=page,
+    paragraph=methods,
+    refuses=refuses,
+    quick=True,
+)
