@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.formats.cells import label_set_note
+from annotation.formats.names import OUTSIDE
 from annotation.task_types import TaskType, is_shipped
 
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
@@ -49,7 +50,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return f"{self.checker} {self.version}".strip()
+        return f"{self.checker.removeprefix(OUTSIDE)} {self.version}".strip()
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from annotation.exports.tables import write_tables
 from annotation.exports.texts import ItemTexts
 from annotation.formats import FORMATS
 from annotation.formats.info import Writer
+from annotation.formats.names import OUTSIDE
 from annotation.formats.records import AnnotationRecord, SpanRecord
 from annotation.formats.studies import averitec, beir
 from annotation.formats.tools import flat_tables
@@ -278,7 +279,7 @@ def _suggestions(
     rows = Suggestion.objects.filter(run__project=project, unit__in=units).order_by("run_id", "dimension")
     columns = ("unit_id", "run__checker", "run__version", "dimension", "probability", "label", "explanation", "spans")
     for unit, checker, version, dimension, sure, label, explanation, spans in rows.values_list(*columns):
-        outside = checker.removeprefix("outside:")
+        outside = checker.removeprefix(OUTSIDE)
         name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
         marked = [SpanRecord(*(one.get(part, "") for part in SPAN_PARTS)) for one in spans]
         by_unit[unit][name, sure][dimension] = label, explanation, marked

@@ -14,6 +14,7 @@ from unicodedata import category, combining, normalize
 from annotation.formats.cells import digest, number_in
 from annotation.task_types.base import NONE_CHOSEN, OWN_MARKS, SEPARATOR, VALUE_CHARS, number_text
 
+OUTSIDE = "outside:"  # before the name of a checker whose labels were imported: no checker of Assay is called so
 TITLE_CHARS = 200
 SLUG_CHARS = 40
 # `1`, `1.0` and `1e0` are written alike; `+1`, `01` and `-0` are not.

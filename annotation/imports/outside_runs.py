@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from annotation.bulk import batches, bulk_insert
 from annotation.formats.content.assay import cells_of_span
+from annotation.formats.names import OUTSIDE
 from annotation.formats.records import DecisionRecord, ScoreRecord, SpanRecord, SuggestionRecord
 from annotation.imports.labels import PART, LabelCheck
 from annotation.imports.stored_labels import Journal
@@ -26,7 +27,6 @@ from annotation.jobs.lifecycle import JobError
 from annotation.models import CheckerRun, ItemUnit, Job, Project, Score, Suggestion, User
 from annotation.task_types import Dimension
 
-OUTSIDE = "outside:"
 REFUSE = "refuse"  # other content under an identity that there is
 BATCH = 5_000
 NAME_CHARS = CheckerRun._meta.get_field("checker").max_length - len(OUTSIDE)

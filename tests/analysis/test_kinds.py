@@ -156,7 +156,7 @@ def test_a_model_whose_answers_all_wait_for_a_label_says_so(graded):
     a = next(one for one in setting["models"] if one["name"] == "model-a")
     assert (a["n_pending"], a["shares"][P]["estimate"]) == (2, None)
     assert a["shares"][P]["undefined"] == "none of its responses has a decided label"
-    assert setting["mean"]["shares"][P]["undefined"] == "undefined for at least one model"
+    assert setting["mean"]["shares"][P]["undefined"] == "no value for at least one model"
 
 
 def test_the_command_prints_derived_figures_under_their_own_name(graded, capsys):

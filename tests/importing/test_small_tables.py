@@ -7,6 +7,7 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 
 from annotation.jobs import lifecycle
 from annotation.models import CheckerRun, Job, Judgement, Project, Suggestion
@@ -129,3 +130,8 @@ def test_the_judge_becomes_a_run_that_is_compared_with_people(rosa, tmp_path):
     project = Project.objects.get()
     assert CheckerRun.objects.get(project=project).checker == "outside:judge"
     assert project.raters.filter(kind="external").count() == 2
+    shown = io.StringIO()
+    call_command("report", project.slug, "comparison", stdout=shown)
+    words = shown.getvalue()
+    assert "judge 1 has an accuracy of" in words
+    assert not [line for line in words.splitlines() if "outside:" in line]

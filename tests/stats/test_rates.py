@@ -55,7 +55,7 @@ def test_a_model_that_never_answers_is_undefined_but_abstains():
     assert silent.abstained.estimate == 1
     assert absent.abstained.undefined == "the model has no response"
     assert np.isnan(rates.shares["Neutral"].estimate)
-    assert rates.shares["Neutral"].undefined == "undefined for at least one model"
+    assert rates.shares["Neutral"].undefined == "no value for at least one model"
 
 
 def test_no_models():

@@ -116,7 +116,7 @@ def test_means_of_systems_and_their_mean():
     assert [one.estimate for one in found.means[:3]] == [0.5, 1.0, 0.0]
     assert found.means[0].left_out == {"no value": 1} and found.means[0].n_units == 3
     assert found.means[3].undefined == "no item of the system has a value"
-    assert found.mean.undefined == "undefined for at least one system"
+    assert found.mean.undefined == "no value for at least one system"
     assert system_means(value, "aaabbc", [1, 2, 3, 1, 2, 1]).mean.estimate == 0.5
     with pytest.raises(ValueError, match="system 'c' has values"):
         system_means(value, "aaabbc", [1] * 6, systems="ab")

@@ -12,7 +12,7 @@ from analysis.papers.refchecker.data import Study
 from analysis.papers.refchecker.result import ScoredAnswers, ScoredSetting
 from analysis.reports.estimates import to_figure
 from analysis.stats import pearson, spearman
-from annotation.imports.outside_runs import OUTSIDE
+from annotation.formats.names import OUTSIDE
 
 
 def scored_answers(study: Study, people: np.ndarray, *, quick: bool) -> list[ScoredAnswers]:

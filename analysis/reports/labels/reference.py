@@ -13,6 +13,7 @@ from analysis.reports.common import DAWID_SKENE, FINAL, WITH_MODEL
 from analysis.reports.estimates import coded_labels
 from analysis.reports.labels.derived import derived_slug, with_derived_labels
 from analysis.reports.words.numbers import either, n_of
+from analysis.reports.words.sentences import checker_title
 from analysis.sources.base import Source
 from analysis.sources.final import FinalDecisions, final_decisions
 from analysis.sources.outline import SLOT, Run
@@ -135,7 +136,7 @@ def decisions_left_out(
             int(decisions["unit"].isin(units["unit"]).sum())
             for decisions in (source.decision_frame(name), untouched_decisions(source, name, against))
         )
-    n, checkers = n_all - n_left, " or ".join(dict.fromkeys(run.checker for run in against))
+    n, checkers = n_all - n_left, " or ".join(dict.fromkeys(checker_title(run.checker) for run in against))
     words = (
         f"{n:,} of {n_of(n_all, 'decisions')} {either(n, 'is', 'are')} left out: the person who made "
         f"{either(n, 'it', 'them')} had been shown what {checkers} says of the item, or nobody knows whether they had."

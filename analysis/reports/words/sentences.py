@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.figures.results import AgainstReference, Figure, Record, Result, to_json
 from analysis.reports.words.numbers import either, n_of
+from annotation.formats.names import OUTSIDE
 
 MOST_WARNINGS = 3
 
@@ -69,9 +70,14 @@ def _warnings(intervals: list[dict]) -> str:
     return f"Intervals to be read with care: {'; '.join(texts)}{'; and others' if len(notes) > MOST_WARNINGS else ''}."
 
 
+def checker_title(checker: str) -> str:
+    """One whose labels were imported has the name that it brought."""
+    return checker.removeprefix(OUTSIDE)
+
+
 def checker_name(of: Record) -> str:
     """A checker with its version; models of a table have none."""
-    return f"{of.checker} {of.version}".strip()
+    return f"{checker_title(of.checker)} {of.version}".strip()
 
 
 def listed(words: list[str], last: str = "and") -> str:

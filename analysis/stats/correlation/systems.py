@@ -35,7 +35,7 @@ from analysis.stats.resampling.intervals import UNDEFINED_RESAMPLES, Interval, f
 NO_VALUE = "no item of the system has a value"
 NO_SYSTEM = "no system"
 NO_ITEM = "no item has three scores and labels that differ"
-SYSTEM_UNDEFINED = "undefined for at least one system"
+SYSTEM_UNDEFINED = "no value for at least one system"
 TOO_FEW_SYSTEMS = "fewer than three systems have both a score and a label"
 SAME_SCORE = CONSTANT_SCORE.replace("item", "system")
 SAME_LABEL = CONSTANT_LABEL.replace("item", "system")

@@ -17,7 +17,7 @@ from analysis.stats.resampling.bootstrap import NO_INFLUENCE, Estimate, Sample, 
 
 NO_RESPONSE = "the model has no response"
 ALL_ABSTAINED = "the model abstained from every response"
-UNDEFINED_PART = "undefined for at least one {}"
+UNDEFINED_PART = "no value for at least one {}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation.bulk import batches, bulk_insert
+from annotation.formats.names import OUTSIDE
 from annotation.imports import uploads
-from annotation.imports.outside_runs import OUTSIDE, units_by_key, units_of_items
+from annotation.imports.outside_runs import units_by_key, units_of_items
 from annotation.imports.rows import Findings, counted
 from annotation.imports.staged_job import guard_of
 from annotation.jobs import lifecycle

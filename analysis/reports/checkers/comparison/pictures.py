@@ -17,7 +17,7 @@ from analysis.reports.checkers.comparison.result import (
 )
 from analysis.reports.labels.raters import public_name
 from analysis.reports.words.numbers import either, n_of
-from analysis.reports.words.sentences import checker_name
+from analysis.reports.words.sentences import checker_name, checker_title
 
 
 def _against(result: Comparison) -> str:
@@ -37,7 +37,7 @@ def draw_confusion(result: Comparison, dimension: ComparedDimension) -> Matrix |
         [label.title for label in labels],
         lambda people, checker: filters.of_cell(dimension.dimension, labels[people].label, labels[checker].label),
         name=picture_name("confusion", dimension.dimension),
-        title=f"{dimension.title}: confusion of people and {result.checker}",
+        title=f"{dimension.title}: confusion of people and {checker_title(result.checker)}",
         caption=(
             f"{result.project}: {_against(result)}, n = {n_of(accuracy.n_pairable, 'units')}. Colours and "
             "percentages are shares of the row."

@@ -6,6 +6,7 @@ from analysis.figures.page import Part, Text
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
+from analysis.reports.words.sentences import checker_title
 
 
 def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
@@ -16,7 +17,7 @@ def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
     return [
         Text(found.rule),
         Table(
-            f"{dimension.title}: {result.checker} on the scale",
+            f"{dimension.title}: {checker_title(result.checker)} on the scale",
             [
                 Column("Measure", "title"),
                 Column("Value", lambda row: row, interval=True),
@@ -25,7 +26,7 @@ def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
             found.figures,
         ),
         Table(
-            f"{dimension.title}: errors of {result.checker} along the scale",
+            f"{dimension.title}: errors of {checker_title(result.checker)} along the scale",
             [
                 Column("People", "title"),
                 Column("Mean error", lambda row: row.error, interval=True),
@@ -36,7 +37,7 @@ def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
             found.note,
         ),
         Table(
-            f"{dimension.title}: units by distance of {result.checker} to people",
+            f"{dimension.title}: units by distance of {checker_title(result.checker)} to people",
             [
                 Column("Steps apart, at most", lambda row: row[0]),
                 Column("n", lambda row: row[1], items=lambda row: filters.apart(slug, row[0])),

@@ -24,7 +24,7 @@ from analysis.reports.common import (
 from analysis.reports.labels.derived import DERIVED_NOTE
 from analysis.reports.options import CHECKER, LABELS, STATISTICS, Option
 from analysis.reports.report import Report
-from analysis.reports.words.sentences import checker_name, taken_together
+from analysis.reports.words.sentences import checker_name, checker_title, taken_together
 from analysis.sources.outline import Outline, Run
 from analysis.sources.wrong import WrongChoice
 
@@ -55,7 +55,7 @@ def _notes(result: Comparison) -> list[str]:
     if result.unanswered:
         notes.append(f"Nobody answered: {', '.join(result.unanswered)}. The checker's answers to it exclude no units.")
     if not result.gives_labels:
-        notes.append(f"{result.checker} gives scores but no labels, so only correlations are reported.")
+        notes.append(f"{checker_title(result.checker)} gives scores but no labels, so only correlations are reported.")
     if result.pooled:
         notes.append(f"{taken_together(result.pooled)} Choose one of them as “Annotator”.")
     if result.without_labels:

@@ -22,7 +22,7 @@ from analysis.reports.checkers.comparison.result import (
 )
 from analysis.reports.common import FINAL
 from analysis.reports.labels.raters import rater_cell
-from analysis.reports.words.sentences import checker_name, clusters_of, sentences
+from analysis.reports.words.sentences import checker_name, checker_title, clusters_of, sentences
 
 MEASURES = (
     ("accuracy", "Accuracy"),
@@ -155,7 +155,7 @@ def measures(result: Comparison, dimension: ComparedDimension) -> Table:
     if (baseline := dimension.baseline) and baseline.test.p_value is not None:
         below = sentences(BASELINE.format(share=baseline.share, title=baseline.title, p=baseline.test.p_value), below)
     return Table(
-        f"{dimension.title}: {result.checker} against people",
+        f"{dimension.title}: {checker_title(result.checker)} against people",
         [
             Column("Measure", lambda row: row[0]),
             Column("Value", lambda row: row[1], interval=True),
