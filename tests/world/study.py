@@ -16,6 +16,7 @@ from tests.world import pieces
 from tests.world.labels import items_of, make_rater, make_scores, project_of, say
 from tests.world.leaked import leaked, pair_labels, retrieve
 from tests.world.planted import decide, score, suggest
+from tests.world.preferred import preferred
 from tests.world.remembered import remembered
 
 YES, NO = "relevant", "not_relevant"
@@ -253,6 +254,7 @@ WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
     "matched": lambda: _imported(_of_pairs()),
     "difference": _compared,
     "coverage": lambda: (_of_aspects(), {}),
+    "preferences": lambda: (preferred(), {}),
     "leakage": lambda: _imported(_of_pairs()),
     "sufficiency": _contexts,
     "druid": lambda: (measured_evidence(), {}),
