@@ -24,7 +24,8 @@ COLUMNS = ("question_id", "prompt", "response_a", "response_b", "model_a", "mode
 
 
 def text_of(system: str, prompt: int) -> str:
-    return f"{system.capitalize()} answers prompt {prompt} {'at length ' * (list(STRENGTHS).index(system) + prompt % 3)}.".strip()
+    length = "at length " * (list(STRENGTHS).index(system) + prompt % 3)
+    return f"{system.capitalize()} answers prompt {prompt} {length}."
 
 
 def rows(n_prompts: int, seed: int = 1) -> Iterator[dict]:

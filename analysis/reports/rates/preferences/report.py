@@ -236,8 +236,9 @@ def methods(result: Preferences) -> str:
         f"likelihood from {n_of(result.n_choices, 'choices')} between two systems ({_sizes(result)}; "
         f"{result.reference_title.lower()}).",
         "The best of several outputs counts as preferred to each of the others; two outputs that are both bad tie.",
-        "Intervals (95 %) of strengths and win rates are of 1,000 bootstrap resamples of prompts and as many of people, whose variances are added, that "
-        "between people pooled over systems, with Student's t and Satterthwaite's degrees of freedom.",
+        "Intervals (95 %) of strengths and win rates are of 1,000 bootstrap resamples of prompts and as many of "
+        "people, whose variances are added, that between people pooled over systems, with Student's t and "
+        "Satterthwaite's degrees of freedom.",
         "Two systems are distinguished where their difference exceeds what the largest of all differences reaches by "
         "chance in 5 % of cases.",
         f"Agreement is Krippendorff's alpha of the chosen output: {result.alpha.written()}."
