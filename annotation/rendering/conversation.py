@@ -1,0 +1,162 @@
+"""Conversations: one text in which a line names who speaks, as people and checkers read it.
+
+    [user, Ann, 2026-03-01 10:00]
+    What is the weather in Bern?
+
+    [tool call, get_weather]
+    {"city": "Bern"}
+
+`to_text` writes lists of turns so; what a turn says is Markdown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from annotation.rendering import markdown
+from annotation.rendering.runs import CannotRender, Page
+
+# Roles by the names that files give them.
+ROLES = {
+    "assistant": ("assistant", "ai", "bot", "chatbot", "chatgpt", "gpt", "model"),
+    "developer": ("developer",),
+    "other": ("other",),
+    "system": ("system",),
+    "tool call": ("tool call", "function_call", "tool_call", "tool_use"),
+    "tool result": ("tool result", "function", "function_call_output", "observation", "tool", "tool_result"),
+    "user": ("user", "customer", "human", "prompter"),
+}
+ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
+FOLDED = ("tool call", "tool result")
+# Keys of the turns of a conversation in files, as pairs of who speaks and what is said.
+TURNS = (("role", "content"), ("from", "value"), ("speaker", "text"), ("speaker", "utterance"))
+MORE = ("name", "time", "timestamp", "created_at")
+
+_NAMES = "|".join(ROLES)
+# The second form is that of transcripts: "Human: ..." after an empty line.
+HEAD = re.compile(
+    rf"^\[(?P<role>{_NAMES})(?P<more>, [^\]\r\n]*)?\][ \t]*$"
+    r"|(?:(?<=\n\n)|\A\s*)(?P<speaker>Human|User|Assistant|System): ?",
+    re.M,
+)
+
+
+class BadConversation(ValueError):
+    """A list that is no conversation; the message says which turn is wrong, and how."""
+
+
+# ---- writing ----
+
+
+def to_text(turns: Sequence[object]) -> str:
+    written = [part for number, turn in enumerate(turns, 1) for part in _parts(turn, number)]
+    if not written:
+        raise BadConversation("The conversation has no turns")
+    return "\n\n".join(f"[{head}]\n{_guarded(words)}" for head, words in written)
+
+
+def _guarded(words: str) -> str:
+    """What is said may hold a line that reads as a new turn's: a space before it makes it none."""
+    return HEAD.sub(lambda found: " " + found[0] if found["role"] else found[0], words)
+
+
+def _parts(turn: object, number: int) -> list[tuple[str, str]]:
+    """The heads and words of one turn: what it says, then its calls of tools."""
+    if not isinstance(turn, Mapping):
+        raise BadConversation(f"Turn {number} is not an object with a role and a content")
+    keys = next((keys for keys in TURNS if keys[0] in turn and (keys[1] in turn or "tool_calls" in turn)), None)
+    if keys is None:
+        raise BadConversation(f"Turn {number} has no role with a content; it has {', '.join(map(str, turn)) or 'nothing'}")
+    who = turn[keys[0]]
+    if not isinstance(who, str) or not who.strip():
+        raise BadConversation(f"The role of turn {number} is not a word")
+    role = ROLE_OF.get(who.strip().lower(), "other")
+    more = [who] if role == "other" else []
+    head = ", ".join([role, *_plain([*more, *(turn[name] for name in MORE if turn.get(name))])])
+    found = [(part, words) for part, words in _contents(turn.get(keys[1]), head, number)]
+    for call in turn.get("tool_calls") or ():
+        found.append(_call(call, number))
+    return found or [(head, "")]
+
+
+def _plain(names: Sequence[object]) -> list[str]:
+    return [re.sub(r"[\[\]\s]+", " ", str(one)).strip() for one in names]
+
+
+def _contents(content: object, head: str, number: int) -> list[tuple[str, str]]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [(head, content)]
+    if not isinstance(content, list):
+        raise BadConversation(f"The content of turn {number} is neither a text nor a list of parts")
+    found: list[tuple[str, str]] = []
+    for part in content:
+        kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
+        words = part.get("text") if isinstance(part, Mapping) else part
+        if isinstance(words, str):
+            found.append((head, words))
+        elif ROLE_OF.get(kind) in FOLDED:
+            found.append(_call(part, number) if kind == "tool_use" else ("tool result", _as_words(part.get("content"))))
+        else:
+            found.append((head, f"(a part of the type {_plain([kind])[0]}, which is not shown)"))
+    return found
+
+
+def _call(call: object, number: int) -> tuple[str, str]:
+    if not isinstance(call, Mapping):
+        raise BadConversation(f"A tool call of turn {number} is not an object")
+    inside = call.get("function") if isinstance(call.get("function"), Mapping) else call
+    name = inside.get("name", "")
+    given = inside.get("arguments", inside.get("input", {}))
+    return ", ".join(["tool call", *_plain([name] if name else [])]), _as_words(given)
+
+
+def _as_words(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in value):
+        return "\n".join(one["text"] for one in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+# ---- showing ----
+
+
+def render(page: Page) -> None:
+    heads = list(HEAD.finditer(page.source))
+    if not heads or page.source[: heads[0].start()].strip():
+        raise CannotRender("it does not begin with a line that names who speaks, such as [user]")
+    ends = [*(head.start() for head in heads[1:]), len(page.source)]
+    for head, end in zip(heads, ends, strict=True):
+        role = head["role"] or ROLE_OF[head["speaker"].lower()]
+        is_folded = role in FOLDED
+        page.tag("details" if is_folded else "section", class_=f"turn is-{role.replace(' ', '-')}")
+        page.tag("summary" if is_folded else "p", class_="speaker")
+        _head(page, head)
+        page.end("summary" if is_folded else "p")
+        if is_folded:
+            _as_is(page, head.end(), end)
+        else:
+            markdown.render(page, head.end(), end)
+        page.end("details" if is_folded else "section")
+
+
+def _head(page: Page, head: re.Match) -> None:
+    name = "role" if head["role"] else "speaker"
+    page.tag("b")
+    page.run(*head.span(name))
+    page.end("b")
+    if head["more"]:
+        page.words(" ")
+        page.run(head.start("more") + 2, head.end("more"))
+
+
+def _as_is(page: Page, start: int, end: int) -> None:
+    words = page.source[start:end]
+    begin = start + len(words) - len(words.lstrip("\r\n"))
+    page.tag("pre", dir="auto")
+    page.run(begin, max(begin, start + len(words.rstrip())))
+    page.end("pre")

@@ -1,0 +1,59 @@
+"""The formats that a text may have, and rendering a text in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from annotation.rendering import conversation, markdown
+from annotation.rendering.runs import CannotRender, Page
+
+PLAIN = "plain"
+# In the metadata of a text: the format that its import found it to have.
+FORMAT_OF = "text_format"
+MOST_CHARACTERS = 200_000
+KEPT = 128
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """`write` puts a text into the page that it gets, or raises CannotRender."""
+
+    slug: str
+    title: str
+    write: Callable[[Page], None] | None = None
+
+
+FORMATS = {
+    one.slug: one
+    for one in (
+        TextFormat(PLAIN, "Plain text, character for character"),
+        TextFormat("markdown", "Markdown", markdown.render),
+        TextFormat("conversation", "Conversation", conversation.render),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """HTML that is safe to show, or why there is none."""
+
+    html: str = ""
+    why: str = ""
+
+
+@lru_cache(maxsize=KEPT)
+def render(text: str, format_: str) -> Rendered | None:
+    """None for a text that is shown as it is stored."""
+    write = FORMATS[format_].write if format_ in FORMATS else None
+    if write is None or not text.strip():
+        return None
+    try:
+        if len(text) > MOST_CHARACTERS:
+            raise CannotRender(f"it is longer than {MOST_CHARACTERS:,} characters")
+        page = Page(text)
+        write(page)
+    except CannotRender as why:
+        return Rendered(why=f"Shown as its source, not as {FORMATS[format_].title}: {why}.")
+    return Rendered(page.html())

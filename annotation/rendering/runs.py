@@ -1,0 +1,81 @@
+"""The HTML of one rendered text: tags that a renderer names, and runs of text with their places in the source.
+
+A run is `<span data-at="12">words</span>`: what it shows stands at offset 12 (code points) of the source. Where it shows
+something else, such as the character of an entity, `data-length` says how much of the source that is. Text without a
+run stands nowhere in the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+MOST_RUNS = 20_000
+SAFE_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s]", re.I)
+
+
+class CannotRender(Exception):
+    """Why a text is shown as its source: a sentence for the reader."""
+
+
+class Page:
+    """What has been written of a text's HTML. All that comes from the text is escaped here."""
+
+    def __init__(self, source: str):
+        self.source = source
+        self.parts: list[str] = []
+        self.runs = 0
+
+    def tag(self, name: str, **attributes: str) -> None:
+        """An opening tag; `class_` is written as `class`."""
+        written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+        self.parts.append(f"<{name}{written}>")
+
+    def end(self, name: str) -> None:
+        self.parts.append(f"</{name}>")
+
+    def words(self, text: str) -> None:
+        """Words of Assay's, which stand nowhere in the source."""
+        self.parts.append(escape(text))
+
+    def run(self, start: int, end: int, shown: str | None = None) -> None:
+        """The source from `start` to `end`, or what is shown in its place."""
+        if start >= end:
+            return
+        text = self.source[start:end]
+        if shown is None and "\r" in text:
+            for found in re.finditer(r"\r\n?|[^\r]+", text):  # HTML has no carriage returns
+                is_break = found[0][0] == "\r"
+                self._run(start + found.start(), found[0], "\n" if is_break else found[0])
+        else:
+            self._run(start, text, text if shown is None else shown)
+
+    def _run(self, start: int, text: str, shown: str) -> None:
+        self.runs += 1
+        if self.runs > MOST_RUNS:
+            raise CannotRender(f"it has more than {MOST_RUNS:,} pieces of formatting")
+        length = "" if shown == text else f' data-length="{len(text)}"'
+        self.parts.append(f'<span data-at="{start}"{length}>{escape(shown)}</span>')
+
+    def places(self, places: Sequence[int], text: str) -> None:
+        """`text`, whose characters stand at these places, in order; -1 for one that stands nowhere."""
+        begin = 0
+        for index in range(1, len(text) + 1):
+            is_next = index < len(text) and places[index] == (-1 if places[index - 1] < 0 else places[index - 1] + 1)
+            if is_next:
+                continue
+            if places[begin] < 0:
+                self.words(text[begin:index])
+            else:
+                self.run(places[begin], places[index - 1] + 1)
+            begin = index
+
+    def link(self, address: str) -> bool:
+        """Opens a link to where a text may point; whether it did."""
+        if is_safe := bool(SAFE_ADDRESS.match(address)):
+            self.tag("a", href=address, target="_blank", rel="noopener noreferrer nofollow")
+        return is_safe
+
+    def html(self) -> str:
+        return "".join(self.parts)
