@@ -24,6 +24,7 @@ from annotation.models import (
     Unit,
 )
 from annotation.projects import cases, searching
+from annotation.rendering import Rendered
 from annotation.task_types import Dimension, TaskType
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.contents import UNIT_TEXTS
@@ -232,6 +233,7 @@ class ShownText:
     title: str
     text: str
     note: str = ""
+    rendered: Rendered | None = None
 
 
 @dataclass
@@ -401,12 +403,13 @@ TEXT_TITLES_UNDER_CLAIM = {"question": "Claim", "response": "Generated document"
 
 def texts_of(kind: TaskType, item: Item) -> list[ShownText]:
     """What the item's judges read, in reading order, empty texts included."""
-    contents = pages.load_page(item.pk, kind).contents
+    page = pages.load_page(item.pk, kind)
+    contents = page.contents
     titles = TEXT_TITLES | (TEXT_TITLES_UNDER_CLAIM if contents.context.get("is_claim") else {})
     notes = {passage["key"]: passage["title"] for passage in contents.context.get("passages", ())}
     found = []
     for name, text in contents.texts.items():
         word, _, number = name.partition("-")
         title = titles.get(word, word.capitalize())
-        found.append(ShownText(name, f"{title} {number}".strip(), text, notes.get(name, "")))
+        found.append(ShownText(name, f"{title} {number}".strip(), text, notes.get(name, ""), page.rendered.get(name)))
     return found

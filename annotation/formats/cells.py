@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 
 from annotation import incoming
+from annotation.rendering.conversation import BadConversation, is_conversation
+from annotation.rendering.conversation import to_text as conversation_text
 
 from .records import RowError
 
@@ -162,7 +164,16 @@ def to_text(value: object, column: str) -> str:
         return value.date().isoformat() if value.time() == datetime.min.time() else value.isoformat()
     if isinstance(value, date):
         return value.isoformat()
+    if is_conversation(value):
+        return _conversation(value, column)
     raise BadCell(column, value, "is not a text")
+
+
+def _conversation(turns: list, column: str) -> str:
+    try:
+        return conversation_text(turns)
+    except BadConversation as why:
+        raise BadCell(column, turns, f"is not a conversation that can be read. {why}") from None
 
 
 def required_text(value: object, column: str) -> str:

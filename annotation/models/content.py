@@ -19,6 +19,8 @@ class Dataset(models.Model):
     description = models.TextField(blank=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
     created_at = models.DateTimeField(auto_now_add=True)
+    # Which texts are in which format (`annotation.rendering`); those left out are as they are found.
+    text_formats = models.JSONField(default=dict, blank=True, db_default={})
 
     def __str__(self) -> str:
         return self.title

@@ -1,9 +1,9 @@
-"""Texts as they look: Markdown, conversations and HTML as safe HTML in which every stretch knows its place in the source.
+"""Texts as they look: Markdown and conversations as safe HTML in which every stretch has its place in the source.
 
-Highlights are offsets into the stored text, whichever way it is shown. The renderers write text only through `runs.Page`,
-which puts the offset of each run beside it; `static/js/work/texts/` reads these. Knows no Django.
+Highlights are offsets into the stored text, whichever way it is shown. The renderers write text only through
+`runs.Page`, which puts the offset of each run beside it; `static/js/work/texts/` reads these. Knows no Django.
 """
 
-from annotation.rendering.formats import FORMAT_OF, FORMATS, PLAIN, Rendered, render
+from annotation.rendering.formats import FORMATS, TEXTS, Rendered, render
 
-__all__ = ["FORMATS", "FORMAT_OF", "PLAIN", "Rendered", "render"]
+__all__ = ["FORMATS", "TEXTS", "Rendered", "render"]

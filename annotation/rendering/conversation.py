@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from annotation.rendering import markdown
 from annotation.rendering.runs import CannotRender, Page
 
+SLUG = "conversation"
 # Roles by the names that files give them.
 ROLES = {
     "assistant": ("assistant", "ai", "bot", "chatbot", "chatgpt", "gpt", "model"),
@@ -50,6 +51,16 @@ class BadConversation(ValueError):
 # ---- writing ----
 
 
+def is_conversation(value: object) -> bool:
+    """Whether a value of a file is a list of turns, as far as its first one says."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], Mapping)
+        and any(set(keys) <= value[0].keys() for keys in TURNS)
+    )
+
+
 def to_text(turns: Sequence[object]) -> str:
     written = [part for number, turn in enumerate(turns, 1) for part in _parts(turn, number)]
     if not written:
@@ -68,7 +79,9 @@ def _parts(turn: object, number: int) -> list[tuple[str, str]]:
         raise BadConversation(f"Turn {number} is not an object with a role and a content")
     keys = next((keys for keys in TURNS if keys[0] in turn and (keys[1] in turn or "tool_calls" in turn)), None)
     if keys is None:
-        raise BadConversation(f"Turn {number} has no role with a content; it has {', '.join(map(str, turn)) or 'nothing'}")
+        raise BadConversation(
+            f"Turn {number} has no role with a content; it has {', '.join(map(str, turn)) or 'nothing'}"
+        )
     who = turn[keys[0]]
     if not isinstance(who, str) or not who.strip():
         raise BadConversation(f"The role of turn {number} is not a word")
@@ -117,12 +130,22 @@ def _call(call: object, number: int) -> tuple[str, str]:
 def _as_words(value: object) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in value)
+    ):
         return "\n".join(one["text"] for one in value)
     return json.dumps(value, ensure_ascii=False)
 
 
 # ---- showing ----
+
+
+def is_written(text: str) -> bool:
+    """Whether a text begins as `to_text` begins one."""
+    found = HEAD.match(text)
+    return found is not None and found["role"] is not None
 
 
 def render(page: Page) -> None:

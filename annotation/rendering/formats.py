@@ -10,8 +10,15 @@ from annotation.rendering import conversation, markdown
 from annotation.rendering.runs import CannotRender, Page
 
 PLAIN = "plain"
-# In the metadata of a text: the format that its import found it to have.
-FORMAT_OF = "text_format"
+# Texts that may have a format, by name, as people know them.
+TEXTS = {
+    "claim": "Claims",
+    "question": "Questions",
+    "response": "Answers and generated documents",
+    "evidence": "Evidence and passages",
+    "premise": "Premises",
+    "hypothesis": "Hypotheses",
+}
 MOST_CHARACTERS = 200_000
 KEPT = 128
 
@@ -30,7 +37,7 @@ FORMATS = {
     for one in (
         TextFormat(PLAIN, "Plain text, character for character"),
         TextFormat("markdown", "Markdown", markdown.render),
-        TextFormat("conversation", "Conversation", conversation.render),
+        TextFormat(conversation.SLUG, "Conversation", conversation.render),
     )
 }
 
@@ -43,9 +50,15 @@ class Rendered:
     why: str = ""
 
 
+def found_format(text: str) -> str:
+    """The format of a text that nobody gave one: conversations are known by their first line."""
+    return conversation.SLUG if conversation.is_written(text) else PLAIN
+
+
 @lru_cache(maxsize=KEPT)
-def render(text: str, format_: str) -> Rendered | None:
-    """None for a text that is shown as it is stored."""
+def render(text: str, format_: str = "") -> Rendered | None:
+    """None for a text that is shown as it is stored. Without a format, it is the one that is found."""
+    format_ = format_ or found_format(text)
     write = FORMATS[format_].write if format_ in FORMATS else None
     if write is None or not text.strip():
         return None

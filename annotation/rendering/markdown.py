@@ -15,7 +15,19 @@ from markdown_it.token import Token
 from annotation.rendering.runs import CannotRender, Page
 
 MOST_NESTED = 40
-BLOCKS = {"blockquote", "bullet_list", "list_item", "ordered_list", "paragraph", "table", "tbody", "td", "th", "thead", "tr"}
+BLOCKS = {
+    "blockquote",
+    "bullet_list",
+    "list_item",
+    "ordered_list",
+    "paragraph",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+}
 INLINE = {"em": "em", "strong": "strong", "s": "del"}
 
 

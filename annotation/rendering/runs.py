@@ -1,8 +1,8 @@
 """The HTML of one rendered text: tags that a renderer names, and runs of text with their places in the source.
 
-A run is `<span data-at="12">words</span>`: what it shows stands at offset 12 (code points) of the source. Where it shows
-something else, such as the character of an entity, `data-length` says how much of the source that is. Text without a
-run stands nowhere in the source.
+A run is `<span data-at="12">words</span>`: what it shows stands at offset 12 (code points) of the source. Where that is
+something else, such as the character of an entity, `data-length` says how much of the source it stands for. Text without a
+without a run stands nowhere in the source.
 """
 
 from __future__ import annotations

@@ -341,7 +341,6 @@ def test_lists_are_raters_where_they_are_alike(tmp_path, column, is_of_raters):
             "p.csv",
             ("between two texts, response_a and response_b", "choice in preference"),
         ),
-        (shaped.chat(), "c.jsonl", ("messages holds conversations", "as one text")),
         ("prompt,chosen,rejected\nSay it.,So it is.,It is not.\n", "d.csv", ("chosen and rejected",)),
         (
             "question,answer1,answer2,winner\nWhy?,Of old.,Of late.,model_1\n",

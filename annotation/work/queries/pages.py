@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from uuid import UUID
 
@@ -32,6 +32,7 @@ from annotation.models import (
     User,
 )
 from annotation.projects.item_making import seeded
+from annotation.rendering import Rendered, render
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
 from annotation.work.queries.opaque import shown_hash, unit_id
@@ -46,6 +47,18 @@ class LabellingPage:
     text_hash: str
     project: UUID
     order: tuple[str, ...] = ()  # of its shuffled texts; empty: as they are stored
+    text_formats: Mapping[str, str] = field(default_factory=dict)  # the data set's
+
+    @cached_property
+    def rendered(self) -> dict[str, Rendered]:
+        """The texts, by field, that are shown otherwise than as they are stored."""
+        of_field = {"passage": "evidence"} | ({"question": "claim"} if self.contents.context.get("is_claim") else {})
+        found = {}
+        for name, text in self.contents.texts.items():
+            word = name.partition("-")[0]
+            if made := render(text or "", self.text_formats.get(of_field.get(word, word), "")):
+                found[name] = made
+        return found
 
     @property
     def unit_keys(self) -> list[str]:
@@ -66,7 +79,17 @@ class LabellingPage:
 # In a revision's metadata: the question as it was asked, and the answer.
 FREE_TEXT = "free_text"
 
-ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid", "project__seed")
+ITEM_COLUMNS = (
+    "id",
+    "uuid",
+    "key",
+    "state",
+    "anchor_id",
+    "anchor__key",
+    "project__uuid",
+    "project__seed",
+    "anchor__dataset__text_formats",
+)
 
 
 @lru_cache(maxsize=16)
@@ -98,6 +121,7 @@ def load_page(item_id: int, description: TaskType, reader: User | None = None) -
     source = CONTENTS[description.contents]
     row = _row(item_id, (*ITEM_COLUMNS, *(f"anchor__{path}" for path in source.paths)))
     item = Item(**{name: row[name] for name in ITEM_COLUMNS if "__" not in name})
+    formats = row["anchor__dataset__text_formats"]
     contents = source.read({path: row[f"anchor__{path}"] for path in source.paths})
     if description.unit_kind == description.anchor_kind:
         units = [Unit(pk=row["anchor_id"], key=row["anchor__key"], kind=description.unit_kind)]
@@ -106,7 +130,9 @@ def load_page(item_id: int, description: TaskType, reader: User | None = None) -
         if description.unit_kind in UNIT_TEXTS:
             rows = rows.select_related(f"unit__{UNIT_TEXTS[description.unit_kind][0]}")
         units = [row.unit for row in rows]
-    page = LabellingPage(item, description, units, contents, _hash(contents, units), row["project__uuid"])
+    page = LabellingPage(
+        item, description, units, contents, _hash(contents, units), row["project__uuid"], text_formats=formats
+    )
     return _arranged(page, row["project__seed"], reader) if description.shuffled else page
 
 
@@ -230,6 +256,7 @@ def template_context(page: LabellingPage, payload: dict) -> dict:
     return {
         "type": page.type,
         "shown": page.contents.context,
+        "rendered": page.rendered,
         "units": units,
         "payload": payload,
     }

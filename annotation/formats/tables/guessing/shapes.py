@@ -25,13 +25,12 @@ from annotation.formats.tables.nested import (
     opened,
     unfolded,
 )
+from annotation.rendering.conversation import is_conversation
 
 # Names of lists that hold raters' answers, however many there are.
 OF_RATERS = re.compile(r"annotat|rater|rating|worker|judge|coder|expert|turker|crowd|vote", re.I)
 OF_LABELS = re.compile(r"label|rating|score|annot|judg|stance|verdict|factual|correct|support", re.I)
 TEXTS = frozenset([*NAMES["text"], "fact", "statement", "subclaim", "proposition"])
-# Keys of the turns of a conversation.
-TURNS = ({"role", "content"}, {"from", "value"}, {"speaker", "text"}, {"speaker", "utterance"})
 KEYS_OF_DATA = 20  # different names in the objects of a column, which are ids then
 _CHOICE = re.compile(r"prefer|winner|better|choice|chosen|best|vote", re.I)
 _CHOSEN = {"a", "b", "1", "2", "0", "tie", "both", "neither", "same", "equal", "left", "right", "none", "both bad"}
@@ -74,7 +73,8 @@ def _columns_of(rows: Iterable[Mapping]) -> dict[str, list]:
 
 
 def _to_unfold(rows: Sequence[Mapping]) -> set[str]:
-    return {name for name, values in _columns_of(rows).items() if not WHOLE.search(name) and _has_columns(name, values)}
+    columns = {name: values for name, values in _columns_of(rows).items() if not WHOLE.search(name)}
+    return {name for name, values in columns.items() if not are_conversations(values) and _has_columns(name, values)}
 
 
 def _has_columns(name: str, values: list) -> bool:
@@ -130,7 +130,7 @@ def lists_to_open(rows: Sequence[Mapping], deep: int = MOST_DEEP, within: str = 
     columns = {name: values for name, values in _columns_of(rows).items() if name.startswith(within)}
     for name, values in columns.items():
         mark = _mark_of(values)
-        if not mark or is_conversation(values):
+        if not mark or are_conversations(values):
             continue
         one = name + mark
         inside = _rows_inside(rows, [one])
@@ -215,12 +215,6 @@ def _are_labels(column: str, rows: list[dict]) -> bool:
 def refusal(columns: Sequence[str], rows: Sequence[Mapping]) -> str:
     """What the file looks like that has no place in a table of ratings yet, and what helps; empty where nothing is."""
     found = _columns_of(rows[:LOOKED_AT])
-    for name, values in found.items():
-        if is_conversation(values):
-            return (
-                f"The column {name} holds conversations, a list of turns each, which Assay cannot label as they are. "
-                "Write each conversation into a column as one text, or choose the columns by hand."
-            )
     choice = next((name for name in columns if _CHOICE.search(name) and _is_choice(found.get(name, []))), "")
     for one, other in _SIDES:
         sides = _sides(columns, found, one, other)
@@ -234,12 +228,8 @@ def refusal(columns: Sequence[str], rows: Sequence[Mapping]) -> str:
     return ""
 
 
-def is_conversation(values: list) -> bool:
-    return all(isinstance(one, list) and all(map(_is_turn, one)) for one in values)
-
-
-def _is_turn(entry: object) -> bool:
-    return isinstance(entry, dict) and any(keys <= entry.keys() for keys in TURNS)
+def are_conversations(values: list) -> bool:
+    return all(map(is_conversation, values))
 
 
 def _is_choice(values: list) -> bool:

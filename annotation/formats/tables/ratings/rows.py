@@ -49,6 +49,7 @@ from annotation.formats.tables.ratings.opening import Opening
 from annotation.formats.tables.ratings.people import PeopleAnswers, RowAnswer
 from annotation.formats.tables.rows import hashed, plain
 from annotation.formats.tables.times import Times
+from annotation.rendering.conversation import is_conversation
 from annotation.task_types.base import number_text
 
 
@@ -188,7 +189,7 @@ class RatingRows:
     def _context(self, cells: dict) -> str:
         """A list of texts, such as the passages behind an answer, is one context."""
         value = cells.get(self.mapping.get("context"))
-        if isinstance(value, list):
+        if isinstance(value, list) and not is_conversation(value):
             column = self.mapping["context"]
             return "\n\n".join(filter(None, (to_text(one, column).strip() for one in value)))
         return self.cell(cells, "context")

@@ -1,0 +1,15 @@
+"""The formats of a data set's texts."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("annotation", "0054b_own_keys")]
+
+    operations = [
+        migrations.AddField(
+            model_name="dataset",
+            name="text_formats",
+            field=models.JSONField(blank=True, db_default={}, default=dict),
+        ),
+    ]
