@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from annotation.rendering import markdown
-from annotation.rendering.runs import CannotRender, Page
+from annotation.rendering.runs import CannotRender, RunWriter
 
 SLUG = "conversation"
 # Roles by the names that files give them.
@@ -79,9 +79,8 @@ def _parts(turn: object, number: int) -> list[tuple[str, str]]:
         raise BadConversation(f"Turn {number} is not an object with a role and a content")
     keys = next((keys for keys in TURNS if keys[0] in turn and (keys[1] in turn or "tool_calls" in turn)), None)
     if keys is None:
-        raise BadConversation(
-            f"Turn {number} has no role with a content; it has {', '.join(map(str, turn)) or 'nothing'}"
-        )
+        has = ", ".join(map(str, turn)) or "nothing"
+        raise BadConversation(f"Turn {number} has no role with a content; it has {has}")
     who = turn[keys[0]]
     if not isinstance(who, str) or not who.strip():
         raise BadConversation(f"The role of turn {number} is not a word")
@@ -130,12 +129,9 @@ def _call(call: object, number: int) -> tuple[str, str]:
 def _as_words(value: object) -> str:
     if isinstance(value, str):
         return value
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in value)
-    ):
-        return "\n".join(one["text"] for one in value)
+    texts = [one.get("text") if isinstance(one, Mapping) else None for one in value] if isinstance(value, list) else []
+    if texts and all(isinstance(text, str) for text in texts):
+        return "\n".join(texts)
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -148,7 +144,7 @@ def is_written(text: str) -> bool:
     return found is not None and found["role"] is not None
 
 
-def render(page: Page) -> None:
+def render(page: RunWriter) -> None:
     heads = list(HEAD.finditer(page.source))
     if not heads or page.source[: heads[0].start()].strip():
         raise CannotRender("it does not begin with a line that names who speaks, such as [user]")
@@ -167,7 +163,7 @@ def render(page: Page) -> None:
         page.end("details" if is_folded else "section")
 
 
-def _head(page: Page, head: re.Match) -> None:
+def _head(page: RunWriter, head: re.Match) -> None:
     name = "role" if head["role"] else "speaker"
     page.tag("b")
     page.run(*head.span(name))
@@ -177,7 +173,7 @@ def _head(page: Page, head: re.Match) -> None:
         page.run(head.start("more") + 2, head.end("more"))
 
 
-def _as_is(page: Page, start: int, end: int) -> None:
+def _as_is(page: RunWriter, start: int, end: int) -> None:
     words = page.source[start:end]
     begin = start + len(words) - len(words.lstrip("\r\n"))
     page.tag("pre", dir="auto")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from annotation.rendering import conversation, markdown
-from annotation.rendering.runs import CannotRender, Page
+from annotation.rendering.runs import CannotRender, RunWriter
 
 PLAIN = "plain"
 # Texts that may have a format, by name, as people know them.
@@ -29,7 +29,7 @@ class TextFormat:
 
     slug: str
     title: str
-    write: Callable[[Page], None] | None = None
+    write: Callable[[RunWriter], None] | None = None
 
 
 FORMATS = {
@@ -65,7 +65,7 @@ def render(text: str, format_: str = "") -> Rendered | None:
     try:
         if len(text) > MOST_CHARACTERS:
             raise CannotRender(f"it is longer than {MOST_CHARACTERS:,} characters")
-        page = Page(text)
+        page = RunWriter(text)
         write(page)
     except CannotRender as why:
         return Rendered(why=f"Shown as its source, not as {FORMATS[format_].title}: {why}.")

@@ -12,22 +12,13 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image
 from markdown_it.token import Token
 
-from annotation.rendering.runs import CannotRender, Page
+from annotation.rendering.runs import CannotRender, RunWriter
 
 MOST_NESTED = 40
-BLOCKS = {
-    "blockquote",
-    "bullet_list",
-    "list_item",
-    "ordered_list",
-    "paragraph",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-}
+MOST_BRACKETS = 5_000  # looking for the ends of links takes long with more
+MOST_TOKENS = 30_000
+BLOCKS = {"blockquote", "bullet_list", "list_item", "ordered_list", "paragraph"}
+TABLES = {"table", "tbody", "td", "th", "thead", "tr"}
 INLINE = {"em": "em", "strong": "strong", "s": "del"}
 
 
@@ -58,7 +49,7 @@ class PlacedInline(StateInline):
         return token
 
 
-class Inline(ParserInline):
+class InlineParser(ParserInline):
     def parse(self, src, md, env, tokens):
         state = PlacedInline(src, md, env, tokens)
         self.tokenize(state)
@@ -90,7 +81,7 @@ class PlacedBlock(StateBlock):
         return token
 
 
-class Block(ParserBlock):
+class BlockParser(ParserBlock):
     def parse(self, src, md, env, outTokens):
         if not src:
             return None
@@ -101,7 +92,7 @@ class Block(ParserBlock):
 
 def _parser() -> MarkdownIt:
     made = MarkdownIt()
-    made.block, made.inline = Block(), Inline()
+    made.block, made.inline = BlockParser(), InlineParser()
     made.configure("commonmark").enable(["table", "strikethrough"]).disable(["text_join", "fragments_join"])
     made.inline.ruler.at("image", placed_image)
     made.options.update(html=False, maxNesting=MOST_NESTED)
@@ -112,8 +103,8 @@ parser = _parser()
 
 
 @dataclass
-class Lines:
-    """Lines of a text as the parser sees them, each with the place where it begins in the source."""
+class PlacedLines:
+    """PlacedLines of a text as the parser sees them, each with the place where it begins in the source."""
 
     source: str
     start: int
@@ -144,17 +135,21 @@ class Lines:
         return self.at[number] + len(self.lines[number])
 
 
-def render(page: Page, start: int = 0, end: int | None = None) -> None:
+def render(page: RunWriter, start: int = 0, end: int | None = None) -> None:
     """Writes the Markdown that stands in the page's source from `start` to `end`."""
-    lines = Lines(page.source, start, len(page.source) if end is None else end)
+    lines = PlacedLines(page.source, start, len(page.source) if end is None else end)
+    if lines.text.count("[") > MOST_BRACKETS:
+        raise CannotRender(f"it has more than {MOST_BRACKETS:,} square brackets")
     tokens = parser.parse(lines.text)
     if any(token.level >= MOST_NESTED - 1 for token in tokens):
         raise CannotRender(f"its lists and quotes are nested more than {MOST_NESTED // 2} deep")
+    if len(tokens) > MOST_TOKENS:
+        raise CannotRender(f"it has more than {MOST_TOKENS // 3:,} paragraphs and cells")
     _Writer(page, lines).blocks(tokens)
 
 
 class _Writer:
-    def __init__(self, page: Page, lines: Lines):
+    def __init__(self, page: RunWriter, lines: PlacedLines):
         self.page, self.lines = page, lines
         self.cells: list[list[int]] | None = None  # of the row that is being written
         self.links: list[bool] = []
@@ -172,7 +167,7 @@ class _Writer:
             elif kind == "heading":
                 heading = token.markup if token.nesting > 0 else ""
                 self.block(token, f"h{min(int(token.tag[1]) + 2, 6)}")
-            elif kind in BLOCKS and not token.hidden:
+            elif kind in BLOCKS | TABLES and not token.hidden:
                 self.block(token, token.tag)
             if kind == "tr":
                 self.cells = self.cells_of(token) if token.nesting > 0 else None
@@ -186,7 +181,7 @@ class _Writer:
         return self.page.tag(tag, **more, dir="auto")
 
     def code(self, token: Token) -> None:
-        """Lines as they are, without the fence."""
+        """PlacedLines as they are, without the fence."""
         self.page.tag("pre", dir="ltr")
         self.page.tag("code")
         number = token.map[0] + (token.type == "fence")

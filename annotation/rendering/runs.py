@@ -1,7 +1,7 @@
 """The HTML of one rendered text: tags that a renderer names, and runs of text with their places in the source.
 
-A run is `<span data-at="12">words</span>`: what it shows stands at offset 12 (code points) of the source. Where that is
-something else, such as the character of an entity, `data-length` says how much of the source it stands for. Text without a
+A run is `<span data-at="12">words</span>`: what it shows stands at offset 12 (code points) of the source. Where
+something else is shown, such as the character of an entity, `data-length` says how much of the source it is. Text
 without a run stands nowhere in the source.
 """
 
@@ -19,7 +19,7 @@ class CannotRender(Exception):
     """Why a text is shown as its source: a sentence for the reader."""
 
 
-class Page:
+class RunWriter:
     """What has been written of a text's HTML. All that comes from the text is escaped here."""
 
     def __init__(self, source: str):

@@ -79,17 +79,9 @@ class LabellingPage:
 # In a revision's metadata: the question as it was asked, and the answer.
 FREE_TEXT = "free_text"
 
-ITEM_COLUMNS = (
-    "id",
-    "uuid",
-    "key",
-    "state",
-    "anchor_id",
-    "anchor__key",
-    "project__uuid",
-    "project__seed",
-    "anchor__dataset__text_formats",
-)
+FORMATS_COLUMN = "anchor__dataset__text_formats"
+ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid", "project__seed")
+ITEM_COLUMNS += (FORMATS_COLUMN,)
 
 
 @lru_cache(maxsize=16)
@@ -121,7 +113,7 @@ def load_page(item_id: int, description: TaskType, reader: User | None = None) -
     source = CONTENTS[description.contents]
     row = _row(item_id, (*ITEM_COLUMNS, *(f"anchor__{path}" for path in source.paths)))
     item = Item(**{name: row[name] for name in ITEM_COLUMNS if "__" not in name})
-    formats = row["anchor__dataset__text_formats"]
+    formats = row[FORMATS_COLUMN]
     contents = source.read({path: row[f"anchor__{path}"] for path in source.paths})
     if description.unit_kind == description.anchor_kind:
         units = [Unit(pk=row["anchor_id"], key=row["anchor__key"], kind=description.unit_kind)]

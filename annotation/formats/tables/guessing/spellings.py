@@ -9,7 +9,7 @@ from annotation.formats.tables.nested import depth_of
 
 _SPELLINGS = {
     "text": "text summary sentence response answer output decoded claim hypothesis story translation generation target "
-    "modeloutput systemoutput sentence2 text2 fact statement",
+    "modeloutput systemoutput sentence2 text2 fact statement messages conversation conversations turns",
     "context": "context article source document dialogue prompt question reference premise input src sentence1 text1",
     "id": "id textid itemid unitid instanceid exampleid sampleid segmentid segid globalsegid storyid summaryid "
     "responseid answerid pairid",
