@@ -5,6 +5,7 @@ from django import forms
 from annotation.datasets.managing import free_slug
 from annotation.editing import SharedForm
 from annotation.models import Dataset
+from annotation.rendering import FORMATS, TEXTS
 
 
 class DatasetForm(forms.ModelForm):
@@ -32,6 +33,9 @@ class DatasetForm(forms.ModelForm):
         return slug
 
 
+FORMAT = "format_"  # and the name of the text: one field for each
+
+
 class DatasetSettingsForm(SharedForm, forms.ModelForm):
     """The short name stays: URLs, commands and files hold it."""
 
@@ -39,3 +43,24 @@ class DatasetSettingsForm(SharedForm, forms.ModelForm):
         model = Dataset
         fields = ("title", "description")
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        choices = [
+            ("", "As found: conversations as such, else plain text"),
+            *((one.slug, one.title) for one in FORMATS.values()),
+        ]
+        for name, title in TEXTS.items():
+            self.fields[FORMAT + name] = forms.ChoiceField(
+                choices=choices,
+                required=False,
+                label=f"{title} are shown as",
+                initial=self.instance.text_formats.get(name, ""),
+            )
+
+    @property
+    def changes(self) -> dict:
+        """The cleaned values by the data set's columns."""
+        chosen = {name: self.cleaned_data[FORMAT + name] for name in TEXTS}
+        columns = {name: self.cleaned_data[name] for name in self.Meta.fields}
+        return columns | {"text_formats": {name: slug for name, slug in chosen.items() if slug}}

@@ -8,8 +8,9 @@ from django.utils.text import slugify
 
 from annotation import editing
 from annotation.models import Dataset, SettingsChange, User
+from annotation.rendering import FORMATS, TEXTS
 
-CHANGEABLE = ("title", "description")
+CHANGEABLE = ("title", "description", "text_formats")
 SLUG_STEM, SLUG_ATTEMPTS = 70, 8
 
 
@@ -38,7 +39,7 @@ def create_dataset(owner: User, title: str) -> Dataset:
 
 
 def update_dataset(dataset: Dataset, by: User, **changes: str) -> None:
-    """Store a new title or description, and nothing besides."""
+    """Store a new title, description or formats of texts, and nothing besides."""
     if unknown := set(changes) - set(CHANGEABLE):
         raise TypeError(f"These cannot be changed: {', '.join(sorted(unknown))}")
     with editing.locked(dataset):
@@ -46,4 +47,15 @@ def update_dataset(dataset: Dataset, by: User, **changes: str) -> None:
         for name, value in changes.items():
             setattr(dataset, name, value)
         dataset.save(update_fields=list(changes))
-        editing.record(by, dataset, SettingsChange.What.DATASET, before, changes)
+        before, after = _for_history(before), _for_history(changes)
+        editing.record(by, dataset, SettingsChange.What.DATASET, before, after)
+
+
+def _for_history(values: dict) -> dict:
+    """The formats of texts one by one."""
+    formats = values.get("text_formats", {})
+    return {name: value for name, value in values.items() if name != "text_formats"} | {
+        f"format of {title.lower()}": FORMATS[formats[name]].title if name in formats else "as found"
+        for name, title in TEXTS.items()
+        if "text_formats" in values
+    }

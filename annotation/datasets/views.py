@@ -72,7 +72,7 @@ def dataset_settings(request, slug):
     with locked(dataset, request.method == "POST"):
         form = DatasetSettingsForm(request.POST or None, instance=copy(dataset))  # the page tells what is stored
         if request.method == "POST" and form.is_valid():
-            update_dataset(dataset, request.user, **form.cleaned_data)
+            update_dataset(dataset, request.user, **form.changes)
             messages.success(request, "Saved")
             return redirect("dataset_detail", slug)
     if form.has_conflict:

@@ -62,6 +62,7 @@ SHORTCUTS = (
         lambda kind: any(one.spans and one.spans.takes_whole_texts for one in kind.asked_dimensions),
     ),
     Shortcut({"=": "shared"}, "light the words that the other texts share with the first one, or not", is_later=True),
+    Shortcut({"m": "source"}, *["show texts as they look, or their source"] * 2, is_later=True),
     Shortcut({"a": "accept"}, "accept the suggestion for the current question, if there is one"),
     Shortcut(
         {"o": "only"}, "show only the current number’s highlights, or all", applies=lambda kind: kind.has_unit_colours

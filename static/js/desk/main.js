@@ -8,8 +8,9 @@ import { createHighlighter } from "../work/highlights/highlighter.js";
 import { createTypeAhead, keyOf, listenToButtons, listenToKeys } from "../work/keyboard.js";
 import { createMaker } from "../work/making.js";
 import { createServer } from "../work/sending/requests.js";
-import { createDrafts } from "../work/sending/store.js";
+import { createDrafts, createStore } from "../work/sending/store.js";
 import { announce, one } from "../work/shell.js";
+import { createViews } from "../work/texts/views.js";
 import { createAhead } from "./ahead.js";
 import { createDeciding } from "./deciding.js";
 import { createRequests } from "./requests.js";
@@ -97,6 +98,7 @@ const actions = {
     box.click();
     announce(box.checked ? "Added to the guideline examples" : "Removed from the guideline examples");
   },
+  source: createViews(stage, itemNow, createStore(`assay:settings:${work.dataset.user}:`), announce),
   help: () => openDialog("help"),
   guidelines: () => one('[data-do="guidelines"]').hidden || openDialog("guidelines"),
   retry() {

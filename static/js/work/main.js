@@ -21,6 +21,7 @@ import { createDrafts, createStore } from "./sending/store.js";
 import { announce, copy, notice, one } from "./shell.js";
 import { createSubmitting } from "./submitting.js";
 import { createShared } from "./texts/shared.js";
+import { createViews } from "./texts/views.js";
 import { createTour } from "./tour.js";
 import { createTrail, createWalk } from "./walking.js";
 
@@ -126,6 +127,7 @@ const actions = {
   down: chooser.down,
   highlight: highlighter.start,
   shared: createShared(stage, itemNow, settings, announce),
+  source: createViews(stage, itemNow, settings, announce),
   help: () => openDialog("help"),
   guidelines: () => guidelines.known() && (pane.fits() ? pane.toggle() : openDialog("guidelines")),
   tour: createTour(settings, work),

@@ -52,7 +52,7 @@ export function createCaret(text, from, act) {
   function moveCharacter(towards) {
     const start = text.step(span.start, towards);
     const end = text.step(start, 1);
-    if (end > start) set({ start, end }, false);
+    if (end > start) set(text.trim(start, end), false);
   }
 
   function extendCharacter(towards) {
@@ -67,7 +67,7 @@ export function createCaret(text, from, act) {
   function place() {
     const marks = text.marks(span.start, span.end);
     const mark = direction > 0 ? marks.at(-1) : marks[0];
-    mark?.scrollIntoView({ block: "nearest", behavior: "instant" });
+    text.bring(mark);
     const boxes = mark?.getClientRects();
     const box = boxes && (direction > 0 ? boxes[boxes.length - 1] : boxes[0]);
     return box && { x: box.left + box.width / 2, y: box.top + box.height / 2, height: box.height };

@@ -92,7 +92,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     const { field } = element.dataset;
     const show = (span) => {
       item.setCaret({ field, ...span });
-      text.marks(span.start, span.end).at(-1)?.scrollIntoView({ block: "nearest", behavior: "instant" });
+      text.bring(text.marks(span.start, span.end).at(-1));
       const isMarked = item.groups.some((group) => item.spansOf(group).some((one) => one.field === field && one.start < span.end && one.end > span.start && !item.isWhole(group, one)));
       const place = element.getAttribute("role") ? "" : `${text.title}: `; // it goes into the text just now
       page.announce(`${place}${text.text.slice(span.start, Math.min(span.end, span.start + READ))}${isMarked ? ", highlighted" : ""}`);

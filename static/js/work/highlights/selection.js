@@ -9,7 +9,7 @@ export function selected(texts, byCharacter) {
   const text = touched.find((candidate) => candidate.element.contains(selection.anchorNode)) ?? touched[0];
   if (!text) return null;
   const start = text.offsetOf(range.startContainer, range.startOffset);
-  const end = text.offsetOf(range.endContainer, range.endOffset);
+  const end = text.offsetOf(range.endContainer, range.endOffset, true);
   const span = text.snap(start, end, byCharacter);
   return span && { text, ...span };
 }

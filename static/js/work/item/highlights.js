@@ -148,8 +148,8 @@ export function createChips(item, point) {
     }
     words.title = "Show it in the text";
     words.addEventListener("click", () => {
-      const place = isWhole ? item.texts.get(span.field).element : item.texts.get(span.field).marks(span.start, span.end)[0];
-      place?.scrollIntoView({ block: isWhole ? "nearest" : "center", behavior: "instant" });
+      const shown = item.texts.get(span.field);
+      shown.bring(isWhole ? shown.element : shown.marks(span.start, span.end)[0], isWhole ? "nearest" : "center");
     });
     remove.setAttribute("aria-label", `Remove the highlight: ${[label, isWhole ? title : ""].filter(Boolean).map((one) => `${one}, `).join("")}${short}`);
     remove.addEventListener("click", () => {

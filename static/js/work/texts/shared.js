@@ -26,8 +26,8 @@ function sharedRanges({ texts }) {
   const known = first ? wordsOf(first.text) : new Set();
   const shared = new Set();
   const places = [];
-  for (const { element } of others) {
-    for (const node of textNodes(element)) {
+  for (const other of others) {
+    for (const node of textNodes(other.shownElement())) {
       for (const found of node.data.matchAll(WORD)) {
         const word = fold(found[0]);
         if (!known.has(word)) continue;
@@ -36,7 +36,7 @@ function sharedRanges({ texts }) {
       }
     }
   }
-  if (first) for (const node of textNodes(first.element)) for (const found of node.data.matchAll(WORD)) if (shared.has(fold(found[0]))) places.push([node, found]);
+  if (first) for (const node of textNodes(first.shownElement())) for (const found of node.data.matchAll(WORD)) if (shared.has(fold(found[0]))) places.push([node, found]);
   return places.map(([node, { index, 0: word }]) => new StaticRange({ startContainer: node, startOffset: index, endContainer: node, endOffset: index + word.length }));
 }
 
@@ -61,7 +61,7 @@ export function createShared(stage, itemNow, settings, announce) {
     if (!isOn()) return;
     cancelAnimationFrame(wanted);
     wanted = requestAnimationFrame(show);
-  }).observe(stage, { childList: true, subtree: true });
+  }).observe(stage, { childList: true, subtree: true, attributeFilter: ["hidden"] });
   show();
 
   return function toggle() {

@@ -1,92 +1,80 @@
-// One text of an item: places in it, and the marks that divide it.
-// The text content of an element is never changed, only divided. Texts may have hundreds of marks, so only what is near a
-// place is painted anew, and a browser lays out anew only the part of a long text in which something changed.
+// One text of an item: its words and the places in it, as its source and, where it has a format, as it looks. Places are
+// offsets into the source, whichever is on the screen. A highlight that is made of words begins and ends with what is
+// shown of them, not with the signs of the format around them, so that it is the same in both.
 
-import { makeMark } from "./marks.js";
-import { countWhile, createCounter, createSegments, partsOf } from "./places.js";
+import { createPainter } from "./painter.js";
+import { createCounter, createSegments, partsOf } from "./places.js";
 
-/** `element` has the text as its only content. */
+/** The parts of a text that is its element's only content: a browser lays out anew only the part that changed. */
+function dividedParts(element, text) {
+  const starts = partsOf(text);
+  if (starts.length === 1) return [{ element, start: 0, end: text.length }];
+  const parts = starts.map((start, i) => {
+    const end = starts[i + 1] ?? text.length;
+    return { start, end, element: Object.assign(document.createElement("span"), { className: "part", textContent: text.slice(start, end) }) };
+  });
+  element.replaceChildren(...parts.map((part) => part.element));
+  return parts;
+}
+
+/** The runs of a rendered text (annotation/rendering/runs.py). */
+function renderedParts(element, { toUtf16 }) {
+  return [...element.querySelectorAll("[data-at]")].map((run) => {
+    const [at, shown] = [Number(run.dataset.at), run.textContent];
+    const start = toUtf16(at);
+    return "length" in run.dataset ? { element: run, start, end: toUtf16(at + Number(run.dataset.length)), shown } : { element: run, start, end: start + shown.length };
+  });
+}
+
+/** `element` has the text as its only content, or the text's two views. */
 export function createText(element) {
-  const text = element.textContent;
+  const [source, rendered] = ["source", "rendered"].map((name) => element.querySelector(`:scope > [data-view="${name}"]`));
+  const text = (source ?? element).textContent;
   const counter = createCounter(text);
   const segments = createSegments(text);
-  const owner = new WeakMap(); // node -> its piece
-  let pieces = []; // {start, end, node, isMark, numbers}: what the text is divided into, in order
-  let painted = new Map(); // layers by name
+  const views = { source: createPainter(source ?? element, text, dividedParts(source ?? element, text)) };
+  if (rendered) views.rendered = createPainter(rendered, text, renderedParts(rendered, counter));
+  let view = views.rendered ?? views.source;
+  let painted = []; // layers
 
-  function adopt(piece) {
-    owner.set(piece.node, piece);
-    if (piece.isMark) owner.set(piece.node.firstChild, piece);
-    return piece;
+  /** What of a stretch of words is shown where the text is rendered. Null where nothing is, and the source is not on the screen. */
+  function shownOf({ start, end }) {
+    return (views.rendered ?? view).trim(start, end) ?? (view === views.source ? { start, end } : null);
   }
-  const starts = partsOf(text);
-  let parts = [element]; // the elements that hold the pieces
-  if (starts.length > 1) {
-    parts = starts.map((start, i) => Object.assign(document.createElement("span"), { className: "part", textContent: text.slice(start, starts[i + 1]) }));
-    element.replaceChildren(...parts);
-  }
-  const partAt = (offset) => countWhile(starts.length, (i) => starts[i] <= offset) - 1;
-  let at = 0;
-  for (const part of parts) {
-    for (const node of part.childNodes) {
-      const { length } = node.textContent;
-      pieces.push(adopt({ start: at, end: at + length, node, isMark: false, numbers: "" }));
-      at += length;
+
+  /** Without what the page does not show and white space at the ends; null when nothing is left. */
+  function tighten(found, shown) {
+    for (let before = null; found && (found.start !== before?.start || found.end !== before.end);) {
+      before = found;
+      let { start, end } = found;
+      while (start < end && /\s/u.test(text[start])) start += 1;
+      while (end > start && /\s/u.test(text[end - 1])) end -= 1;
+      found = start < end ? shown({ start, end }) : null;
     }
+    return found;
   }
 
-  const pieceAt = (offset) => countWhile(pieces.length, (i) => pieces[i].end <= offset);
-
-  function make(start, end, here) {
-    const content = document.createTextNode(text.slice(start, end));
-    if (!here.length) return adopt({ start, end, node: content, isMark: false, numbers: "" });
-    return adopt({ start, end, isMark: true, ...makeMark(content, here) });
-  }
-
-  /** Numbers stand where they begin to hold, not again after each cut. */
-  function badge(index) {
-    const piece = pieces[index];
-    if (!piece?.isMark) return;
-    if (piece.numbers && piece.numbers !== pieces[index - 1]?.numbers) piece.node.dataset.badge = piece.numbers;
-    else delete piece.node.dataset.badge;
-  }
-
-  function repaint(start, end, layers) {
-    // With a piece on either side: what is no longer different from its neighbour joins it.
-    const first = Math.max(0, pieceAt(start) - 1);
-    const last = Math.min(pieces.length - 1, pieceAt(end - 1) + 1);
-    const [from, to] = [pieces[first].start, pieces[last].end];
-    const near = layers.filter((layer) => layer.start < to && layer.end > from);
-    const cuts = new Set([from, to]);
-    for (const layer of near) cuts.add(Math.max(from, layer.start)).add(Math.min(to, layer.end));
-    for (let i = partAt(from) + 1; starts[i] < to; i += 1) cuts.add(starts[i]);
-    const edges = [...cuts].sort((a, b) => a - b);
-    const made = [];
-    for (let i = 0; i + 1 < edges.length; i += 1) {
-      made.push(make(edges[i], edges[i + 1], near.filter((layer) => layer.start <= edges[i] && layer.end >= edges[i + 1])));
-    }
-    const old = pieces.splice(first, last - first + 1, ...made);
-    let next = 0; // what stands in the place of the piece, or of one before it in its part
-    for (const piece of made) {
-      const part = parts[partAt(piece.start)];
-      while (old[next].node.parentNode !== part) next += 1;
-      part.insertBefore(piece.node, old[next].node);
-    }
-    for (const piece of old) piece.node.remove();
-    for (let i = first; i <= first + made.length; i += 1) badge(i);
-  }
+  const word = (found) => found && shownOf(found);
+  const passes = (test) => (part) => {
+    const shown = shownOf(part);
+    return shown !== null && test(shown);
+  };
 
   return {
     element, text, ...counter,
     isEmpty: !text.trim(),
     title: element.dataset.title ?? element.closest(".sheet")?.querySelector("h2")?.textContent.trim() ?? "",
-    nextWord: segments.next,
-    previousWord: segments.previous,
+    nextWord: (offset, test) => word(segments.next(offset, passes(test))),
+    previousWord: (offset, test) => word(segments.previous(offset, passes(test))),
+    trim: (start, end) => view.trim(start, end),
 
     /** The grapheme boundary before (`direction` -1) or after (1) an offset. */
     step(offset, direction) {
-      if (direction > 0) return offset >= text.length ? text.length : segments.at("grapheme", offset).end;
-      return offset <= 0 ? 0 : segments.at("grapheme", offset - 1).start;
+      const part = direction > 0 ? view.partAfter(offset) : view.partBefore(offset);
+      if (!part) return direction > 0 ? Math.max(offset, view.partBefore(text.length)?.end ?? 0) : Math.min(offset, view.partAfter(0)?.start ?? 0);
+      if (part.shown !== undefined) return direction > 0 ? part.end : part.start;
+      if (direction > 0) return Math.min(segments.at("grapheme", Math.max(offset, part.start)).end, part.end);
+      return Math.max(segments.at("grapheme", Math.min(offset, part.end) - 1).start, part.start);
     },
 
     /**
@@ -94,61 +82,45 @@ export function createText(element) {
      * Null when nothing but white space is left.
      */
     snap(start, end, byCharacter = false) {
-      while (start < end && /\s/u.test(text[start])) start += 1;
-      while (end > start && /\s/u.test(text[end - 1])) end -= 1;
-      if (start >= end) return null;
+      const shown = byCharacter ? (found) => view.trim(found.start, found.end) : shownOf;
+      const found = tighten({ start, end }, shown);
+      if (!found) return null;
       for (const granularity of byCharacter ? ["grapheme"] : ["word", "grapheme"]) {
-        const [first, last] = [segments.at(granularity, start), segments.at(granularity, end - 1)];
+        const [first, last] = [segments.at(granularity, found.start), segments.at(granularity, found.end - 1)];
         // Punctuation is kept only as far as it was selected.
-        if (granularity === "grapheme" || first.word) start = first.start;
-        if (granularity === "grapheme" || last.word) end = last.end;
+        if (granularity === "grapheme" || first.word) found.start = first.start;
+        if (granularity === "grapheme" || last.word) found.end = last.end;
       }
-      return { start, end };
+      return tighten(found, shown);
     },
 
-    /** The offset of a place in the document; places outside are clamped to the ends. */
-    offsetOf(node, offset) {
-      const part = parts.indexOf(node);
-      if (part >= 0) return pieces[pieceAt(starts[part]) + offset]?.start ?? text.length;
-      if (node === element) return starts[offset] ?? text.length;
-      const piece = owner.get(node);
-      if (piece) return node === piece.node && piece.isMark ? (offset ? piece.end : piece.start) : piece.start + offset;
-      const range = document.createRange();
-      range.selectNodeContents(element);
-      return range.comparePoint(node, offset) < 0 ? 0 : text.length;
-    },
+    offsetOf: (...place) => view.offsetOf(...place),
 
-    /**
-     * Show `layers`: {start, end, kind, number}. Only what differs from the last time is divided anew. Where several
-     * "chosen" ones overlap, the mark carries how many (data-depth); those with a `number` carry their numbers.
-     */
+    /** Shows `layers` (createPainter) in the view that is on the screen. */
     paint(layers) {
-      if (!painted.size && !layers.length) return;
-      const named = new Map();
-      for (const layer of layers) if (layer.end > layer.start) named.set(`${layer.start} ${layer.end} ${layer.kind} ${layer.number ?? ""} ${layer.letter ?? ""}`, layer);
-      const changed = [];
-      for (const [name, layer] of painted) if (!named.has(name)) changed.push(layer);
-      for (const [name, layer] of named) if (!painted.has(name)) changed.push(layer);
-      if (!changed.length) return;
-      painted = named;
-      const all = [...named.values()];
-      changed.sort((a, b) => a.start - b.start);
-      let [start, end] = [changed[0].start, changed[0].end];
-      for (const layer of changed) {
-        if (layer.start > end) {
-          repaint(start, end, all);
-          start = layer.start;
-        }
-        end = Math.max(end, layer.end);
-      }
-      repaint(start, end, all);
+      painted = layers;
+      view.paint(layers);
     },
 
-    /** The marks between two offsets. */
-    marks(start, end) {
-      const found = [];
-      for (let i = pieceAt(start); i < pieces.length && pieces[i].start < end; i += 1) if (pieces[i].isMark) found.push(pieces[i].node);
-      return found;
+    marks: (start, end) => view.marks(start, end),
+
+    /** Scrolls a mark into sight; what is folded opens. */
+    bring(mark, block = "nearest") {
+      for (let fold = mark?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+      mark?.scrollIntoView({ block, behavior: "instant" });
+    },
+
+    /** What is on the screen. */
+    shownElement: () => view.element,
+    isFormatted: Boolean(rendered),
+    isRendered: () => view === views.rendered,
+
+    /** Puts a view on the screen: "source" or "rendered". */
+    show(name) {
+      if (!rendered || view === views[name]) return;
+      view = views[name];
+      for (const [other, { element: box }] of Object.entries(views)) box.hidden = other !== name;
+      view.paint(painted);
     },
   };
 }
