@@ -205,17 +205,24 @@ class _Writer:
             at = self.lines.at[first] + line.index(content, line.index(heading) + len(heading))
             found = list(range(at, at + len(content)))
         else:
-            found = []
-            written = content.split("\n")
-            for number, part in enumerate(written[:-1], first):
-                found += [*self.lines.suffix(number, part), self.lines.end_of(number)]
-            last = first + len(written) - 1
-            line = self.lines.lines[last]
-            cut_off = line[len(line.rstrip()) :]
-            found += self.lines.suffix(last, written[-1] + cut_off)[: len(written[-1])]
+            # The parser cuts off white space, and so lines that have nothing else.
+            tries = (self.of_lines(number, content) for number in range(*token.map))
+            found = next((places for places in tries if -1 not in places), self.of_lines(first, content))
         if len(found) != len(content):
             raise CannotRender("the places of its words could not be found")
         return found
+
+    def of_lines(self, first: int, content: str) -> list[int]:
+        """Where a paragraph stands that begins on a line, as far as its characters are the lines' last ones."""
+        found: list[int] = []
+        *written, final = content.split("\n")
+        last = first + len(written)
+        if last >= len(self.lines.lines):
+            return [-1] * len(content)
+        for number, part in enumerate(written, first):
+            found += [*self.lines.suffix(number, part), self.lines.end_of(number)]
+        line = self.lines.lines[last]
+        return found + self.lines.suffix(last, final + line[len(line.rstrip()) :])[: len(final)]
 
     def cells_of(self, row: Token) -> list[list[int]]:
         """Places of the text of each cell, divided as the parser divides a row."""
