@@ -11,24 +11,8 @@ from tests.rendering.reading import check_places
 PLAIN = MarkdownIt("commonmark", {"html": False, "maxNesting": 40}).enable(["table", "strikethrough"])
 PLAIN.disable("image")
 
-WORDS = [
-    r"harbour",
-    r"naïve",
-    r"שלום",
-    r"مرحبا",
-    r"👩‍👩‍👧",
-    r"a_b",
-    r"*",
-    r"_",
-    r"`",
-    r"~~",
-    r"|",
-    r"\|",
-    r"\*",
-    r"&amp;",
-    r"&#x1f600;",
-    r"<b>",
-] + ["e\u0301"]
+WORDS = ["harbour", "naïve", "שלום", "مرحبا", "👩‍👩‍👧", "a_b", "*", "_", "`", "~~", "|", "\\|", "\\*"]
+WORDS += ["e\u0301", "&amp;", "&#x1f600;", "<b>"]
 INLINE = st.recursive(
     st.sampled_from(WORDS),
     lambda inner: st.one_of(
@@ -77,6 +61,57 @@ TEXT = st.lists(BLOCKS, min_size=1, max_size=4).map("\n\n".join)
 DOCUMENT = st.builds(lambda text, end: text.replace("\n", end), TEXT, st.sampled_from(["\n", "\r\n", "\r"]))
 
 
+NOISE = st.text(alphabet="ab \t\n*_`~[]()<>&;#|-+\\!:.1é😀\r\u00a0\u2028", max_size=60)
+
+
+def words(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(DOCUMENT, NOISE))
+@example("> - a\n>   b `c\n>   d`\n>\n> | a \\| b | c |\n> |---|--:|\n> | **1** | 2")
+@example("\xa0\r1")
+@example("- a\n\n\t\tcode\n")
+@example("~~~a~~~ ***b** c*")
+@example("1. > # a #\n   > b\nlazy")
+def test_every_character_shown_is_at_its_place(source):
+    made = render(source, "markdown")
+    if made is None:
+        assert not source.strip()
+        return
+    assert not made.why
+    found = check_places(source, made.html)
+    assert not found.loose.strip()  # no more than the spaces that a tab stands for
+    if "![" not in source:
+        rendered = unescape(re.sub(r"<[^>]*>", "", PLAIN.render(source)))
+        assert words(found.text) == words(rendered)
+
+
+def test_an_image_is_its_source_and_a_link_is_safe():
+    source = "![a *cat*](https://evil.example/x.png) [x](javascript:alert(1)) [y](https://a.example) <b onclick=1>z</b>"
+    made = render(source, "markdown")
+    found = check_places(source, made.html)
+    assert "![a *cat*](https://evil.example/x.png)" in found.text
+    assert {tag for tag, _ in found.tags} <= {"p", "span", "a"}
+    links = [attributes for tag, attributes in found.tags if tag == "a"]
+    assert [one["href"] for one in links] == ["https://a.example"]
+    assert all(one["rel"] == "noopener noreferrer nofollow" for one in links)
+    assert "<b onclick=1>z</b>" in found.text
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (">" * 20_000, "nested"),
+        ("\n".join("  " * n + "- x" for n in range(200)), "nested"),
+        ("x" * 1_000_000, "longer than 200,000 characters"),
+        ("|" + "a|" * 100 + "\n|" + "-|" * 100 + "\n" + ("|" + "b|" * 100 + "\n") * 150, "paragraphs and cells"),
+        ("*a*" * 50_000, "pieces of formatting"),
+        ("[" * 150_000, "square brackets"),
+    ],
+    ids=["quotes", "lists", "line", "cells", "marks", "brackets"],
+)
 def test_what_is_too_much_is_shown_as_its_source_with_the_reason(source, why):
     begin = time.monotonic()
     made = render(source, "markdown")
