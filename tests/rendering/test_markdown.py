@@ -1,7 +1,11 @@
 """Rendered Markdown: what markdown-it renders, and every character of it at its place in the source."""
 
+import re
 import time
+from html import unescape
 
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -9,7 +13,6 @@ from annotation.rendering import render
 from tests.rendering.reading import check_places
 
 PLAIN = MarkdownIt("commonmark", {"html": False, "maxNesting": 40}).enable(["table", "strikethrough"])
-PLAIN.disable("image")
 
 WORDS = ["harbour", "naïve", "שלום", "مرحبا", "👩‍👩‍👧", "a_b", "*", "_", "`", "~~", "|", "\\|", "\\*"]
 WORDS += ["e\u0301", "&amp;", "&#x1f600;", "<b>"]
