@@ -10,6 +10,7 @@ from pathlib import Path
 from annotation.decisions.moments import Moment
 from annotation.decisions.revised import standing_at
 from annotation.exports.queries import ExportedItem, exported_items
+from annotation.exports.soft import SOFT_COLUMNS, cells_of, has_soft_label
 from annotation.exports.texts import ItemTexts, judged_field
 from annotation.formats.content.assay import instant_text
 from annotation.formats.files.manifests import LABELS, RATINGS
@@ -87,8 +88,10 @@ class _Tables:
             if not one.takes_several and any(SEPARATOR in value for value in one.values):
                 answers[f"{name}{ONE}"] = "text"
         made = dict.fromkeys((f"{name}{BY}" for name in self.questions), "text")
+        self.soft = {name: one for name, one in self.questions.items() if has_soft_label(one)}
+        kept = dict.fromkeys((f"{name}{part}" for name in self.soft for part in SOFT_COLUMNS), "text")
         marks = dict.fromkeys((column for name in self.questions for column in self._marks(name)), "text")
-        self.label_columns = of_unit | answers | made | {UNDECIDED: "text", METADATA: "text"}
+        self.label_columns = of_unit | answers | made | kept | {UNDECIDED: "text", METADATA: "text"}
         self.rating_columns = of_unit | of_rater | answers | marks | columns | {METADATA: "text"}
 
     def _type(self, question: Dimension) -> str:
@@ -111,6 +114,9 @@ class _Tables:
                     for name, question in self.questions.items():
                         row[name] = label = item.label(self.kind, key, question)
                         row[f"{name}{BY}"] = None if label is None else item.method(key, question)
+                    for name, question in self.soft.items():
+                        cells = cells_of(question, item.given.get((key, question.slug), {}))
+                        row |= {f"{name}{part}": cell for part, cell in cells.items()}
                     row[UNDECIDED] = "; ".join(f"{slug}: {why}" for of, slug, why in open_places if of == key) or None
                     yield row
 

@@ -16,8 +16,8 @@ from analysis.releases import freezing
 from analysis.releases.cards.readme import PREFILL
 from analysis.releases.cards.tables import split_of
 from analysis.releases.cards.writing import figures_again
-from analysis.sources.releases.files import Files
-from annotation.models import Revision
+from analysis.sources.releases.files import Files, zipped
+from annotation.models import Project, Revision
 from annotation.projects import cases
 from annotation.projects.cards import CardError, card_of
 from annotation.projects.carried_settings import SettingsProblem, parse
@@ -121,6 +121,34 @@ def test_the_card_stands_beside_the_hash_and_its_numbers_come_from_the_files(tmp
     (tmp_path / "with" / "README.md").write_text("Mine")
     assert Files(tmp_path / "with").changed_beside() == ["README.md"]
     call_command("release", check=tmp_path / "with")
+
+
+def test_disagreement_is_kept_beside_the_final_label_and_after_an_import(tmp_path):
+    """Each rater's label and the soft label of every unit are those of the table of judgements."""
+    frozen(tmp_path / "first")
+    zipped(tmp_path / "first", archive := tmp_path / "first.zip")
+    owner = factories.make_user("second", is_staff=True)
+    chosen = {"format": "assay", "dataset": "second", "project": "second", "owner": owner.email}
+    call_command("import_dataset", archive, with_settings=True, verbosity=0, **chosen)
+    freezing.write_release(Project.objects.get(slug="second"), tmp_path / "again")
+    tables = []
+    for folder in ("first", "again"):
+        labels, judgements = (
+            pandas.concat([pandas.read_parquet(path) for path in sorted((tmp_path / folder / "data" / name).iterdir())])
+            for name in ("labels", "judgements")
+        )
+        tables.append(labels.sort_values("id").filter(regex="_(raters|soft)$").reset_index(drop=True))
+        n_divided = 0
+        for row in labels.to_dict("records"):
+            for question, column in (("relevance", "relevant"), ("stance", "evidence_stance")):
+                of_unit = judgements[(judgements["unit"] == row["id"]) & (judgements["dimension"] == question)]
+                given = dict(zip(of_unit["annotator"], of_unit["label"], strict=True))
+                assert json.loads(row[f"{question}_raters"] or "{}") == given
+                expected = of_unit["label"].value_counts(normalize=True).to_dict()
+                assert json.loads(row[f"{question}_soft"] or "{}") == pytest.approx(expected)
+                n_divided += len(expected) > 1
+        assert n_divided
+    pandas.testing.assert_frame_equal(*tables)
 
 
 def test_groups_stay_in_their_split_and_shares_are_kept():

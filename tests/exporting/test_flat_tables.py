@@ -152,13 +152,24 @@ def test_pandas_reads_the_same_labels_and_what_is_undecided_is_empty_and_said(pr
     labels = pd.read_csv(tmp_path / "labels.csv", dtype=str, keep_default_na=False)
     columns = ["id", "text", "tone", "topics", "share", "text_label"]
     made = [f"{one}.by" for one in columns[2:]]
-    assert list(labels.columns) == [*columns, *made, "undecided", "metadata"]
+    kept = [f"{one}{part}" for one in columns[2:5] for part in (".raters", ".soft")]  # answers in words have none
+    assert list(labels.columns) == [*columns, *made, *kept, "undecided", "metadata"]
     for number, row in enumerate(labels.to_dict("records"), 1):
         assert {name: row[name] for name in columns[2:-1]} == {
             name: FINAL[number].get(name, "") for name in columns[2:-1]
         }
     assert list(labels["tone.by"]) == ["majority", "adjudicated", "majority"]
     assert list(labels["undecided"]) == ["topics: tied; share: tied", "", "share: not answered"]
+    names = {rater.name.split()[0]: rater.pseudonym for rater in project.raters.all()}
+    assert json.loads(labels["tone.raters"][1]) == {names["anna"]: "neutral", names["ben"]: "Over-loaded"}
+    assert [json.loads(one) for one in labels["tone.soft"]] == [
+        {"Over-loaded": 1.0},
+        {"Over-loaded": 0.5, "neutral": 0.5},
+        {"neutral": 1.0},
+    ]
+    # Of several labels, the share of raters who chose each; ben chose none of claim 1's.
+    assert json.loads(labels["topics.soft"][0]) == {"money": 0.5, "sport": 0.5}
+    assert json.loads(labels["share.soft"][0]) == {"-2": 0.5, "0.5": 0.5} and labels["share.soft"][2] == ""
     # What a spreadsheet would run has an apostrophe, and pseudonyms stand for names.
     assert list(labels["text"]) == [TEXTS[0], f"'{TEXTS[1]}", TEXTS[2]] and labels["text_label"][0][:2] == "'@"
     assert json.loads(labels["metadata"][0]) == {"topic": "+weather"}

@@ -157,6 +157,13 @@ def _on_scale(w: World):
     )
 
 
+def _soft(w: World):
+    counts = sum(np.eye(3)[np.maximum(column, 0)] * (column >= 0)[:, None] for column in w.columns)
+    certainty = (0.4 + 0.2 * w.shares)[:, None]
+    sure = certainty * np.eye(3)[w.truth] + (1 - certainty) / 3
+    return stats.soft_label_comparison(counts, sure, np.arange(3), w.cluster)
+
+
 def _means(w: World):
     groups = np.column_stack([np.ones(w.n, dtype=bool), w.truth == 1])
     return stats.grouped_means(np.column_stack([w.a, w.b, w.shares]), groups, w.cluster)
@@ -265,6 +272,7 @@ MEASURES = {
     "errors_along": _on_scale,
     "isotonic_calibration": _on_scale,
     "scale_standing": _on_scale,
+    "soft_label_comparison": _soft,
     "span_agreement": lambda w: stats.span_agreement(w.marked),
     "span_agreement_by_label": lambda w: stats.span_agreement_by_label(w.marked),
     "character_alpha": lambda w: stats.character_alpha(w.marked),

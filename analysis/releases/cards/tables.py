@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.releases.cards.final_labels import FinalLabel
-from analysis.releases.writing import ROWS_AT_ONCE, is_missing, plain, release_memory, slices
+from analysis.releases.writing import ROWS_AT_ONCE, is_missing, plain, release_memory, rows_of, slices
 from analysis.sources.base import Source
 from analysis.sources.releases.files import line_of
 from annotation.datasets.kinds import KIND_NAMED
+from annotation.exports.soft import SOFT_COLUMNS, cells_of, has_soft_label
 from annotation.formats.studies import druid
 from annotation.projects.cards import SPLIT_NAMES
 from annotation.task_types import Dimension
@@ -161,9 +163,14 @@ def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str]
             columns[name] = (columns[name][0], words)
         columns[f"{name}_by"] = ("text", f"How {name} was decided: adjudicated, imported, rule or majority")
         columns[f"{name}_votes"] = ("text", f"How many people gave which label of {name}, as JSON")
+        for part, words in SOFT_COLUMNS.items() if has_soft_label(dimension) else ():
+            columns[_column(name, part)] = ("text", words.format(name))
+
+    given_in = _given(source, units)
 
     def parts() -> Iterator[tuple[list[int], dict[str, list]]]:
         for here, values in content.parts:
+            given = given_in(here)
             for name, dimension in settled.items():
                 of_units = [found[unit, dimension.slug] for unit in here]
                 if name not in values:
@@ -171,9 +178,36 @@ def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str]
                     values[name] = [_number(label) for label in labels] if dimension.takes_number else labels
                 values[f"{name}_by"] = [one.method or None for one in of_units]
                 values[f"{name}_votes"] = [line_of(one.votes) if one.votes else None for one in of_units]
+                if has_soft_label(dimension):
+                    cells = [cells_of(dimension, given.get((unit, dimension.slug), {})) for unit in here]
+                    values |= {_column(name, part): [one[part] for one in cells] for part in SOFT_COLUMNS}
             yield here, values
 
     return TableParts(columns, parts())
+
+
+def _column(question: str, part: str) -> str:
+    """Columns of Parquet go without dots, which some readers take for the fields of a record."""
+    return f"{question}{part.replace('.', '_')}"
+
+
+def _given(source: Source, units: pd.DataFrame) -> Callable[[list[int]], dict[tuple[int, str], dict[str, str]]]:
+    """A function from units, which come in the frame's order, to each rater's label by unit and dimension."""
+    rows = rows_of(source.label_frame(units), ("unit", "dimension", "rater", "label"))
+    of_units = groupby(rows, key=itemgetter(0))
+    ahead: list = [next(of_units, None)]
+
+    def given_in(here: list[int]) -> dict[tuple[int, str], dict[str, str]]:
+        found: dict[tuple[int, str], dict[str, str]] = {}
+        for unit in here:
+            if ahead[0] is None or ahead[0][0] != unit:
+                continue
+            for _, dimension, rater, label in ahead[0][1]:
+                found.setdefault((unit, dimension), {})[str(rater)] = label
+            ahead[0] = next(of_units, None)
+        return found
+
+    return given_in
 
 
 def _number(label: str | None) -> float | None:

@@ -2,7 +2,8 @@
 They come back by the roles that `roles_of` gives their columns (annotation.formats.tables.guessing.roles).
 
 A question has the column of its name; `NAME.by` says what made its label, `NAME.highlights` has what was highlighted in
-the judged text, and `NAME.other_highlights` in other texts, as lists in JSON. An empty `NAME.one` says that the
+the judged text, and `NAME.other_highlights` in other texts, as lists in JSON; `NAME.raters` has each rater's label and
+`NAME.soft` the share of raters who gave each label, as objects in JSON. An empty `NAME.one` says that the
 question takes one label, where `|` is part of a label. No name of a question has a dot.
 """
 
@@ -22,6 +23,7 @@ OF_RATER = ("rater", "group", "time", "seconds", "surplus", "at_decision", "comm
 UNDECIDED, METADATA = "undecided", "metadata"
 KNOWN = frozenset({*OF_UNIT, *OF_RATER, UNDECIDED, METADATA})
 BY, HIGHLIGHTS, ELSEWHERE = ".by", ".highlights", ".other_highlights"
+RATERS, SOFT = ".raters", ".soft"
 # An empty column next to a question that takes one label, where a label has in it what else parts several.
 ONE = ".one"
 # Columns that are roles of the same name where a table comes back.

@@ -1,0 +1,35 @@
+"""Disagreement that is kept: each rater's label of a unit, and the soft label, as columns of tables."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+
+from annotation.formats.tools.flat_tables import RATERS, SOFT
+from annotation.task_types import Dimension
+
+SOFT_COLUMNS = {
+    RATERS: "Each rater's label of {}, by pseudonym, as JSON",
+    SOFT: "Soft label of {}: the share of raters who gave each label, as JSON",
+}
+
+
+def has_soft_label(question: Dimension) -> bool:
+    """Answers in words have no distribution."""
+    return not question.takes_text
+
+
+def soft_label(question: Dimension, given: Mapping[str, str]) -> dict[str, float]:
+    """The share of raters who gave each label; empty without any. Where a question takes several labels, the shares of
+    those who chose each, which may add up to more than 1. `given` is rater -> answer as it is stored."""
+    counts = Counter(label for answer in given.values() for label in question.chosen(answer))
+    return {label: n / len(given) for label, n in counts.items()}
+
+
+def cells_of(question: Dimension, given: Mapping[str, str]) -> dict[str, str | None]:
+    """A cell for each of SOFT_COLUMNS; None without a rater."""
+    values = {RATERS: given, SOFT: soft_label(question, given)}
+    return {
+        part: json.dumps(value, ensure_ascii=False, sort_keys=True) if given else None for part, value in values.items()
+    }
