@@ -139,6 +139,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--swapped", **column, default=[], help="labels of the first judge with the answers swapped")
     parser.add_argument("--cluster", default="", metavar="COLUMN", help="the cluster of a row, such as its claim")
     parser.add_argument("--by", default="", metavar="COLUMN", help="compare its values, such as prompts or systems")
+    parser.add_argument(
+        "--probabilities",
+        default="",
+        metavar="COLUMN",
+        help="the first judge's probabilities: objects in JSON, by label",
+    )
     parser.add_argument("--labels", default="", metavar="A,B,C", help="all labels, lowest first")
     level = parser.add_mutually_exclusive_group()
     level.add_argument(
@@ -193,7 +199,7 @@ def _positive(text: str) -> float:
 
 def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
     named = options.judge, options.human, options.repeat, options.swapped
-    chosen = choose_columns(options.file, *named, options.cluster, options.by)
+    chosen = choose_columns(options.file, *named, options.cluster, options.by, options.probabilities)
     if chosen.line:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
@@ -213,6 +219,7 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
         options.floor,
         options.margin,
         options.by,
+        options.probabilities,
     )
     if options.differing:
         _write_differing(

@@ -43,12 +43,13 @@ def fingerprints(
     labels: Collection[str],
     description: dict[str, str] | None = None,
     is_long: bool = False,
+    probabilities: str = "",
 ) -> dict[str, dict]:
     """Of each judge of a file: `judge` is its description, `labels` the hash of what it gave, and `data` that of the
     other columns, without those that hold `labels` alone and are not `kept`: other judges, and further runs. With a row
-    per label (`is_long`) the rows that name a judge are its own."""
+    per label (`is_long`) the rows that name a judge are its own. The column of `probabilities` is the first judge's."""
     of_judges = {judge: {f"{judge}{mark}{name}": name for name in DESCRIBED for mark in "._"} for judge in judges}
-    apart = {*judges, *(column for columns in of_judges.values() for column in columns)}
+    apart = {*judges, *filter(None, [probabilities]), *(column for columns in of_judges.values() for column in columns)}
     spelled = {folded(label) for label in labels}
     data: dict[str, ColumnHash] = {}
     digests = {judge: hashlib.sha256() for judge in judges}
@@ -59,6 +60,8 @@ def fingerprints(
             continue
         for judge, digest in digests.items():
             digest.update(_line(row.get(judge)))
+            if probabilities and judge == judges[0]:
+                digest.update(_line(row.get(probabilities)))
             for column, name in of_judges[judge].items():
                 if row.get(column) not in (None, ""):
                     values[judge].setdefault(name, set()).add(str(row[column]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from analysis.judge.choosing import Chosen, choose
 from analysis.judge.parts import Answered
 from analysis.judge.slices import slices_of
+from analysis.judge.soft import probabilities_of, soft_comparison
 from analysis.judge.table import Columns, TableProblem, coded
 from analysis.judge.verdict import JudgedColumn, reference_of, share_changed
 from annotation.formats.cells import level_note, level_of
@@ -26,6 +27,7 @@ def judge(
     level: str | None = None,
     floor: float | None = None,
     margin: float | None = None,
+    probabilities: str = "",
 ) -> list[Answered]:
     """Whether a judge's labels may stand in for people's, as the command `assay judge` says it.
 
@@ -39,6 +41,7 @@ def judge(
     labels : all labels, lowest first
     level : nominal, ordinal or interval; guessed by the labels where left out
     floor, margin : the bound of the rule with one person, and with several
+    probabilities : the column of the first judge's probabilities, objects in JSON from labels to numbers
 
     Returns
     -------
@@ -60,8 +63,8 @@ def judge(
     judge is usable for “bad” and “good”.
     """
     path = Path(file)
-    chosen = choose_columns(path, judges, people, repeat, swapped, cluster, by)
-    return verdicts(path, chosen, repeat, swapped, cluster, labels, level, floor, margin, by)
+    chosen = choose_columns(path, judges, people, repeat, swapped, cluster, by, probabilities)
+    return verdicts(path, chosen, repeat, swapped, cluster, labels, level, floor, margin, by, probabilities)
 
 
 def choose_columns(
@@ -72,11 +75,14 @@ def choose_columns(
     swapped: Sequence[str],
     cluster: str,
     by: str = "",
+    probabilities: str = "",
 ) -> Chosen:
-    named = [*judges, *people, *repeat, *swapped, *filter(None, [by])]
+    named = [*judges, *people, *repeat, *swapped, *filter(None, [by, probabilities])]
     if twice := sorted({name for name in named if named.count(name) > 1}):
         raise TableProblem(f"The column {twice[0]!r} is named twice")
-    return choose(path, judges, people, [*repeat, *swapped], [*filter(None, dict.fromkeys((cluster, by)))])
+    return choose(
+        path, judges, people, [*repeat, *swapped], [*filter(None, dict.fromkeys((cluster, by, probabilities)))]
+    )
 
 
 def verdicts(
@@ -90,6 +96,7 @@ def verdicts(
     floor: float | None,
     margin: float | None,
     by: str = "",
+    probabilities: str = "",
 ) -> list[Answered]:
     if "" in order or len(set(order)) < len(order):
         raise TableProblem("--labels: a label is empty or repeated")
@@ -106,6 +113,11 @@ def verdicts(
     note = "" if level else level_note(columns.labels, used_level)
     bound = margin if has_peers else floor
     judgements, n_ties = _judgements(path, columns, chosen, used_level, bound, has_order=bool(order))
+    if probabilities and not has_peers:
+        raise TableProblem(
+            "--probabilities are held against the shares of people: it needs two --human columns or more"
+        )
+    of_first = probabilities_of(path, probabilities, chosen.cells[probabilities], columns) if probabilities else None
     return [
         Answered(
             judgement,
@@ -115,6 +127,8 @@ def verdicts(
             _changes(columns, judgement, repeat if not place else ()),
             _changes(columns, judgement, swapped if not place else ()),
             *((by, *slices_of(judgement, chosen.cells[by])) if by else ()),
+            soft=soft_comparison(judgement, None if place else of_first),
+            probabilities="" if place else probabilities,
         )
         for place, judgement in enumerate(judgements)
     ]

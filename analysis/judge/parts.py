@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.figures.scales import number, with_ends
 from analysis.judge import verdict
 from analysis.judge.peers import Gap
 from analysis.judge.slices import Slice, SliceDifference
 from analysis.judge.verdict import JudgedColumn, Rate
+
+if TYPE_CHECKING:
+    from analysis.stats.accuracy.soft_labels import SoftLabelComparison
 
 SIGNIFICANT = 0.05
 
@@ -28,6 +32,8 @@ class Answered:
     by: str = ""
     slices: tuple[Slice, ...] = ()
     differences: tuple[SliceDifference, ...] = ()
+    soft: SoftLabelComparison | None = None
+    probabilities: str = ""  # the column that holds them
 
     def __str__(self) -> str:
         from analysis.judge.written import sentence

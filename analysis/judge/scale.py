@@ -62,6 +62,7 @@ class JudgedScale(JudgedColumn):
             if level == "interval"
             else np.arange(1.0, len(columns.labels) + 1)
         )
+        self.scale_values = self.values
         self.people = np.stack([self._of(columns.codes[human]) for human in humans])
         self.labeller = self._of(columns.codes[judge])
         self.reference_values = _summary(self.people, np.nanmean if level == "interval" else np.nanmedian)

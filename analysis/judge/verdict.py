@@ -125,6 +125,7 @@ class JudgedColumn:
     there are several, -1 for none or a tie. `bound` is the floor of the rule, with several people its margin."""
 
     is_scale = False
+    scale_values: np.ndarray | None = None  # of the labels, on a scale
 
     def __init__(
         self,

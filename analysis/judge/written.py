@@ -11,6 +11,7 @@ from types import ModuleType
 
 from analysis.judge import verdict
 from analysis.judge.parts import Answered, TextTable, valued
+from analysis.judge.soft import soft_fields, soft_table
 from analysis.judge.verdict import FEW_CLUSTERS
 
 
@@ -39,6 +40,8 @@ def slices_in_words(answered: Answered) -> list[str]:
 def tables(answered: Answered) -> Iterator[TextTable]:
     if answered.judgement.n:
         yield from _words(answered).tables(answered)
+        if (of_soft := soft_table(answered)) is not None:
+            yield of_soft
 
 
 def comparison(every: Sequence[Answered]) -> TextTable | None:
@@ -84,6 +87,8 @@ def as_json(answered: Answered) -> dict:
             fields[name] = {column: valued(asdict(share)) for column, share in shares.items()}
     for column in answered.swaps:
         fields["swapped"][column]["labels"] = [asdict(each) for each in verdict.shifts(one.columns, one.judge, column)]
+    if answered.soft is not None:
+        fields["soft"] = soft_fields(answered)
     if answered.slices:
         fields["by"] = {"column": answered.by, "sentences": slices_in_words(answered)}
         fields["by"] |= {name: [asdict(one) for one in getattr(answered, name)] for name in ("slices", "differences")}
@@ -98,7 +103,9 @@ def with_fingerprints(
 
     judges, first = [one.judgement.judge for one in every], every[0]
     kept = {*first.humans, *filter(None, (first.by, cluster))}
-    found = fingerprints(path, judges, kept, first.judgement.columns.labels, described(describe), is_long)
+    found = fingerprints(
+        path, judges, kept, first.judgement.columns.labels, described(describe), is_long, first.probabilities
+    )
     return [as_json(one) | {"fingerprint": found[judge]} for one, judge in zip(every, judges, strict=True)]
 
 

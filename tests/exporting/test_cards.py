@@ -137,10 +137,11 @@ def test_disagreement_is_kept_beside_the_final_label_and_after_an_import(tmp_pat
             pandas.concat([pandas.read_parquet(path) for path in sorted((tmp_path / folder / "data" / name).iterdir())])
             for name in ("labels", "judgements")
         )
+        labels = labels.astype(object).where(labels.notna(), None)
         tables.append(labels.sort_values("id").filter(regex="_(raters|soft)$").reset_index(drop=True))
         n_divided = 0
         for row in labels.to_dict("records"):
-            for question, column in (("relevance", "relevant"), ("stance", "evidence_stance")):
+            for question in ("relevance", "stance"):
                 of_unit = judgements[(judgements["unit"] == row["id"]) & (judgements["dimension"] == question)]
                 given = dict(zip(of_unit["annotator"], of_unit["label"], strict=True))
                 assert json.loads(row[f"{question}_raters"] or "{}") == given

@@ -51,7 +51,7 @@ def test_labels_without_probabilities_have_no_cross_entropy_unless_everybody_agr
     certain = np.eye(2)[[0, 1, 0]]
     found = soft_label_comparison([[3, 0], [1, 2], [2, 0]], certain)
     assert np.isnan(found.labeller.cross_entropy.estimate) and "1 of 3 units" in found.labeller.cross_entropy.undefined
-    assert np.isnan(found.labeller.cross_entropy.confidence_interval().low)
+    assert np.isnan(found.labeller.cross_entropy.low)
     assert found.labeller.manhattan.estimate == pytest.approx(2 / 3 / 3)
     assert found.labeller_entropy.estimate == 0 and found.entropy_correlation.undefined
     assert found.labeller.wasserstein is None
@@ -61,7 +61,7 @@ def test_labels_without_probabilities_have_no_cross_entropy_unless_everybody_agr
 def test_units_with_one_person_or_without_the_labeller_are_left_out_and_counted():
     found = soft_label_comparison([[1, 0], [2, 1], [2, 1], [0, 0]], [[1, 0], [np.nan] * 2, [0.5, 0.5], [1, 0]])
     assert found.n == 1
-    assert found.labeller.manhattan.left_out == {"fewer than two people": 2, "no labeller": 1}
+    assert found.left_out == {"fewer than two people": 2, "no labeller": 1}
     nobody = soft_label_comparison([[1, 0]], [[1, 0]])
     assert "no unit has labels of two people" in nobody.people_entropy.undefined
     for wrong in ([[-0.1, 1.1]], [[0, 0]]):
@@ -76,13 +76,16 @@ def test_units_with_one_person_or_without_the_labeller_are_left_out_and_counted(
 def test_intervals_allow_for_clusters():
     counts, q, _ = drawn(40)
     ten_times = np.repeat(np.arange(40), 10)
-    many = soft_label_comparison(counts[ten_times], q[ten_times]).labeller.manhattan.confidence_interval(400)
-    clustered = soft_label_comparison(counts[ten_times], q[ten_times], cluster=ten_times).labeller.manhattan
-    once = soft_label_comparison(counts, q).labeller.manhattan
-    wide, plain = clustered.confidence_interval(400), once.confidence_interval(400)
-    assert wide.n_clusters == 40
-    assert wide.high - wide.low == pytest.approx(plain.high - plain.low, rel=0.2)
-    assert many.high - many.low < 0.5 * (wide.high - wide.low)
+    many, clustered, once = (
+        soft_label_comparison(counts[rows], q[rows], cluster=cluster).labeller.manhattan
+        for rows, cluster in ((ten_times, None), (ten_times, ten_times), (np.arange(40), None))
+    )
+    assert clustered.n_clusters == (40,)
+    assert clustered.high - clustered.low == pytest.approx(once.high - once.low, rel=0.02)
+    assert many.high - many.low < 0.5 * (clustered.high - clustered.low)
+    apart = np.abs(counts / 5 - q).sum(axis=1)
+    ends = scipy_stats.t.interval(0.95, 39, apart.mean(), scipy_stats.sem(apart))
+    assert (once.low, once.high) == pytest.approx(ends)
 
 
 SHARES, GIVEN = np.array([0.6, 0.3, 0.1]), np.array([0.5, 0.3, 0.2])
@@ -97,8 +100,7 @@ def mean_distance_of_four_people() -> float:
 
 def test_the_interval_holds_the_truth_in_95_percent_of_studies():
     rng, truth, held = np.random.default_rng(5), mean_distance_of_four_people(), 0
-    for seed in range(200):
+    for _ in range(1000):
         found = soft_label_comparison(rng.multinomial(4, SHARES, 80), np.tile(GIVEN, (80, 1)))
-        ends = found.labeller.manhattan.confidence_interval(200, seed=seed)
-        held += ends.low <= truth <= ends.high
-    assert held >= 184  # of an expected 190; fewer have a chance of 0.3 %
+        held += found.labeller.manhattan.low <= truth <= found.labeller.manhattan.high
+    assert held >= 930  # of an expected 950; fewer have a chance of 0.3 %

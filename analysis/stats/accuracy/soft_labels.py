@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analysis.stats.correlation.coefficients import spearman
-from analysis.stats.resampling.bootstrap import Estimate, SumSample, divide
+from analysis.stats.resampling.bootstrap import Estimate
+from analysis.stats.resampling.cluster_robust import Effect, clustered_mean
 
 LEAST_PEOPLE = 2  # of a unit: one label is no distribution
 NO_UNIT = "no unit has labels of two people and one of the labeller"
-CERTAIN = "the labeller gives probability 0 to a label that people gave, so it is infinite"
+CERTAIN = "infinite: probability 0 for a label that people gave"
+ALIKE = "the same for all units, so the data give no interval"
+SAME_ENTROPY = "one of the entropies is the same for all units"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SoftDistances:
     """Means over units; `wasserstein` is None for labels without an order."""
 
-    cross_entropy: Estimate
-    manhattan: Estimate
-    wasserstein: Estimate | None
+    cross_entropy: Effect
+    manhattan: Effect
+    wasserstein: Effect | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SoftLabelComparison:
-    """`constant` gives every unit people's mean distribution over these units. Entropies are in nats; `left_out` of
-    each estimate counts units without enough people, and without the labeller."""
+    """`constant` gives every unit people's mean distribution over these units. Entropies are in nats. `n` units count;
+    `left_out` has how many do not, by reason."""
 
     labeller: SoftDistances
     constant: SoftDistances
-    people_entropy: Estimate
-    labeller_entropy: Estimate
-    entropy_difference: Estimate  # labeller minus people
+    people_entropy: Effect
+    labeller_entropy: Effect
+    entropy_difference: Effect  # labeller minus people
     entropy_correlation: Estimate
     n: int
+    left_out: dict[str, int]
 
 
 def soft_label_comparison(
@@ -64,6 +68,7 @@ def soft_label_comparison(
     Returns
     -------
     SoftLabelComparison
+        Intervals of means are t intervals over units or clusters (`clustered_mean`), within the measure's range.
         Cross-entropy is undefined where the labeller gives probability 0 to a label that people gave: nothing is added
         to probabilities. The correlation (Spearman) is undefined where either entropy is the same in all units, as that
         of labels without probabilities is.
@@ -85,7 +90,7 @@ def soft_label_comparison(
     >>> found.labeller.manhattan.estimate, found.labeller.wasserstein.estimate
     (0.5, 0.25)
     >>> found.labeller.cross_entropy.undefined
-    'the labeller gives probability 0 to a label that people gave, so it is infinite (1 of 2 units)'
+    'infinite: probability 0 for a label that people gave, in 1 of 2 units'
     """
     given, q = np.asarray(counts, dtype=float), np.asarray(probabilities, dtype=float)
     if given.ndim != 2 or given.shape != q.shape:
@@ -99,50 +104,46 @@ def soft_label_comparison(
     has_people = given.sum(axis=1) >= LEAST_PEOPLE
     both = has_people & is_known
     p, q = (rows[both] / rows[both].sum(axis=1, keepdims=True) for rows in (given, q))
-    groups = None if cluster is None else np.asarray(cluster)[both]
+    groups = np.arange(len(given))[both] if cluster is None else np.asarray(cluster)[both]
     left_out = {"fewer than two people": int((~has_people).sum()), "no labeller": int((has_people & ~is_known).sum())}
-    common = {
-        "n_units": len(given),
-        "n_pairable": len(p),
-        "n_labels": int(given[both].sum()),
-        "left_out": {reason: n for reason, n in left_out.items() if n},
-    }
 
-    def mean(of_units: np.ndarray) -> Estimate:
-        infinite = int(np.isinf(of_units).sum())
-        why = "" if len(p) else NO_UNIT
-        if infinite:
-            why = f"{CERTAIN} ({infinite:,} of {len(p):,} units)"
-        of_units = np.where(np.isinf(of_units), 0.0, of_units)
-        ones = np.ones((len(p), 1))
-        sample = SumSample(np.hstack([of_units[:, None], ones]), np.arange(len(p)), groups, _mean_of)
-        return Estimate(estimate=np.nan if why else sample.value(), sample=sample, undefined=why, **common)
+    def mean(of_units: np.ndarray, least: float = 0.0, most: float = np.inf) -> Effect:
+        if infinite := int(np.isinf(of_units).sum()):
+            nothing = clustered_mean(np.zeros(0), [np.zeros(0)])
+            return replace(nothing, n=len(p), undefined=f"{CERTAIN}, in {infinite:,} of {len(p):,} units")
+        found = clustered_mean(of_units, [groups])
+        if found.undefined:
+            return replace(found, undefined=NO_UNIT)
+        if np.isnan(found.low) and len(np.unique(groups)) > 1:
+            found = replace(found, no_interval=ALIKE)
+        return replace(found, low=np.maximum(found.low, least), high=np.minimum(found.high, most))
 
     def distances(to: np.ndarray) -> SoftDistances:
         with np.errstate(divide="ignore"):
             surprise = np.where(p > 0, -np.log(np.where(p > 0, to, 1.0)), 0.0)
         return SoftDistances(
             cross_entropy=mean((p * surprise).sum(axis=1)),
-            manhattan=mean(np.abs(p - to).sum(axis=1)),
-            wasserstein=None if scale is None else mean(_wasserstein(p, to, scale)),
+            manhattan=mean(np.abs(p - to).sum(axis=1), most=2.0),
+            wasserstein=None if scale is None else mean(_wasserstein(p, to, scale), most=float(np.ptp(scale))),
         )
 
     of_people, of_labeller = _entropy(p), _entropy(q)
+    greatest = float(np.log(max(1, given.shape[1])))
     entropies = np.full((2, len(given)), np.nan)
     entropies[:, both] = of_people, of_labeller
+    correlation = spearman(entropies[1], entropies[0], cluster)
+    if correlation.undefined and len(p) > 1:
+        correlation = replace(correlation, undefined=SAME_ENTROPY)
     return SoftLabelComparison(
         labeller=distances(q),
         constant=distances(np.broadcast_to(p.mean(axis=0) if len(p) else np.zeros(p.shape[1]), p.shape)),
-        people_entropy=mean(of_people),
-        labeller_entropy=mean(of_labeller),
-        entropy_difference=mean(of_labeller - of_people),
-        entropy_correlation=spearman(entropies[1], entropies[0], cluster),
+        people_entropy=mean(of_people, most=greatest),
+        labeller_entropy=mean(of_labeller, most=greatest),
+        entropy_difference=mean(of_labeller - of_people, -greatest, greatest),
+        entropy_correlation=correlation,
         n=len(p),
+        left_out={reason: n for reason, n in left_out.items() if n},
     )
-
-
-def _mean_of(sums: np.ndarray) -> np.ndarray:
-    return divide(sums[:, 0], sums[:, 1])
 
 
 def _entropy(p: np.ndarray) -> np.ndarray:
