@@ -123,6 +123,20 @@ def ends(interval: Interval | None) -> dict:
     return {"low": number(interval.low), "high": number(interval.high), "interval": Ends.taking(interval)}
 
 
+def bounded_figure(value: float, low: float, high: float, reason: str, n: int) -> Figure:
+    """A figure without an estimate where it is undefined; a reason otherwise says why there is no interval."""
+    is_defined = not math.isnan(value)
+    why = "" if not math.isnan(low) else reason or "too few units for an interval"
+    return Figure(
+        estimate=number(value),
+        undefined="" if is_defined else reason,
+        low=number(low),
+        high=number(high),
+        n_pairable=n,
+        interval=Ends(undefined=why),
+    )
+
+
 def unknown_figure(estimate: Estimate, why: str, *, quick: bool) -> Figure:
     """A figure that has no number since what it counts is not looked at, whatever the estimate says; where there is no
     `why`, the figure itself."""

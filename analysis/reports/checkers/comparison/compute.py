@@ -27,6 +27,7 @@ from analysis.reports.checkers.comparison.result import (
 from analysis.reports.checkers.comparison.score_pairs import score_pair
 from analysis.reports.checkers.comparison.show import MARGIN
 from analysis.reports.checkers.comparison.significance import adjust, significance
+from analysis.reports.checkers.comparison.soft import soft_labels
 from analysis.reports.checkers.comparison.versus import add_who_is_right, several, versus
 from analysis.reports.common import DAWID_SKENE, FINAL, MEDIAN, NUMERIC, REFERENCES, WITH_MODEL
 from analysis.reports.estimates import RESAMPLES, cluster_codes, named_figure, plain_figure, to_figure
@@ -57,7 +58,8 @@ from analysis.stats import (
 from annotation.task_types import Dimension, TaskType
 
 # What is computed of each dimension in addition to the run's own figures; None where it was not asked or has to wait.
-PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "baseline", "scores", "associations", "on_scale")
+PARTS = ("probabilities", "versus", "several", "rivals", "labellers", "baseline", "scores", "associations")
+PARTS += ("on_scale", "soft")
 # Some figures count labels that are untouched by the other run as well, or by the newest run of every checker.
 BY_BOTH, BY_ALL = "both", "all"
 
@@ -186,6 +188,11 @@ def compute(
             by_people = values_of_people(dimension, side.people, units, counted, how)
             of_people = counted if reference == "majority" else None
             compared = side.checker, side.people, by_people, of_people, units
+            if not dimension.takes_number:
+                of_checker = side.checker, side.checker_not_asked
+                parts[dimension.slug]["soft"] = soft_labels(
+                    items, source, dimension, checker_run, *of_checker, counted, units
+                )
             parts[dimension.slug]["on_scale"] = on_scale(
                 items, dimension, checker_run.name, *compared, are_named=source.has_people()
             )

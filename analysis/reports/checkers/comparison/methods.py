@@ -50,6 +50,7 @@ def methods(result: Comparison) -> str:
         _labels(result),
         *(_measured(dimension) for dimension in result.dimensions if result.gives_labels),
         _on_scale(result),
+        _soft(result),
         _correlations(result),
         _probabilities(result),
         _two(result),
@@ -101,6 +102,17 @@ def _on_scale(result: Comparison) -> str:
         "Intervals of mean errors and of differences of distances are t intervals of sums over units or clusters with "
         "two added units, one of them different by the whole scale (Agresti and Min 2005); weighted kappa's allows for "
         "one more such unit.",
+    )
+
+
+def _soft(result: Comparison) -> str:
+    if not any(dimension.soft for dimension in result.dimensions):
+        return ""
+    return (
+        "The checker's probabilities were also compared with the shares of people who gave each label, on units with "
+        "two people or more: Manhattan distance, on ordered labels Wasserstein distance (Leonardelli et al. 2025), "
+        "cross-entropy and entropies, with t intervals over units or clusters. A label without probabilities counted "
+        "as probability 1."
     )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 
 from analysis.figures.items import Items
-from analysis.figures.results import Ends, Figure, NamedFigure, number
+from analysis.figures.results import NamedFigure
 from analysis.figures.scales import at_the_ends, scale_rule, scale_sentences
 from analysis.reports.checkers.comparison.result import ErrorAt, OnScale
-from analysis.reports.estimates import cluster_codes, named_figure
+from analysis.reports.estimates import bounded_figure, cluster_codes, named_figure
 from analysis.reports.labels.reference import Reference
 from analysis.reports.labels.scales import places_of
 from analysis.stats import (
@@ -101,7 +99,7 @@ def people_on_scale(
 
 
 def _figures(dimension, standing: ScaleStanding, error: ScaleError, values, reference, people, checker, cluster):
-    kappa = _with_ends(
+    kappa = bounded_figure(
         standing.kappa.estimate, standing.kappa_low, standing.kappa_high, standing.kappa_undefined, standing.n
     )
     of_pairs = "" if standing.gap is None else ", of the checker and a person"
@@ -117,13 +115,13 @@ def _figures(dimension, standing: ScaleStanding, error: ScaleError, values, refe
             ("checker_distance", "Mean distance of the checker to a person", gap.labeller, gap.labeller_ends),
             ("people_distance", "Mean distance of the other people to the same person", gap.people, gap.people_ends),
         ):
-            figure = _with_ends(value, *ends, gap.undefined, gap.n)
+            figure = bounded_figure(value, *ends, gap.undefined, gap.n)
             yield NamedFigure.extending(figure, name=name, title=title)
-        difference = _with_ends(gap.estimate, gap.low, gap.high, gap.undefined, gap.n)
+        difference = bounded_figure(gap.estimate, gap.low, gap.high, gap.undefined, gap.n)
         yield NamedFigure.extending(difference, name="distance_difference", title="Difference of the distances")
-    mean = _with_ends(error.mean, error.low, error.high, error.undefined, error.n)
+    mean = bounded_figure(error.mean, error.low, error.high, error.undefined, error.n)
     yield NamedFigure.extending(mean, name="mean_error", title="Mean error (checker minus people)")
-    absolute = _with_ends(error.absolute, error.absolute_low, error.absolute_high, error.undefined, error.n)
+    absolute = bounded_figure(error.absolute, error.absolute_low, error.absolute_high, error.undefined, error.n)
     yield NamedFigure.extending(absolute, name="absolute_error", title="Mean absolute error")
 
 
@@ -133,22 +131,8 @@ def _error_at(dimension: Dimension, places: np.ndarray, error: ScaleError) -> Er
         label=dimension.values[place],
         title=dimension.labels[place].title,
         n=error.n,
-        error=_with_ends(error.mean, error.low, error.high, error.undefined, error.n),
-        absolute=_with_ends(error.absolute, error.absolute_low, error.absolute_high, error.undefined, error.n),
-    )
-
-
-def _with_ends(value: float, low: float, high: float, reason: str, n: int) -> Figure:
-    """A figure without an estimate where it is undefined; a reason otherwise says why there is no interval."""
-    is_defined = not math.isnan(value)
-    why = "" if not math.isnan(low) else reason or "too few units for an interval"
-    return Figure(
-        estimate=number(value),
-        undefined="" if is_defined else reason,
-        low=number(low),
-        high=number(high),
-        n_pairable=n,
-        interval=Ends(undefined=why),
+        error=bounded_figure(error.mean, error.low, error.high, error.undefined, error.n),
+        absolute=bounded_figure(error.absolute, error.absolute_low, error.absolute_high, error.undefined, error.n),
     )
 
 

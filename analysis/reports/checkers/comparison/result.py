@@ -266,6 +266,13 @@ class OnScale(Record):
     distances: list[int]
 
 
+class SoftLabels(Record):
+    """The checker against the shares of people who gave each label, with a `note` on what counts."""
+
+    figures: list[NamedFigure]
+    note: str
+
+
 class ComparedDimension(ReportedQuestion):
     """What is None was not asked, cannot be had, is left out of a first pass, or is one of more statistics."""
 
@@ -294,6 +301,7 @@ class ComparedDimension(ReportedQuestion):
     scores: list[ScoreDifference] | None
     associations: Associations | None
     on_scale: OnScale | None
+    soft: SoftLabels | None = None
 
 
 class ComparedRun(Record):

@@ -1,7 +1,9 @@
-"""Tables of the comparison of labels on a scale: measures, errors along the scale, and units by distance."""
+"""Tables of the comparison of labels on a scale: measures, errors along the scale, and units by distance; and of the
+comparison with soft labels."""
 
 from __future__ import annotations
 
+from analysis.figures.items import Filter
 from analysis.figures.page import Part, Text
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison import filters
@@ -44,4 +46,22 @@ def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
             ],
             n_apart,
         ),
+    ]
+
+
+def soft_labels(result: Comparison, dimension: ComparedDimension) -> list[Part]:
+    if dimension.soft is None:
+        return []
+    behind = Filter({f"{dimension.dimension}.soft": "yes"})
+    return [
+        Table(
+            f"{dimension.title}: {result.checker} against soft labels",
+            [
+                Column("Measure", "title"),
+                Column("Value", lambda row: row, interval=True),
+                Column("n", "n_pairable", items=lambda row: behind),
+            ],
+            dimension.soft.figures,
+            dimension.soft.note,
+        )
     ]

@@ -75,6 +75,7 @@ def _sections(result: Comparison, dimension: ComparedDimension) -> list[Titled]:
     sections: list[Titled] = [
         ("on the scale", scale_tables.on_scale(result, dimension)),
         ("agreement with people", _against_people(result, dimension)),
+        ("soft labels", scale_tables.soft_labels(result, dimension)),
         ("correlations with a score", correlation_tables.associations(result, dimension)),
         ("two scores", correlation_tables.scores(result, dimension)),
     ]
