@@ -13,6 +13,7 @@ from analysis.progress import mail, people, standouts
 from annotation import incoming
 from annotation.access import ADJUDICATOR, RESEARCHER, has_open_work, may_still_be_blind, project_for, roles_of
 from annotation.models import Item, Project
+from annotation.projects.limits import quotas
 from annotation.work.hours import HOW
 from annotation.work.label_access import PAGE, labels_served
 
@@ -65,6 +66,8 @@ def project_progress(request, slug):
         "is_researcher": RESEARCHER in roles_of(request.user, project),
         "progress": progress,
         "counted": counted,
+        "lack": people.lack_of_room(project, rows, progress.pace.remaining),
+        "quotas": quotas.parse(project.group_quotas),
         "states": [(title, progress.items[name], of) for name, title, of in ITEM_STATES if name in progress.items],
         "queues": (counted.values or {}).get("queues", {}),
         "sentence": people.sentence_of(rows) if shows_labels and counted.values else "",

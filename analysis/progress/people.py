@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,7 +17,8 @@ from analysis.progress.standouts import MIN_CHECKS, MIN_ITEMS, standouts
 from analysis.stats.shares import wilson_ends
 from annotation.jobs import counts
 from annotation.jobs.counts import Counted
-from annotation.models import Assignment, Project, User
+from annotation.models import Assignment, Membership, Project, User
+from annotation.projects.limits import quotas
 
 PER_PAGE = 40
 MOST_NAMED = 5
@@ -179,6 +182,26 @@ def progress_of(project: Project, counted: Counted) -> ProjectProgress:
         pace=pace_of(days, remaining, timezone.now().date()),
         per_hour=3600 * answered / seconds if seconds else None,
     )
+
+
+def lack_of_room(project: Project, rows: Iterable[PersonRow], remaining: int) -> int:
+    """How many of the remaining judgements nobody may give, since people and groups are at their limits, so that more
+    people or higher limits are needed; at least so many: nobody is counted out for what they have answered already."""
+    if not quotas.are_set(project):
+        return 0
+    active = project.memberships.filter(role=Membership.Role.ANNOTATOR, is_active=True, user__is_active=True)
+    active = set(active.values_list("user_id", flat=True))
+    room, answered = defaultdict(float), Counter()
+    limits = {group: quotas.person_limit(project, group) for group in {row.group for row in rows}}
+    for row in rows:
+        answered[row.group] += row.figures.items
+        if row.user_id in active:
+            limit = limits[row.group]
+            room[row.group] += math.inf if limit is None else max(0, limit - row.figures.items)
+    for group in room:
+        if quota := quotas.group_quota(project, group):
+            room[group] = min(room[group], max(0, quota.answers - answered[group]))
+    return max(0, remaining - int(min(remaining, sum(room.values()))))
 
 
 def counted_people(project: Project) -> Counted:

@@ -52,6 +52,7 @@ from .participation import (
 )
 from .people import GroupGrant, Invitation, SiteAddress, User
 from .projects import (
+    GroupSpare,
     Guideline,
     GuidelineAcknowledgement,
     LabelAccess,
@@ -99,6 +100,7 @@ __all__ = [
     "GeneratedText",
     "GenerationRun",
     "GroupGrant",
+    "GroupSpare",
     "Guideline",
     "GuidelineAcknowledgement",
     "HeldOutPart",

@@ -94,6 +94,10 @@ class Project(models.Model):
     study_steps = models.JSONField(default=list, blank=True, db_default=[])
     # Whether items are reserved for people or groups, or kept from people (annotation.work.reserving).
     reserves_items = models.BooleanField(default=False, db_default=False)
+    # How many items a person and a group may have (annotation.projects.limits.quotas); 0 and empty: as many as there are.
+    person_most_items = models.PositiveIntegerField(default=0, db_default=0)
+    person_most_percent = models.PositiveSmallIntegerField(default=0, db_default=0)
+    group_quotas = models.TextField(blank=True, default="", db_default="")
     # Whether members learn first: it has items for training or qualification (annotation.work.learning).
     has_learning = models.BooleanField(default=False, db_default=False, editable=False)
     pass_percent = models.PositiveSmallIntegerField(default=80, db_default=80)  # of right answers in qualification
@@ -321,6 +325,20 @@ class Rater(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class GroupSpare(models.Model):
+    """How many more items a group with a quota can surely have, without counting its answers again."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    group = models.CharField(max_length=200)
+    spare = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "group"], name="group_spare_once")]
+
+    def __str__(self) -> str:
+        return f"{self.group}: {self.spare}"
 
 
 class GuidelineAcknowledgement(models.Model):

@@ -14,6 +14,7 @@ from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
 from annotation.projects.label_sets import keep_label_set
+from annotation.projects.limits import quotas
 from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers, why_not_drawn
 from annotation.projects.raters import rater_of
@@ -119,6 +120,8 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
         editing.record(by, project, What.SETTINGS, before, _history_of(project, changes))
     if "pay_pause_minutes" in changes:
         counts.changed(project_id=project.pk)
+    if "group_quotas" in changes:
+        quotas.count_anew(project)
     is_changed = any(getattr(project, name) != value for name, value in asks.items())
     if is_changed and project.further != Project.Further.OFF:
         with contextlib.suppress(lifecycle.SameJob):

@@ -11,15 +11,16 @@ from django import forms
 
 from annotation import incoming
 from annotation.models import CheckerRun, Project
+from annotation.projects.limits import quotas
 from annotation.projects.prefill import prefill_runs
 
 # Sections of the form of a new project; of the task, the template names each field.
 TASK, JUDGEMENTS, SUGGESTIONS, TIME = "The task", "Number of judgements", "Suggestions from checkers", "Time"
 # Groups of the form of a project's settings, where they are not its sections.
 ABOUT, DECISIONS, FURTHER = "About the project", "Decisions", "Further judgements where answers differ"
-LEARNING, PAY = "Qualification and checks", "Pay"
+LEARNING, PAY, QUOTAS = "Qualification and checks", "Pay", "How much one person and one group label"
 # Those that few projects use.
-SELDOM = {FURTHER, LEARNING, PAY}
+SELDOM = {FURTHER, LEARNING, PAY, QUOTAS}
 # Whether an export's manifest has the setting.
 ALWAYS, UNLESS_DEFAULT, NEVER = "always", "unless default", "never"
 
@@ -79,6 +80,19 @@ class CurrencyField(forms.CharField):
             return incoming.currency(super().clean(value))
         except incoming.Refused as refused:
             raise forms.ValidationError(f"This {refused}") from None
+
+
+class QuotasField(forms.CharField):
+    def clean(self, value):
+        return _checked_quotas(super().clean(value))
+
+
+def _checked_quotas(text: str) -> str:
+    try:
+        quotas.parse(text)
+    except incoming.Refused as refused:
+        raise forms.ValidationError(f"The text {refused}") from None
+    return text
 
 
 class RunField(forms.ModelChoiceField):
@@ -338,6 +352,29 @@ class CurrencySetting(TextSetting):
     form_class = CurrencyField
 
 
+class LimitSetting(DefaultNumberSetting):
+    """0: no limit, which is not listed."""
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        number = values[self.name]
+        return f"{number:,}{self.suffix}" if number else ""
+
+    @property
+    def suffix(self) -> str:
+        return " %" if self.label.endswith("%") else ""
+
+
+class QuotasSetting(TextSetting):
+    form_class = QuotasField
+
+    def from_file(self, value: object) -> str:
+        quotas.parse(text := super().from_file(value))
+        return text
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        return values[self.name]
+
+
 class PieceSetSetting(TextSetting):
     form_class = PieceSetField
 
@@ -457,6 +494,20 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "With more than 1, people label without a connection: the browser keeps so many items ready, also when the "
         "page is reloaded. Each is held for 10 minutes times this number, or for the time to answer if that is longer.",
         bounds=(1, 50), group=TIME, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
+    ),
+    LimitSetting(
+        "person_most_items", "Most items of one person", "Checks are among them. 0: no limit.",
+        bounds=(0, quotas.MOST), group=QUOTAS, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
+    ),
+    LimitSetting(
+        "person_most_percent", "Most items of one person, in % of the items", "Rounded down, at least 1. 0: no limit.",
+        bounds=(0, 100), group=QUOTAS, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
+    ),
+    QuotasSetting(
+        "group_quotas", "Most answers of a group",
+        "Group and number, between semicolons; after a comma, how many items each of its members gets at most: "
+        "“experts: 200; crowd: 1000, 10 each”. Groups that are not named have no quota.",
+        most=10_000, group=QUOTAS, can_change=True, exported=UNLESS_DEFAULT,
     ),
     NumberSetting(
         "pass_percent", "Pass mark of the qualification, in %",

@@ -22,6 +22,7 @@ from annotation import statements
 from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
 from annotation.projects import cases, reach
 from annotation.projects.item_making import BAND, MAX_PRIORITY, reopen
+from annotation.projects.limits import quotas
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
 from annotation.work import reserving, threads
@@ -106,7 +107,7 @@ def _take(
         return_expired_leases(project)
     now = timezone.now()
     assignment = _held(rater, now, ahead=ahead, has=has)
-    if assignment is None and takes_new:
+    if assignment is None and takes_new and (not quotas.are_set(project) or quotas.may_take(project, rater)):
         assignment = _next(rater, project)
         assignment = assignment or _parked(rater, project, has)
     if assignment is not None:
@@ -117,7 +118,7 @@ def _take(
 
 # The statements of every single take, written by hand: building them anew each time costs more than running them.
 _PROJECT_NOW = ("state", "queue_epoch", "prefill", "prefill_shown_percent", "prefill_after_percent")
-_PROJECT_NOW += ("reserves_items", "lease_minutes", "items_ahead", "has_learning", "check_every")
+_PROJECT_NOW += ("reserves_items", "lease_minutes", "items_ahead", "has_learning", "check_every", *quotas.SETTINGS)
 _RATER = f"""
 SELECT r.*, {", ".join(f"p.{name} AS project_{name}" for name in _PROJECT_NOW)}
 FROM annotation_rater r JOIN annotation_project p ON p.id = r.project_id

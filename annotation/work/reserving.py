@@ -32,6 +32,7 @@ from annotation.models import (
     User,
 )
 from annotation.projects import cases, reach
+from annotation.projects.limits import quotas
 from annotation.projects.raters import rater_of
 
 ITEMS_AT_ONCE = 500
@@ -124,6 +125,7 @@ def set_group(rater: Rater, group: str) -> None:
     """Put the person into a group; empty: into none."""
     with transaction.atomic():
         Rater.objects.filter(pk=rater.pk).update(group=group)
+        quotas.count_anew(rater.project)
         if rater.project.reserves_items:
             reach.check_project(rater.project_id)
 

@@ -210,6 +210,11 @@ def test_groups_that_few_projects_use_are_folded_until_this_one_does():
     def folded() -> list[str]:
         return [title for title, _, is_folded in client.get(place).context["form"].groups if is_folded]
 
-    assert folded() == ["Further judgements where answers differ", "Qualification and checks", "Pay"]
+    assert folded() == [
+        "Further judgements where answers differ",
+        "How much one person and one group label",
+        "Qualification and checks",
+        "Pay",
+    ]
     managing.update_project(project, check_every=5)
-    assert folded() == ["Further judgements where answers differ", "Pay"]
+    assert folded() == ["Further judgements where answers differ", "How much one person and one group label", "Pay"]

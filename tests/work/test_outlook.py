@@ -11,6 +11,8 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Membership, Project, Revision
 from annotation.projects import managing
 from annotation.projects.queries.outlook import OUTLOOKS
+from annotation.projects.raters import rater_of
+from annotation.work import reserving
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator
 
@@ -73,7 +75,21 @@ def nothing(ann, bob):
     Assignment.objects.all().delete()
 
 
+def share(ann, bob):
+    managing.update_project(ann.project, person_most_items=1)
+    ann.submit(ann.next()["payload"])
+
+
+def group_share(ann, bob):
+    for person in (ann, bob):
+        reserving.set_group(rater_of(person.project, person.user), "crowd")
+    managing.update_project(ann.project, group_quotas="crowd: 1")
+    bob.submit(bob.next()["payload"])
+
+
 WAYS = {
+    "share": share,
+    "group-share": group_share,
     "work": lambda ann, bob: ann.submit(ann.next()["payload"]),
     "waiting": waiting,
     "done": done,

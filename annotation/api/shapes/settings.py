@@ -5,6 +5,8 @@ from __future__ import annotations
 from django import forms
 from rest_framework import serializers as s
 
+from annotation import incoming
+from annotation.projects.limits import quotas
 from annotation.projects.settings import (
     AmountField,
     CurrencyField,
@@ -13,9 +15,26 @@ from annotation.projects.settings import (
     PercentField,
     PieceSetField,
     ProjectSetting,
+    QuotasField,
     RunField,
 )
 from annotation.shapes import Choice, Currency, PieceSet
+
+
+class Quotas(s.CharField):
+    """Of groups, as `annotation.projects.limits.quotas.parse` reads them."""
+
+    def __init__(self, **options):
+        super().__init__(**({"allow_blank": True} | options))
+
+    def to_internal_value(self, data) -> str:
+        text = super().to_internal_value(data)
+        try:
+            quotas.parse(text)
+        except incoming.Refused as refused:
+            raise s.ValidationError(f"The text {refused}") from None
+        return text
+
 
 SHOWN_LIMITS = ("choices", "max_digits", "decimal_places")
 FIELDS: dict[type[forms.Field], type[s.Field]] = {
@@ -29,6 +48,7 @@ FIELDS: dict[type[forms.Field], type[s.Field]] = {
     AmountField: s.DecimalField,
     CurrencyField: Currency,
     PieceSetField: PieceSet,
+    QuotasField: Quotas,
     RunField: s.UUIDField,
 }
 

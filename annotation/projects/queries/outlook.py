@@ -22,9 +22,11 @@ from annotation.models import (
     Rater,
     User,
 )
+from annotation.projects.limits import quotas
 
 LOOK_AGAIN = 60
 REVIEW = "Review your answers"
+HELD = "held-work"  # what the person holds, whatever else is left
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,18 @@ OUTLOOKS = {
             "done",
             "Your part is done",
             "You have judged or skipped every item available to you; the rest need other annotators. Thank you.",
+            is_over=True,
+        ),
+        Outlook(
+            "share",
+            "You have done your share",
+            "You have answered as many items as one person gets here; others do the rest. Thank you.",
+            is_over=True,
+        ),
+        Outlook(
+            "group-share",
+            "Your group has done its share",
+            "It has given as many answers as it was asked for; others do the rest. Thank you.",
             is_over=True,
         ),
         Outlook(
@@ -189,7 +203,7 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
     ).exclude(uuid=besides)
     took_part = Assignment.objects.filter(project=OuterRef("pk"), rater__in=own)
     name = Case(
-        When(Exists(left.filter(rater__in=own)), then=Value("work")),
+        When(Exists(left.filter(rater__in=own)), then=Value(HELD)),
         When(Exists(for_them.filter(state=Assignment.State.OPEN)), then=Value("work")),
         When(Exists(parked), then=Value("work")),
         When(Exists(for_them), then=Value("waiting")),
@@ -200,10 +214,18 @@ def _of_open(user: User, projects: list[Project], besides: UUID | None) -> dict[
         default=Value("finished" if besides else "nothing"),
     )
     found = Project.objects.filter(pk__in=[one.pk for one in projects]).annotate(outlook=name)
+    known = {one.pk: one for one in projects}
     return {
-        pk: _of_learner(name, has_learning, raters.get(pk))
+        pk: _of_learner(_within_quotas(name, known[pk], raters.get(pk)), has_learning, raters.get(pk))
         for pk, name, has_learning in found.values_list("pk", "outlook", "has_learning")
     }
+
+
+def _within_quotas(name: str, project: Project, rater: Rater | None) -> str:
+    """What limits of a person's and a group's items make of it."""
+    if name in ("work", "waiting") and rater is not None and quotas.are_set(project):
+        return quotas.why_nothing(project, rater) or name
+    return "work" if name == HELD else name
 
 
 def _of_learner(name: str, has_learning: bool, rater: Rater | None) -> str:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotation.jobs import counts
 from annotation.models import Annotation, Assignment, Case, Item, ItemExclusion, Participation, Project, Rater
 from annotation.projects import cases
+from annotation.projects.limits import quotas
 from annotation.work import assigning, reserving
 from annotation.work.learning import giving
 
@@ -50,21 +51,30 @@ def progress(project: Project, rater: Rater) -> dict:
     counted = _team(project)
     left, mine_then = (0, 0) if project.state == Project.State.CLOSED else _left(project, rater, counted)
     left = max(0, left - max(0, mine - mine_then))
-    most = most_items_of(project, rater)
+    most, of_group = _limits(project, rater)
+    if most is not None:
+        left = min(left, max(0, most - mine))
     return {
         "mine": mine,
-        "mine_total_open": left if most is None else min(left, max(0, most - mine)),
+        "mine_total_open": left if of_group is None else min(left, of_group),
         "team_done": max(counted["done"], mine),
         "team_total": max(counted["total"], mine),
     }
 
 
-def most_items_of(project: Project, rater: Rater) -> int | None:
-    """How many items the rater may have, if their study link says so; asked with every answer, so it is kept."""
-    if not project.study_steps:
-        return None
+def _limits(project: Project, rater: Rater) -> list[int | None]:
+    """How many items the rater may have, by their study link and the project's quotas, and how many answers their group
+    may still give; asked with every answer, so it is kept."""
+    if not project.study_steps and not quotas.are_set(project):
+        return [None, None]
+    return _kept(f"limits:{rater.pk}", lambda: _count_limits(project, rater))
+
+
+def _count_limits(project: Project, rater: Rater) -> list[int | None]:
     own = Participation.objects.filter(project=project, user=rater.user_id)
-    return _kept(f"most-items:{rater.pk}", lambda: [own.values_list("link__most_items", flat=True).first()])[0]
+    by_link = own.values_list("link__most_items", flat=True).first() if project.study_steps else None
+    limits = [one for one in (by_link, quotas.person_limit(project, rater.group)) if one is not None]
+    return [min(limits, default=None), quotas.group_left(project, rater)]
 
 
 def done_by(rater: Rater) -> int:

@@ -1,0 +1,1 @@
+"""How much people and groups label, and until when."""
