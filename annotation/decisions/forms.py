@@ -84,7 +84,20 @@ class ReservingForm(forms.Form):
 
 
 class ReservingTableForm(forms.Form):
-    table = forms.FileField(label="CSV file")
+    """A file; or its text, which the page of the preview carries."""
+
+    table = forms.FileField(label="CSV file", required=False)
+    text = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+
+    def clean(self):
+        cleaned = super().clean()
+        if not cleaned.get("table") and not cleaned.get("text"):
+            self.add_error("table", "Choose a CSV file")
+        return cleaned
+
+    def content(self, most: int) -> bytes:
+        file = self.cleaned_data["table"]
+        return file.read(most) if file else self.cleaned_data["text"].encode()
 
 
 class StuckForm(forms.Form):

@@ -35,6 +35,7 @@ from annotation.decisions.forms import (
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, Project, Rater, Unit
 from annotation.projects import searching
+from annotation.projects.raters import set_group, why_no_group
 from annotation.work import assigning, ordering, reserving, showing, stuck, threads
 from annotation.work.label_access import labels_served
 
@@ -246,19 +247,32 @@ def _effect(found, rule: reserving.ItemRule) -> dict[str, int]:
 @login_required
 @require_POST
 def reserve_by_table(request, slug):
+    """What each line of the table does; with `confirmed`, do it."""
     project = project_for(request.user, slug, RESEARCHER)
     form = ReservingTableForm(request.POST, request.FILES)
-    if form.is_valid():
-        try:
-            rules = reserving.rules_of_table(project, form.cleaned_data["table"].read(reserving.MAX_BYTES + 1))
-            if rules:
-                return redirect("job_detail", reserving.start(project, rules, request.user).uuid)
-            messages.error(request, "The file lists no items")
-        except reserving.ReservingError as error:
-            messages.error(request, f"{error}. Nothing was changed")
-    else:
+    if not form.is_valid():
         messages.error(request, "Choose a CSV file")
-    return redirect("reserved_items", slug)
+        return redirect("reserved_items", slug)
+    context = {"project": project, "form": form, "columns": reserving.COLUMNS}
+    try:
+        content = form.content(reserving.MAX_BYTES + 1)
+        rules = reserving.rules_of_table(project, content)
+    except reserving.ReservingError as error:
+        context["problems"] = error.problems
+        return render(request, "annotation/projects/reserving_table.html", context, status=422)
+    if not rules:
+        messages.error(request, "The file lists no items")
+        return redirect("reserved_items", slug)
+    if request.POST.get("confirmed"):
+        return redirect("job_detail", reserving.start(project, rules, request.user).uuid)
+    found = Item.objects.filter(project=project, pk__in=list(rules)[:1000])
+    context |= {
+        "rows": reserving.rules_in_words(project, rules),
+        "count": len(rules),
+        "effect": _effect(found, reserving.ItemRule()) if len(rules) <= 1000 else None,
+        "text": content.decode("utf-8-sig"),
+    }
+    return render(request, "annotation/projects/reserving_table.html", context)
 
 
 @login_required
@@ -272,10 +286,12 @@ def set_groups(request, slug):
     rater = next((one for one in reserving.annotators(project) if one.pseudonym == pseudonym), None)
     if rater is None:
         raise Http404("No such annotator")
-    if len(group) > 200 or not incoming.is_storable(group) or set(group) & set(";:"):
-        messages.error(request, "A group's name has at most 200 characters, and no colon or semicolon")
+    if not incoming.is_storable(group):
+        messages.error(request, f"The group's name {incoming.BAD_CHARACTER}")
+    elif problem := why_no_group(group):
+        messages.error(request, problem.capitalize())
     else:
-        reserving.set_group(rater, group)
+        set_group(rater, group)
         messages.success(request, f"{rater.name} is now in {'the group ' + group if group else 'no group'}")
     return redirect(reverse("reserved_items", args=[slug]) + "#groups")
 

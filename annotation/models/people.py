@@ -44,6 +44,7 @@ class Invitation(models.Model):
     email = models.EmailField()
     project = models.ForeignKey("annotation.Project", on_delete=models.CASCADE, null=True, blank=True)
     roles = models.JSONField(default=list)
+    group = models.CharField(max_length=200, blank=True, default="", db_default="")  # of an annotator of the project
     invited_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

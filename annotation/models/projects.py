@@ -94,7 +94,7 @@ class Project(models.Model):
     study_steps = models.JSONField(default=list, blank=True, db_default=[])
     # Whether items are reserved for people or groups, or kept from people (annotation.work.reserving).
     reserves_items = models.BooleanField(default=False, db_default=False)
-    # How many items a person and a group may have (annotation.projects.limits.quotas); 0 and empty: as many as there are.
+    # How many items a person and a group may have (annotation.projects.limits.quotas); 0 and empty: no limit.
     person_most_items = models.PositiveIntegerField(default=0, db_default=0)
     person_most_percent = models.PositiveSmallIntegerField(default=0, db_default=0)
     group_quotas = models.TextField(blank=True, default="", db_default="")

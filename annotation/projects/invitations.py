@@ -17,6 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotation.access import RESEARCHER, roles_of
 from annotation.models import Invitation, Membership, Project, User
 from annotation.projects import managing
+from annotation.projects.raters import rater_of, set_group
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +38,9 @@ def may_invite(user: User, project: Project | None) -> bool:
     return user.is_superuser or (project is not None and RESEARCHER in roles_of(user, project))
 
 
-def invite(by: User, email: str, *, project: Project | None = None, roles: Iterable[str] = ()) -> Invitation:
-    """A new invitation. With a project the roles are those in it; without one, `creator` allows making projects."""
+def invite(by: User, email: str, *, project: Project | None = None, roles: Iterable[str] = (), group="") -> Invitation:
+    """A new invitation. With a project the roles are those in it, and `group` is an annotator's; without one, `creator`
+    allows making projects."""
     roles = sorted(set(roles))
     allowed = (CREATOR,) if project is None else Membership.Role.values
     if not may_invite(by, project):
@@ -51,6 +53,7 @@ def invite(by: User, email: str, *, project: Project | None = None, roles: Itera
         email=email.strip().lower(),
         project=project,
         roles=roles,
+        group=group,
         invited_by=by,
         expires_at=timezone.now() + timedelta(days=settings.INVITATION_DAYS),
     )
@@ -198,6 +201,8 @@ def _use(invitation: Invitation, user: User) -> None:
     if invitation.project is not None:
         roles = {*managing.active_roles(invitation.project, user), *invitation.roles}
         managing.set_roles(invitation.project, user, roles, user)
+        if invitation.group:
+            set_group(rater_of(invitation.project, user), invitation.group)
     elif CREATOR in invitation.roles:
         user.is_staff = True
         user.save(update_fields=["is_staff"])

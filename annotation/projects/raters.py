@@ -1,6 +1,10 @@
-"""The rater that a member's labels are by."""
+"""The rater that a member's labels are by, and the group that they are in."""
+
+from django.db import transaction
 
 from annotation.models import Project, Rater, User
+from annotation.projects import reach
+from annotation.projects.limits import quotas
 
 
 def rater_of(project: Project, user: User) -> Rater:
@@ -9,3 +13,19 @@ def rater_of(project: Project, user: User) -> Rater:
         project=project, user=user, defaults={"kind": Rater.Kind.MEMBER, "name": str(user)[:200]}
     )
     return rater
+
+
+def why_no_group(name: str) -> str:
+    """Why a group cannot be called so, since rules and quotas name it; empty where it can."""
+    if len(name) > 200 or set(name) & set(";:"):
+        return "a group's name has at most 200 characters, and no colon or semicolon"
+    return ""
+
+
+def set_group(rater: Rater, group: str) -> None:
+    """Put the person into a group; empty: into none."""
+    with transaction.atomic():
+        Rater.objects.filter(pk=rater.pk).update(group=group)
+        quotas.count_anew(rater.project)
+        if rater.project.reserves_items:
+            reach.check_project(rater.project_id)

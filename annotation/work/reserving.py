@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from django.db import transaction
@@ -32,13 +32,13 @@ from annotation.models import (
     User,
 )
 from annotation.projects import cases, reach
-from annotation.projects.limits import quotas
 from annotation.projects.raters import rater_of
 
 ITEMS_AT_ONCE = 500
 RESERVED = reach.RESERVED
 MAX_ROWS = 50_000
-MAX_BYTES = 10_000_000
+MAX_BYTES = 4_000_000  # the page of the preview carries the file
+MOST_NAMED = 50
 MOST_OF_A_GROUP = 20
 COLUMNS = ("item", "people", "without", "groups")
 # For the statement of taking: the place is anybody's or this person's, and they are not kept from the item.
@@ -55,7 +55,12 @@ AS has_own_place
 
 
 class ReservingError(Exception):
-    """What was asked for cannot be done; the message is for the person who asked."""
+    """What was asked for cannot be done; the message is for the person who asked. `problems`: of a table, one for each
+    line that is wrong, at most MOST_NAMED."""
+
+    def __init__(self, message: str, problems: Sequence[str] = ()):
+        super().__init__(message)
+        self.problems = list(problems) or [message]
 
 
 @dataclass(frozen=True)
@@ -121,15 +126,6 @@ def groups_of(raters: Iterable[Rater]) -> dict[str, int]:
     return dict(sorted(Counter(rater.group for rater in raters if rater.group).items()))
 
 
-def set_group(rater: Rater, group: str) -> None:
-    """Put the person into a group; empty: into none."""
-    with transaction.atomic():
-        Rater.objects.filter(pk=rater.pk).update(group=group)
-        quotas.count_anew(rater.project)
-        if rater.project.reserves_items:
-            reach.check_project(rater.project_id)
-
-
 def rule_of(project: Project, people: Iterable[str], without: Iterable[str], groups: Mapping[str, int]) -> ItemRule:
     """A rule whose people are named by email address, pseudonym or UUID. ReservingError where one is no annotator
     of the project, is named on both sides, or a group has fewer members than are asked for."""
@@ -166,7 +162,7 @@ class _Names:
 
 def rules_of_table(project: Project, content: bytes) -> dict[int, ItemRule]:
     """By item, the rules of a CSV file with the columns of COLUMNS: an item's key, people between semicolons, and
-    groups such as `experts:2; crowd:1`. ReservingError names the line of what is wrong."""
+    groups such as `experts:2; crowd:1`. ReservingError names each line that is wrong."""
     try:
         text = content[: MAX_BYTES + 1].decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -177,36 +173,63 @@ def rules_of_table(project: Project, content: bytes) -> dict[int, ItemRule]:
     missing = {"item"} - set(reader.fieldnames or ())
     if missing or not set(reader.fieldnames or ()) & set(COLUMNS[1:]):
         raise ReservingError(f"The file needs the column item, and one or more of {', '.join(COLUMNS[1:])}")
-    names, rows = _Names(project), {}
+    names, rows, lines, problems = _Names(project), {}, {}, []
     try:
         for row in reader:
             if len(rows) >= MAX_ROWS:
                 raise ReservingError(f"At most {MAX_ROWS:,} items can be listed at once")
+            if len(problems) == MOST_NAMED:
+                break
             cells = [row.get(name) or "" for name in COLUMNS]
-            if not all(map(incoming.is_storable, cells)):
-                raise ReservingError(f"Line {reader.line_num} {incoming.BAD_CHARACTER}")
-            key, people, without = cells[0].strip(), *(_listed(cell) for cell in cells[1:3])
-            if key in rows:
-                raise ReservingError(f"Line {reader.line_num}: the item {key!r} is listed twice")
+            key = cells[0].strip()
             try:
-                rows[key] = names.rule(people, without, _numbers(cells[3]))
+                if not all(map(incoming.is_storable, cells)):
+                    raise ReservingError(f"it {incoming.BAD_CHARACTER}")
+                if key in rows:
+                    raise ReservingError(f"the item {key!r} is listed twice")
+                rows[key], lines[key] = names.rule(*map(_listed, cells[1:3]), _numbers(cells[3])), reader.line_num
             except ReservingError as error:
-                raise ReservingError(f"Line {reader.line_num}: {error}") from None
+                problems.append(f"Line {reader.line_num}: {error}")
     except csv.Error as error:
-        raise ReservingError(f"Line {reader.line_num}: {error}") from None
+        problems.append(f"Line {reader.line_num}: {error}")
+    known = _known_items(project, rows)
+    problems += [f"Line {lines[key]}: the project has no item {key!r} to judge" for key in rows if key not in known]
+    if problems:
+        raise ReservingError(problems[0], problems[:MOST_NAMED])
     return by_item(project, rows)
 
 
 def by_item(project: Project, rules: Mapping[str, ItemRule]) -> dict[int, ItemRule]:
     """The rules by the items' numbers. ReservingError where there is no such item to judge."""
+    found = _known_items(project, rules)
+    if unknown := [key for key in rules if key not in found]:
+        raise ReservingError(f"The project has no item {unknown[0]!r} to judge ({len(unknown):,} such rows)")
+    return {found[key]: rule for key, rule in rules.items()}
+
+
+def _known_items(project: Project, keys: Iterable[str]) -> dict[str, int]:
+    """The numbers of the items with these keys that can be judged."""
     found: dict[str, int] = {}
-    keys = list(rules)
+    keys = list(keys)
     for start in range(0, len(keys), ITEMS_AT_ONCE):
         rows = Item.objects.filter(project=project, key__in=keys[start : start + ITEMS_AT_ONCE], unit_count__gt=0)
         found |= dict(rows.exclude(state=Item.State.RETIRED).values_list("key", "pk"))
-    if unknown := [key for key in keys if key not in found]:
-        raise ReservingError(f"The project has no item {unknown[0]!r} to judge ({len(unknown):,} such rows)")
-    return {found[key]: rule for key, rule in rules.items()}
+    return found
+
+
+def rules_in_words(project: Project, rules: Mapping[int, ItemRule]) -> list[tuple[str, str]]:
+    """What the first rules say, each with its item's key."""
+    first = dict(list(rules.items())[:MOST_NAMED])
+    keys = dict(Item.objects.filter(pk__in=first).values_list("pk", "key"))
+    names = {rater.pk: rater.name for rater in annotators(project)}
+    return [(keys[pk], _in_words(rule, names)) for pk, rule in first.items()]
+
+
+def _in_words(rule: ItemRule, names: Mapping[int, str]) -> str:
+    parts = [f"for {', '.join(names[pk] for pk in rule.people)}"] if rule.people else []
+    parts += [f"{number} of {group}" for group, number in rule.groups.items()]
+    parts += [f"not for {', '.join(names[pk] for pk in rule.without)}"] if rule.without else []
+    return "; ".join(parts) or "for anybody"
 
 
 def _listed(cell: str) -> list[str]:

@@ -44,6 +44,7 @@ HELP = {
     "project_generations": "checkers#answers",
     "project_learning": "how-to/training-and-checks",
     "project_members": "share",
+    "invite_members": "share",
     "project_pay": "running-a-study#hours-and-pay",
     "project_new": "task_types",
     "project_options": "label_sets",

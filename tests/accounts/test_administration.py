@@ -3,10 +3,11 @@
 import pytest
 from allauth.mfa.models import Authenticator
 from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Assignment, Invitation, SettingsChange, User
-from annotation.projects import tokens
-from annotation.projects.accounts import managing
+from annotation.projects import invitations, tokens
+from annotation.projects.accounts import inviting, managing
 from annotation.projects.accounts.pasted import parse_pasted
 from tests import factories
 from tests.world import client_of
@@ -222,3 +223,66 @@ def test_programs_of_administrators_do_the_same(client, admin):
     last = client.post(f"{address}{admin.uuid}/deactivate/", {}, content_type="application/json")
     assert last.status_code == 409 and "is the last administrator" in last.json()["detail"]
     assert client_of(factories.make_user()).get(address).status_code == 403
+
+
+TABLE = """email,role,group
+new@example.org,,experts
+ada@example.org,adjudicator/annotator,crowd
+bea@example.org,boss,
+cy@example.org,researcher,crowd
+dee@example.org,,a:b
+eve@example.org,,
+"""
+
+
+def test_a_researcher_invites_by_a_table_with_roles_and_groups(client):
+    owner = factories.make_user("owner")
+    project = factories.make_project(factories.make_dataset(owner))
+    factories.join(project, owner, "researcher")
+    place = f"/projects/{project.slug}/members/invite/"
+    client.force_login(owner)
+    file = SimpleUploadedFile("people.csv", TABLE.encode())
+    page = client.post(place, {"file": file, "roles": ["annotator"], "do": "preview"}).content.decode()
+    for words in (
+        "3 can be invited, 3 cannot",
+        "as annotator in the group <bdi>experts</bdi>",
+        "as adjudicator, annotator in the group <bdi>crowd</bdi>",
+        "has the role &#x27;boss&#x27;",
+        "has a group, which only annotators can have",
+        "no colon or semicolon",
+    ):
+        assert words in page, words
+    assert not Invitation.objects.exists() and not mail.outbox
+    client.post(place, {"people": TABLE, "roles": ["annotator"], "do": "invite"})
+    made = {one.email: (one.roles, one.group) for one in Invitation.objects.all()}
+    assert made == {
+        "new@example.org": (["annotator"], "experts"),
+        "ada@example.org": (["adjudicator", "annotator"], "crowd"),
+        "eve@example.org": (["annotator"], ""),
+    }
+    assert "in the group <bdi>experts</bdi>" in client.get(f"/projects/{project.slug}/members/").content.decode()
+    person = invitations.accept_as_new(
+        Invitation.objects.get(email="new@example.org"), invitations.MAIL, name="New", password="x-long-enough-1"
+    )
+    assert project.raters.get(user=person).group == "experts"
+    client.force_login(person)
+    assert client.get(place).status_code == 403
+
+
+def test_of_a_table_all_invitations_are_stored_or_none(monkeypatch):
+    owner = factories.make_user("owner")
+    project = factories.make_project(factories.make_dataset(owner))
+    factories.join(project, owner, "researcher")
+    rows = inviting.plan("a@example.org\nb@example.org", project, ["annotator"])
+    invite, calls = invitations.invite, []
+
+    def fail_at_the_second(*args, **kwargs):
+        calls.append(args)
+        if len(calls) == 2:
+            raise invitations.InvitationError("no")
+        return invite(*args, **kwargs)
+
+    monkeypatch.setattr(invitations, "invite", fail_at_the_second)
+    with pytest.raises(invitations.InvitationError):
+        inviting.invite_all(owner, rows, project)
+    assert not Invitation.objects.exists()

@@ -23,6 +23,7 @@ OF_PROJECT = (
     "project_webhooks",
     "project_options",
     "project_members",
+    "invite_members",
     "project_learning",
     "project_progress",
     "project_pay",

@@ -11,8 +11,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Membership, Project, Revision
 from annotation.projects import managing
 from annotation.projects.queries.outlook import OUTLOOKS
-from annotation.projects.raters import rater_of
-from annotation.work import reserving
+from annotation.projects.raters import rater_of, set_group
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator
 
@@ -82,7 +81,7 @@ def share(ann, bob):
 
 def group_share(ann, bob):
     for person in (ann, bob):
-        reserving.set_group(rater_of(person.project, person.user), "crowd")
+        set_group(rater_of(person.project, person.user), "crowd")
     managing.update_project(ann.project, group_quotas="crowd: 1")
     bob.submit(bob.next()["payload"])
 

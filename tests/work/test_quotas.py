@@ -14,7 +14,8 @@ from annotation.projects import managing
 from annotation.projects.limits import quotas
 from annotation.projects.limits.quotas import Quota
 from annotation.projects.queries.outlook import outlook
-from annotation.work import assigning, reserving
+from annotation.projects.raters import set_group
+from annotation.work import assigning
 from annotation.work.queries import work
 from tests.api.programs import Program, problem_of
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
@@ -31,7 +32,7 @@ def limited(project, **changes):
 
 def into(group, *people):
     for person in people:
-        reserving.set_group(rater(person), group)
+        set_group(rater(person), group)
 
 
 def test_a_person_gets_as_many_items_as_the_limit_and_keeps_what_they_hold():

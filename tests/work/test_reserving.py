@@ -1,5 +1,7 @@
 """Items for named people and groups, and kept from people: by page, table and API, and in taking work."""
 
+import html
+import re
 from collections import Counter
 
 import pytest
@@ -10,7 +12,7 @@ from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, ItemExclusion, Job, Project
 from annotation.projects import managing
 from annotation.projects.queries.outlook import outlook
-from annotation.projects.raters import rater_of
+from annotation.projects.raters import rater_of, set_group
 from annotation.work import assigning, reserving
 from annotation.work.queries import work
 from annotation.work.reserving import ItemRule
@@ -91,7 +93,7 @@ def test_none_of_those_people_get_the_item():
 def test_so_many_of_each_group_get_the_item():
     project, people, items = study(3, people=5, overlap=3)
     for person, group in zip(people, ("experts", "experts", "crowd", "crowd", "crowd"), strict=True):
-        reserving.set_group(rater(person), group)
+        set_group(rater(person), group)
     apply(project, {item.pk: ItemRule(groups={"experts": 1, "crowd": 2}) for item in items})
     for person in reversed(people):
         answered(person)
@@ -184,7 +186,12 @@ def test_a_table_names_people_by_address_or_pseudonym_and_says_what_is_wrong():
         ).content.decode()
 
     page = send(f"item,people\n{items[0].key},{ann.user.username}; nobody@example.org\n")
-    assert "Line 2: &#x27;nobody@example.org&#x27; is no annotator of this project. Nothing was changed" in page
+    assert (
+        "Line 2: &#x27;nobody@example.org&#x27; is no annotator of this project" in page
+        and "Nothing was changed" in page
+    )
+    page = send(f"item,people\nnope,\n{items[0].key},who\n")
+    assert "2 lines to correct" in page and "Line 2: the project has no item" in page and "Line 3: &#x27;who" in page
     for text, words in (
         ("key,people\na,b\n", "needs the column item"),
         ("item,people\nnope,\n", "no item &#x27;nope&#x27;"),
@@ -194,9 +201,13 @@ def test_a_table_names_people_by_address_or_pseudonym_and_says_what_is_wrong():
     ):
         assert words in send(text)
     assert not Job.objects.filter(kind=Job.Kind.RESERVING).exists()
-    reserving.set_group(rater(bob), "experts")
+    set_group(rater(bob), "experts")
     rows = [f"{items[0].key},{ann.user.username},,", f"{items[1].key},,{rater(ann).pseudonym},experts:1"]
-    send("\n".join(["item,people,without,groups", *rows]))
+    page = send("\n".join(["item,people,without,groups", *rows]))
+    assert f"for {ann.user}" in page and f"1 of experts; not for {ann.user}" in page
+    assert not Job.objects.filter(kind=Job.Kind.RESERVING).exists()
+    text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page, re.DOTALL)[1])
+    client.post(reverse("reserve_by_table", args=[project.slug]), {"text": text, "confirmed": "1"})
     lifecycle.run_here(Job.objects.get(kind=Job.Kind.RESERVING))
     assert Assignment.objects.get(reserved_rater=rater(ann)).item == items[0]
     assert Assignment.objects.get(reserved_group="experts").item == items[1]

@@ -9,30 +9,24 @@ from annotation.projects.accounts.pasted import PASTE_CHARS
 from annotation.projects.invitations import CREATOR
 
 
-class InviteManyForm(forms.Form):
+class InvitePeopleForm(forms.Form):
+    """Many people, by their addresses or a table of them, into a project."""
+
     people = forms.CharField(
         required=False,
         max_length=PASTE_CHARS,
         label="Email addresses",
-        help_text="One per line, or separated by commas. A CSV may have a column named email.",
+        help_text="One per line, or separated by commas; or a CSV with a column email and, for a project, columns role "
+        "(such as annotator) and group, which go before what is chosen below.",
         widget=forms.Textarea(attrs={"rows": 8}),
     )
     file = forms.FileField(required=False, label="Or a file with them", help_text="Text or CSV, in UTF-8.")
-    project = forms.ModelChoiceField(
-        Project.objects.order_by("title", "pk"),
-        required=False,
-        to_field_name="slug",
-        empty_label="No project, an account only",
-    )
     roles = forms.MultipleChoiceField(
         required=False,
         choices=Membership.Role.choices,
         initial=[Membership.Role.ANNOTATOR],
         label="Roles in the project",
         widget=forms.CheckboxSelectMultiple,
-    )
-    may_create = forms.BooleanField(
-        required=False, label="May create data sets and projects", help_text="Without a project only."
     )
 
     def clean(self):
@@ -41,9 +35,13 @@ class InviteManyForm(forms.Form):
             self._take(cleaned["file"])
         if not self.errors and not self.cleaned_data["people"].strip():
             self.add_error("people", "Enter addresses, or choose a file")
-        if cleaned.get("project") and not cleaned.get("roles"):
+        if self.is_for_project and not cleaned.get("roles"):
             self.add_error("roles", "Choose at least one role in the project")
         return self.cleaned_data
+
+    @property
+    def is_for_project(self) -> bool:
+        return True
 
     def _take(self, file) -> None:
         """The file's text takes the place of what is in the field, where the page shows it again."""
@@ -58,9 +56,30 @@ class InviteManyForm(forms.Form):
 
     @property
     def invited_as(self) -> list[str]:
-        """The roles that an invitation carries."""
-        if self.cleaned_data["project"]:
-            return self.cleaned_data["roles"]
+        """The roles that an invitation carries where its row names none."""
+        return self.cleaned_data["roles"]
+
+
+class InviteManyForm(InvitePeopleForm):
+    project = forms.ModelChoiceField(
+        Project.objects.order_by("title", "pk"),
+        required=False,
+        to_field_name="slug",
+        empty_label="No project, an account only",
+    )
+    may_create = forms.BooleanField(
+        required=False, label="May create data sets and projects", help_text="Without a project only."
+    )
+    field_order = ("people", "file", "project", "roles", "may_create")
+
+    @property
+    def is_for_project(self) -> bool:
+        return self.cleaned_data.get("project") is not None
+
+    @property
+    def invited_as(self) -> list[str]:
+        if self.is_for_project:
+            return super().invited_as
         return [CREATOR] if self.cleaned_data["may_create"] else []
 
 

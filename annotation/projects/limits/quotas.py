@@ -22,7 +22,7 @@ from annotation.models import Assignment, GroupSpare, Item, Project, Rater
 
 SETTINGS = ("person_most_items", "person_most_percent", "group_quotas")
 MOST = 10_000_000
-TAKEN = (Assignment.State.LEASED, Assignment.State.DONE)
+COUNTED_STATES = (Assignment.State.LEASED, Assignment.State.DONE)
 # The outlooks of who gets nothing more.
 PERSON_DONE, GROUP_DONE, GROUP_WAITS = "share", "group-share", "waiting"
 
@@ -81,14 +81,14 @@ def _count_items(project_id: int, _created_at: object, _queue_epoch: int) -> int
 
 def items_of(rater_id: int) -> QuerySet[Assignment]:
     """What a person holds or has answered of work and checks."""
-    rows = Assignment.objects.filter(rater=rater_id, state__in=TAKEN)
+    rows = Assignment.objects.filter(rater=rater_id, state__in=COUNTED_STATES)
     return rows.exclude(reason__in=Assignment.LEARNING)
 
 
 def answers_of(project_id: int, group: str) -> QuerySet[Assignment]:
     """What the group's members hold or have answered, checks apart, but for those whose answers are left out."""
     members = Rater.objects.filter(project=project_id, group=group, is_excluded=False, user__isnull=False)
-    rows = Assignment.objects.filter(rater__in=members, state__in=TAKEN)
+    rows = Assignment.objects.filter(rater__in=members, state__in=COUNTED_STATES)
     return rows.exclude(reason__in=Assignment.NO_WORK)
 
 
@@ -126,8 +126,8 @@ def group_left(project: Project, rater: Rater) -> int | None:
     quota = group_quota(project, rater.group)
     if quota is None:
         return None
-    taken = answers_of(project.pk, rater.group)
-    return max(0, quota.answers - taken.exclude(rater=rater, state=Assignment.State.LEASED).count())
+    given = answers_of(project.pk, rater.group)
+    return max(0, quota.answers - rows.exclude(rater=rater, state=Assignment.State.LEASED).count())
 
 
 def why_nothing(project: Project, rater: Rater) -> str:

@@ -21,6 +21,7 @@ from annotation.addresses import absolute
 from annotation.editing import locked
 from annotation.models import ApiToken, Invitation, Project, User
 from annotation.projects import invitations, password_links, tokens
+from annotation.projects.accounts import inviting, pasted
 from annotation.projects.forms.accounts import (
     KeysForm,
     NameForm,
@@ -224,6 +225,17 @@ def withdraw_invitation(request, token):
 def link_of(request, made: Invitation) -> str:
     """For administrators with what lets the link's holder create the account."""
     return absolute(request, invitations.path_for(request.user, made))
+
+
+def plan_and_invite(request, form, project: Project | None) -> tuple[dict, list[Invitation]]:
+    """What would happen with each address of the form, for the page, and the invitations where that was asked for."""
+    rows = inviting.plan(form.cleaned_data["people"], project, form.invited_as)
+    good, made = [row for row in rows if not row.problem], []
+    if len(good) > pasted.MOST:
+        form.add_error("people", f"At most {pasted.MOST} people at a time; these are {len(good)}")
+    elif good and request.POST.get("do") == "invite":
+        made = inviting.invite_all(request.user, good, project)
+    return {"rows": rows, "good": len(good), "wrong": len(rows) - len(good)}, made
 
 
 def announce(request, *invited: Invitation) -> None:

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import addresses
 from annotation.models import SettingsChange, User
 from annotation.projects import invitations
-from annotation.projects.accounts import inviting, managing, pasted, queries
+from annotation.projects.accounts import managing, pasted, queries
 from annotation.projects.accounts.actions import ACTIONS
 from annotation.projects.forms.administration import AddressForm, InviteManyForm
-from annotation.projects.views.accounts import limit_invitations
+from annotation.projects.views.accounts import limit_invitations, plan_and_invite
 
 CHANGES = 50
 
@@ -121,16 +121,11 @@ def accounts_invite(request):
     form = InviteManyForm(*bound)
     context = {"form": form, "most": pasted.MOST}
     if request.method == "POST" and form.is_valid():
-        project = form.cleaned_data["project"]
-        rows = inviting.plan(form.cleaned_data["people"], project, form.invited_as)
-        good = [row for row in rows if not row.problem]
-        if len(good) > pasted.MOST:
-            form.add_error("people", f"At most {pasted.MOST} people at a time; these are {len(good)}")
-        elif good and request.POST.get("do") == "invite":
-            made = inviting.invite_all(request.user, good, project, form.invited_as)
+        planned, made = plan_and_invite(request, form, form.cleaned_data["project"])
+        if made:
             _announce(request, made)
             return redirect("site_invitations")
-        context |= {"rows": rows, "good": len(good), "wrong": len(rows) - len(good)}
+        context |= planned
     return render(request, "annotation/accounts/administration/invite.html", context)
 
 

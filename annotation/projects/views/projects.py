@@ -30,7 +30,9 @@ from annotation.models import Assignment, Invitation, Job, Project, SettingsChan
 from annotation.projects import cases, invitations
 from annotation.projects import guidelines as guideline_service
 from annotation.projects import managing as service
+from annotation.projects.accounts.pasted import MOST
 from annotation.projects.forms.accounts import ProjectInvitationForm
+from annotation.projects.forms.administration import InvitePeopleForm
 from annotation.projects.forms.cards import CardForm
 from annotation.projects.forms.projects import GuidelinesForm, ProjectForm, ProjectSettingsForm, RolesForm
 from annotation.projects.item_job import start_item_job
@@ -38,7 +40,7 @@ from annotation.projects.queries import guidelines, members
 from annotation.projects.queries import projects as queries
 from annotation.projects.queries.next_steps import after_overview
 from annotation.projects.settings import SETTINGS, in_words
-from annotation.projects.views.accounts import announce, limit_invitations, link_of
+from annotation.projects.views.accounts import announce, limit_invitations, link_of, plan_and_invite
 
 What = SettingsChange.What
 
@@ -187,6 +189,23 @@ def project_members(request, slug):
     return _members_page(request, project, form)
 
 
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@limit_invitations
+def invite_members(request, slug):
+    """What would happen with each address first; then, if it is asked for, the invitations of those that are right."""
+    project = project_for(request.user, slug, RESEARCHER)
+    form = InvitePeopleForm(*((request.POST, request.FILES) if request.method == "POST" else ()))
+    planned, made = {}, []
+    if request.method == "POST" and form.is_valid():
+        planned, made = plan_and_invite(request, form, project)
+    if made:
+        announce(request, *made)
+        return redirect("project_members", slug)
+    context = {"project": project, "form": form, "most": MOST} | planned
+    return render(request, "annotation/projects/invite_members.html", context)
+
+
 def _members_page(request, project: Project, form: ProjectInvitationForm, refused: dict | None = None):
     """`refused`: a form of roles that met another person's change, by its member."""
     pending = Invitation.objects.filter(project=project, accepted_at=None, expires_at__gt=timezone.now())
@@ -297,6 +316,7 @@ urlpatterns = [
     path("projects/<slug:slug>/settings/", project_settings, name="project_settings"),
     path("projects/<slug:slug>/card/", project_card, name="project_card"),
     path("projects/<slug:slug>/members/", project_members, name="project_members"),
+    path("projects/<slug:slug>/members/invite/", invite_members, name="invite_members"),
     path("projects/<slug:slug>/members/<uuid:uuid>/", member_roles, name="member_roles"),
     path("projects/<slug:slug>/guidelines/", project_guidelines, name="project_guidelines"),
 ]
