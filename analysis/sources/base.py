@@ -32,7 +32,7 @@ ANSWER_COLUMNS = (
 )
 EXPOSURE_COLUMNS = ("annotation", "run", "checker", "shown_at")
 ITEM_COLUMNS = ("item", "item_key", "n_units", "n_planned", "n_extra", "in_random_share")
-SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end", "own_label")
+SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end", "own_label", "severity")
 RATER_COLUMNS = ("rater", "kind", "name", "group")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
 ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
@@ -104,7 +104,7 @@ class Source(Outline):
     @abstractmethod
     def span_frame(self, units: pd.DataFrame) -> pd.DataFrame:
         """SPAN_COLUMNS of the latest revisions that are not surplus; code points, half open. `label` is the answer's,
-        `own_label` the span's, empty where spans have none."""
+        `own_label` and `severity` are the span's, empty where spans have none."""
 
     @abstractmethod
     def rater_frame(self) -> pd.DataFrame:
@@ -303,5 +303,7 @@ def in_order(labels: pd.DataFrame, units: pd.DataFrame, kind: TaskType) -> pd.Da
         keys.append(labels["rater"].astype("category").cat.codes.to_numpy())
     keys += [labels[name].astype("category").cat.codes.to_numpy() for name in ("field",) if name in labels]
     keys += [labels[name].to_numpy() for name in ("number", "start", "end") if name in labels]
-    keys += [labels[name].astype("category").cat.codes.to_numpy() for name in ("own_label",) if name in labels]
+    keys += [
+        labels[name].astype("category").cat.codes.to_numpy() for name in ("own_label", "severity") if name in labels
+    ]
     return labels.iloc[np.lexsort(keys[::-1])].reset_index(drop=True)

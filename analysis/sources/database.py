@@ -244,6 +244,7 @@ class DatabaseSource(ProjectOutline, Source):
             "start",
             "end",
             "label",
+            "severity",
         ).iterator(chunk_size=AT_ONCE)
         frame = pd.DataFrame.from_records(found, columns=list(base.SPAN_COLUMNS))
         frame["rater"] = self._pseudonyms(frame["rater"])

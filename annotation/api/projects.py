@@ -200,7 +200,7 @@ class AnnotationsRoute(LabelRows):
     }
 
     def of_project(self):
-        spans = Prefetch("spans", Span.objects.order_by("field", "start", "end", "label"))
+        spans = Prefetch("spans", Span.objects.order_by("field", "start", "end", "label", "severity"))
         judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
         latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
         latest = latest.annotate(opened_at=opened_at(), answered_at=answered_at())

@@ -10,6 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.decisions.moments import DECISION_ORDER
 from annotation.decisions.revised import revised_answers
+from annotation.formats.records import SpanRecord, place_of_span, values_of_span
 from annotation.models import (
     Annotation,
     Assignment,
@@ -205,7 +206,9 @@ class Highlight:
     where: str  # the text's title, empty where only one text of the page can be marked
     quote: str
     is_whole: bool = False  # the whole text was marked
-    label: str = ""  # in words
+    label: str = ""  # in words, as is the severity
+    severity: str = ""
+    reason: str = ""
 
 
 @dataclass
@@ -355,8 +358,8 @@ def _derived(dimension: Dimension, label: str) -> list[str]:
 def _answer(dimension: Dimension, texts: dict[str, ShownText], judgement: Judgement | None) -> ShownAnswer | None:
     if judgement is None:
         return None
-    spans = [(span.field, span.start, span.end, span.quote, span.label) for span in judgement.spans.all()]
-    return _as_answer(dimension, texts, judgement.label, sorted(spans))
+    spans = [SpanRecord(*values_of_span(span)) for span in judgement.spans.all()]
+    return _as_answer(dimension, texts, judgement.label, sorted(spans, key=place_of_span))
 
 
 def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Suggestion | None) -> ShownAnswer | None:
@@ -367,25 +370,27 @@ def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Su
     return answer
 
 
-def _places(spans: list[dict]) -> list[tuple[str, int, int, str, str]]:
-    return [(span["field"], span["start"], span["end"], span["quote"], span.get("label", "")) for span in spans]
+def _places(spans: list[dict]) -> list[SpanRecord]:
+    return [SpanRecord(**span) for span in spans]
 
 
 def _as_answer(
     dimension: Dimension,
     texts: dict[str, ShownText],
     label: str,
-    spans: list[tuple[str, int, int, str, str]],
+    spans: list[SpanRecord],
     probability: float | None = None,
 ) -> ShownAnswer:
     names_place = dimension.spans is None or sum(dimension.spans.takes(name) for name in texts) > 1
     marked = []
-    for name, start, end, quote, label_of_span in spans:
-        text = texts.get(name)
-        where = (text.title if text else name) if names_place else ""
-        is_whole = text is not None and (start, end) == (0, len(text.text))
-        own = dimension.spans.own_title(label_of_span) if dimension.spans else label_of_span
-        marked.append(Highlight(where, quote, is_whole, own))
+    rule = dimension.spans
+    for span in spans:
+        text = texts.get(span.field)
+        where = (text.title if text else span.field) if names_place else ""
+        is_whole = text is not None and (span.start, span.end) == (0, len(text.text))
+        own = rule.own_title(span.label) if rule else span.label
+        severity = rule.severity_title(span.severity) if rule else span.severity
+        marked.append(Highlight(where, span.quote, is_whole, own, severity, span.reason))
     return ShownAnswer(label, dimension.title_of(label), _derived(dimension, label), marked, probability)
 
 

@@ -18,7 +18,14 @@ from django.db.models.functions import Collate
 
 from annotation.decisions.moments import Moment, decisions_at, majority
 from annotation.formats.content.assay import decision_key, instant_text, sort_key
-from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord, SpanRecord
+from annotation.formats.records import (
+    SPAN_VALUES,
+    AnnotationRecord,
+    DecisionRecord,
+    JudgementRecord,
+    SpanRecord,
+    place_of_span,
+)
 from annotation.models import (
     Annotation,
     Decision,
@@ -287,13 +294,11 @@ def _judgements(revisions: list[int], item_of_unit: dict[int, ExportedItem]) -> 
         )
     )
     spans: dict[int, list[SpanRecord]] = defaultdict(list)
-    with_spans = Span.objects.filter(judgement__in=[row[0] for row in rows]).values_list(
-        "judgement_id", "field", "start", "end", "quote", "label"
-    )
+    with_spans = Span.objects.filter(judgement__in=[row[0] for row in rows]).values_list("judgement_id", *SPAN_VALUES)
     for judgement, *values in with_spans:
         spans[judgement].append(SpanRecord(*values))
     for of_judgement in spans.values():
-        of_judgement.sort(key=lambda span: (span.field, span.start, span.end, span.label))
+        of_judgement.sort(key=place_of_span)
     place = {unit: index for entry in item_of_unit.values() for index, unit in enumerate(entry.unit_keys)}
     by_revision: dict[int, list[tuple[int, str, JudgementRecord]]] = defaultdict(list)
     for pk, revision, unit, dimension, label in rows:

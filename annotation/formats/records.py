@@ -6,8 +6,9 @@ their key and come before their children.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
+from operator import attrgetter
 
 from annotation.task_types.preference import OUTPUTS, PLACES
 
@@ -190,7 +191,16 @@ class SpanRecord:
     start: int  # code points, half open
     end: int
     quote: str
-    label: str = ""  # empty where spans have none
+    label: str = ""  # empty where spans have none, as are the others
+    severity: str = ""
+    reason: str = ""
+
+
+# What is stored of a span, under the same names everywhere.
+SPAN_VALUES = tuple(one.name for one in fields(SpanRecord))
+values_of_span = attrgetter(*SPAN_VALUES)
+# What no two spans of a judgement share, and the order in which they are.
+place_of_span = attrgetter("field", "start", "end", "label", "severity")
 
 
 @dataclass(frozen=True, slots=True)

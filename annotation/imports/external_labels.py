@@ -16,7 +16,13 @@ from django.utils import timezone
 
 from annotation.bulk import MANY_ROWS, bulk_insert, refresh_statistics, reserve_ids
 from annotation.formats.content.assay import cells_of_span
-from annotation.formats.records import AnnotationRecord, DecisionRecord, JudgementRecord
+from annotation.formats.records import (
+    SPAN_VALUES,
+    AnnotationRecord,
+    DecisionRecord,
+    JudgementRecord,
+    values_of_span,
+)
 from annotation.imports.stored_labels import Journal
 from annotation.jobs.lifecycle import JobError
 from annotation.models import (
@@ -349,14 +355,14 @@ def _as_stored(judgement: JudgementRecord, record: AnnotationRecord, item: int, 
     unit = units.get((item, judgement.unit))
     if unit is None:
         raise JobError(f"{judgement.unit} is not on the page of {record.item}, under which the file has a label of it")
-    spans = frozenset((span.field, span.start, span.end, span.quote, span.label) for span in judgement.spans)
+    spans = frozenset(map(values_of_span, judgement.spans))
     return unit, judgement.dimension, judgement.label, spans
 
 
 def _stored_judgements(revisions: list[int]) -> dict[int, list[tuple]]:
     spans: dict[int, set] = defaultdict(set)
     for judgement, *span in Span.objects.filter(judgement__revision__in=revisions).values_list(
-        "judgement_id", "field", "start", "end", "quote", "label"
+        "judgement_id", *SPAN_VALUES
     ):
         spans[judgement].add(tuple(span))
     found: dict[int, list[tuple]] = defaultdict(list)
@@ -391,6 +397,6 @@ def _insert_revisions(annotations: dict[tuple[int, int], int], new: list) -> lis
     bulk_insert(
         Span,
         [(pk, *span) for pk, row in zip(judgement_ids, judgements, strict=True) for span in sorted(row[4])],
-        ["judgement_id", "field", "start", "end", "quote", "label"],
+        ["judgement_id", *SPAN_VALUES],
     )
     return list(ids)

@@ -19,6 +19,7 @@ from annotation.formats.records import (
     RowError,
     SpanRecord,
     SuggestionRecord,
+    place_of_span,
 )
 from annotation.imports.file_texts import FileTexts
 from annotation.imports.span_texts import texts_by_unit, units_of_import
@@ -179,9 +180,9 @@ class LabelCheck:
                 yield "spans", span.field, f"is not a text that {judgement.dimension} marks passages of"
             elif not dimension.may_carry(judgement.label):
                 yield "spans", span.quote, f"is a span, which {judgement.label} has none of"
-            elif problem := rule.problem_of(span.label):
+            elif problem := rule.problem_of(span.label, span.severity, span.reason):
                 yield "spans", span.quote, f"is a span that {problem}"
-        if len({(span.field, span.start, span.end, span.label) for span in judgement.spans}) < len(judgement.spans):
+        if len(set(map(place_of_span, judgement.spans))) < len(judgement.spans):
             yield "spans", judgement.unit, "has the same span twice"
 
     def _absent(self, records: list, dataset: Dataset | None, batch: ContentBatch | None) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ from annotation.work.queries.contents import PASSAGE, PASSAGES
 FIELDS = {
     "claim": {"claim": "text"},
     "evidence": {"evidence": "text", "claim": "claim__text"},
-    "response": {"response": "text"},
+    "response": {"response": "text", "question": "question__text"},
     "question": {"question": "text"},
     "pair": {"premise": "premise", "hypothesis": "hypothesis"},
     "atomic_claim": {"claim": "text"},
@@ -51,7 +51,7 @@ def texts_by_unit(
     units = units_of_import(dataset, batch).filter(kind=description.unit_kind, key__in=list(keys))
     link = anchor_link(description)
     if column := FIELDS[description.anchor_kind].get(field):
-        return dict(units.values_list("key", f"{link}__{column}"))
+        return dict(units.exclude(**{f"{link}__{column}": None}).values_list("key", f"{link}__{column}"))
     number = field.removeprefix(PASSAGE)
     if description.contents not in PASSAGES or number == field or not number.isdecimal():
         return None

@@ -107,7 +107,7 @@ class Judgement(models.Model):
 
 class Span(models.Model):
     """Code points of a shown text, half open, with the quoted text so that a shift cannot go unnoticed. One place may
-    have several labels, each in a row."""
+    have several labels, and one label several severities, each in a row."""
 
     judgement = models.ForeignKey(Judgement, on_delete=models.PROTECT, related_name="spans")
     field = models.CharField(max_length=40)
@@ -115,10 +115,14 @@ class Span(models.Model):
     end = models.PositiveIntegerField()
     quote = models.TextField()
     label = models.CharField(max_length=80, blank=True, default="", db_default="")  # empty: the question has none
+    severity = models.CharField(max_length=80, blank=True, default="", db_default="")  # of an error
+    reason = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["judgement", "field", "start", "end", "label"], name="span_once"),
+            models.UniqueConstraint(
+                fields=["judgement", "field", "start", "end", "label", "severity"], name="span_once"
+            ),
             models.CheckConstraint(condition=Q(end__gt=F("start")), name="span_not_empty"),
         ]
 

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from annotation.formats.records import place_of_span
 from annotation.models import (
     Annotation,
     Assignment,
@@ -117,26 +118,31 @@ WHERE project_id = %s AND unit_id IN ({}) AND is_latest AND NOT is_withdrawn ORD
 
 def compares_highlights(kind: TaskType) -> list[str]:
     """Questions whose labelled highlights are a part of the answer."""
-    return [one.slug for one in kind.asked_dimensions if one.spans and one.spans.own_labels]
+    return [one.slug for one in kind.asked_dimensions if one.spans and (one.spans.own_labels or one.spans.severities)]
 
 
 def as_compared(label: str, highlights: Iterable[tuple]) -> str:
-    """A label with its highlights, as (field, start, end, label): answers are the same where both are."""
+    """A label with its highlights, as (field, start, end, label) and a severity where there is one: answers are the
+    same where both are."""
     marked = sorted(highlights)
     return label + (f"\n{json.dumps(marked)}" if marked else "")
+
+
+def _compared(*place: object) -> tuple:
+    return place if place[-1] else place[:-1]  # as it was before there were severities
 
 
 def _highlights_of(judgements: Iterable) -> dict[int, list[tuple]]:
     found: dict[int, list[tuple]] = defaultdict(list)
     rows = Span.objects.filter(judgement__in=judgements).order_by()
-    for judgement, *span in rows.values_list("judgement", "field", "start", "end", "label"):
-        found[judgement].append(tuple(span))
+    for judgement, *span in rows.values_list("judgement", "field", "start", "end", "label", "severity"):
+        found[judgement].append(_compared(*span))
     return found
 
 
 def judgement_as_compared(judgement, spans: Iterable, slugs: Collection[str]) -> str:
     """With its spans, where its question is one of `compares_highlights`."""
-    marked = [(one.field, one.start, one.end, one.label) for one in (spans if judgement.dimension in slugs else ())]
+    marked = [_compared(*place_of_span(one)) for one in (spans if judgement.dimension in slugs else ())]
     return as_compared(judgement.label, marked)
 
 

@@ -19,6 +19,7 @@ NONE_TITLE = "None of these"
 # What an answer is: one label, any number of labels, a number, a text.
 ANSWERS = ("label", "labels", "number", "text")
 TEXT_CHARS = 10_000
+REASON_CHARS = 2_000  # of a span
 VALUE_CHARS = 80  # of a label's value, where that is not the label as it is written
 # What parts the labels of highlights in the form: `Irony, Insult = slur`.
 OWN_MARKS = (",", "=")
@@ -52,6 +53,24 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Severity:
+    """How grave an error is that a span marks, and what it weighs in the score of the text."""
+
+    value: str
+    title: str
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What an error of a label weighs instead: at one severity, or at any where that is empty."""
+
+    label: str
+    severity: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class SpanRule:
     """Spans that made the annotator decide, attached to the judgement of the dimension that has the rule."""
 
@@ -63,6 +82,10 @@ class SpanRule:
     labels: tuple[str, ...] = ()
     # What a span itself may be called; each has one of these. Empty: spans have no labels.
     own_labels: tuple[Label, ...] = ()
+    # How grave an error is; each span has one of these. Empty: spans have none.
+    severities: tuple[Severity, ...] = ()
+    weights: tuple[Weight, ...] = ()  # of labels that do not weigh what their severity does
+    takes_reasons: bool = False  # a span may have a reason, in words
     # One key marks a whole text as what decided (which of several passages it was).
     takes_whole_texts: bool = False
 
@@ -76,16 +99,49 @@ class SpanRule:
     def own_values(self) -> tuple[str, ...]:
         return tuple(label.value for label in self.own_labels)
 
-    def problem_of(self, own_label: str) -> str:
-        """What is wrong with the label of a span; empty where nothing is."""
-        if own_label in (self.own_values or ("",)):
-            return ""
-        if not self.own_labels:
-            return "has a label, and spans have none here"
-        return f"has none of the labels {', '.join(self.own_values)}"
+    @property
+    def known_severities(self) -> tuple[str, ...]:
+        return tuple(one.value for one in self.severities)
+
+    def problem_of(self, own_label: str, severity: str = "", reason: str = "") -> str:
+        """What is wrong with the label, the severity or the reason of a span; empty where nothing is."""
+        parts = (
+            ("label", "labels", own_label, self.own_values),
+            ("severity", "severities", severity, self.known_severities),
+        )
+        for one, many, value, known in parts:
+            if known and value not in known:
+                return f"has none of the {many} {', '.join(known)}"
+            if value and not known:
+                return f"has a {one}, and spans have none here"
+        if reason and not self.takes_reasons:
+            return "has a reason, and spans have none here"
+        return f"has a reason of more than {REASON_CHARS:,} characters" if len(reason) > REASON_CHARS else ""
 
     def own_title(self, own_label: str) -> str:
         return next((one.title for one in self.own_labels if one.value == own_label), own_label)
+
+    def severity_title(self, severity: str) -> str:
+        return next((one.title for one in self.severities if one.value == severity), severity)
+
+    def weight_of(self, own_label: str, severity: str) -> float:
+        """What one error weighs; an error of a severity that there is no more weighs nothing."""
+        for one in self.weights:
+            if one.label == own_label and one.severity in ("", severity):
+                return one.weight
+        return next((one.weight for one in self.severities if one.value == severity), 0.0)
+
+    @property
+    def formula(self) -> str:
+        """How errors become a score, in words."""
+        usual = ", ".join(f"{one.title} {number_text(one.weight)}" for one in self.severities)
+        others = "".join(
+            "; "
+            + " ".join(filter(None, (self.severity_title(one.severity), self.own_title(one.label))))
+            + f" {number_text(one.weight)}"
+            for one in self.weights
+        )
+        return f"The score is minus the sum of the errors’ weights: {usual}{others}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@
                     "labels": [{"value": "neutral", "title": "Neutral", "hint": "…", "polarity": 0.0}, …],
                     "asked_when": {"question": "topic", "labels": ["politics"]},
                     "spans": {"title": "…", "fields": ["claim"], "required": false, "labels": ["loaded"],
-                              "own_labels": [{"value": "irony", "title": "Irony"}, …]},
+                              "own_labels": [{"value": "irony", "title": "Irony"}, …],
+                              "severities": [{"value": "major", "title": "Major", "weight": 5}, …],
+                              "weights": [{"label": "irony", "severity": "major", "weight": 1}], "reasons": true},
                     "role": "stance"},
                    {"slug": "topics", "title": "Topics", "answer": "labels", "labels": […]},
                    {"slug": "share", "title": "Share", "answer": "number", "level": "ratio",
@@ -26,7 +28,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
@@ -42,8 +44,10 @@ from .base import (
     Label,
     Metric,
     NumberRange,
+    Severity,
     SpanRule,
     TaskType,
+    Weight,
 )
 from .claim_evidence import CLAIM_EVIDENCE_THREE
 from .evidence_inclusion import EVIDENCE_INCLUSION
@@ -56,7 +60,8 @@ from .triplets import SUB_SENTENCES, TRIPLETS
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS, MAX_LABELS = 12, 40
-MAX_OWN_LABELS = 20  # of spans: as many colours as there are
+MAX_OWN_LABELS = 60  # of spans; the 20 colours begin again
+MAX_SEVERITIES, MAX_WEIGHT = 9, 1_000
 SLUG_CHARS, UNIT_CHARS = 40, 20
 _BOUNDS = ("min", "max", "step")
 OTHER_KEY = "is not one small letter or sign that the page does not use itself"
@@ -127,7 +132,7 @@ def _normal(value: object, name: str = "") -> object:
         return {key: part for key, part in parts.items() if part not in ("", None, []) and part is not False}
     if isinstance(value, list):
         return [_normal(part) for part in value]
-    return float(value) if name in ("polarity", *_BOUNDS) and value is not None else value
+    return float(value) if name in ("polarity", "weight", *_BOUNDS) and value is not None else value
 
 
 def slug_of(name: str) -> str:
@@ -198,6 +203,9 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
             if rule.own_labels:
                 own = [{"value": label.value, "title": label.title} for label in rule.own_labels]
                 question["spans"]["own_labels"] = own
+            question["spans"] |= {"severities": list(map(asdict, rule.severities))} if rule.severities else {}
+            question["spans"] |= {"weights": list(map(asdict, rule.weights))} if rule.weights else {}
+            question["spans"] |= {"reasons": True} if rule.takes_reasons else {}
         if dimension.role:
             question["role"] = dimension.role
         questions.append(question)
@@ -236,6 +244,9 @@ def _dimension(question: Mapping) -> Dimension:
             spans.get("required", False),
             tuple(spans.get("labels", ())),
             tuple(Label(label["value"], label["title"]) for label in spans.get("own_labels", ())),
+            tuple(Severity(one["value"], one["title"], one.get("weight", 0.0)) for one in spans.get("severities", ())),
+            tuple(Weight(one["label"], one.get("severity", ""), one["weight"]) for one in spans.get("weights", ())),
+            spans.get("reasons", False),
         )
         if spans
         else None,
@@ -266,8 +277,9 @@ _QUESTION = {
     "role",
 }
 _LABEL = {"value", "title", "hint", "polarity", "key"}
-_SPANS = {"title", "fields", "required", "labels", "own_labels"}
+_SPANS = {"title", "fields", "required", "labels", "own_labels", "severities", "weights", "reasons"}
 _OWN_LABEL = {"value", "title"}
+_SEVERITY, _WEIGHT = {"value", "title", "weight"}, {"label", "severity", "weight"}
 _WORDS = {"title", "hint", "required"}
 
 
@@ -438,17 +450,43 @@ def _span_problems(place: str, spans: object, page: object, values: list[str]) -
         problems.append((f"{place}.fields", f"does not list texts of the page: {', '.join(known)}"))
     if not isinstance(labels, list) or any(label not in values for label in labels):
         problems.append((f"{place}.labels", f"does not list labels of the question: {', '.join(values)}"))
-    return problems + _own_label_problems(f"{place}.own_labels", spans.get("own_labels", []))
+    if not isinstance(spans.get("reasons", False), bool):
+        problems.append((f"{place}.reasons", "is neither true nor false"))
+    own, severities = spans.get("own_labels", []), spans.get("severities", [])
+    problems += _own_label_problems(f"{place}.own_labels", own, MAX_OWN_LABELS, _OWN_LABEL)
+    problems += _own_label_problems(f"{place}.severities", severities, MAX_SEVERITIES, _SEVERITY)
+    return problems or _weight_problems(place, severities, own, spans.get("weights", []))
 
 
-def _own_label_problems(place: str, labels: object) -> Problems:
+def _weight_problems(place: str, severities: list, own: list, weights: object) -> Problems:
+    if not isinstance(weights, list) or not all(isinstance(one, Mapping) for one in weights):
+        return [(f"{place}.weights", "is not a list of objects")]
+    problems: Problems = []
+    for name, listed, known in (("severities", severities, _SEVERITY), ("weights", weights, _WEIGHT)):
+        for number, one in enumerate(listed, 1):
+            problems += _unknown(f"{place}.{name}.{number}", one, known)
+            if not (_is_bound(one.get("weight", 0.0)) and 0 <= (one.get("weight") or 0) <= MAX_WEIGHT):
+                reason = f"is not a number from 0 to {MAX_WEIGHT:,} with at most 6 decimals"
+                problems.append((f"{place}.{name}.{number}.weight", reason))
+    for number, one in enumerate(weights, 1):
+        for name, listed in (("label", own), ("severity", severities)):
+            values = ["", *(each["value"] for each in listed)] if name == "severity" else [e["value"] for e in listed]
+            if one.get(name, "") not in values:
+                problems.append((f"{place}.weights.{number}.{name}", f"is none of {', '.join(filter(None, values))}"))
+        if one.get("weight") is None:
+            problems.append((f"{place}.weights.{number}.weight", "is missing"))
+    return problems
+
+
+def _own_label_problems(place: str, labels: object, most: int, known: set[str]) -> Problems:
     if not isinstance(labels, list) or not all(isinstance(label, Mapping) for label in labels):
         return [(place, "is not a list of objects")]
     problems: Problems = []
-    if len(labels) > MAX_OWN_LABELS:
-        problems.append((place, f"has {len(labels)} labels; highlights have at most {MAX_OWN_LABELS}"))
+    if len(labels) > most:
+        what = place.rpartition(".")[2].removeprefix("own_")
+        problems.append((place, f"has {len(labels)} {what}; highlights have at most {most}"))
     for number, label in enumerate(labels, 1):
-        problems += _unknown(f"{place}.{number}", label, _OWN_LABEL) + _named_problems(f"{place}.{number}", label)
+        problems += _unknown(f"{place}.{number}", label, known) + _named_problems(f"{place}.{number}", label)
         if any(mark in str(label.get("title")) for mark in OWN_MARKS):
             problems.append(
                 (f"{place}.{number}.title", f"has one of {' '.join(OWN_MARKS)}, which the form cannot hold")
@@ -542,7 +580,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "evidence": ("claim", "evidence"),
     "pair": ("premise", "hypothesis"),
     "question": ("question", "passage-*"),
-    "response": ("response",),
+    "response": ("question", "response"),
     "graded-response": ("response",),
     "response-with-passages": ("response", "passage-*"),
     "document": ("response", "passage-*"),

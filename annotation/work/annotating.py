@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from annotation import incoming
 from annotation.bulk import batches, insert_rows
-from annotation.formats.records import SHOWN_ORDER
+from annotation.formats.records import SHOWN_ORDER, SPAN_VALUES, values_of_span
 from annotation.models import (
     Annotation,
     Assignment,
@@ -289,7 +289,7 @@ _REVISION = (
     "metadata",
 )
 _JUDGEMENT = ("revision_id", "unit_id", "dimension", "label")
-_SPAN = ("judgement_id", "field", "start", "end", "quote", "label")
+_SPAN = ("judgement_id", *SPAN_VALUES)
 
 
 def _stored_annotation(item_id: int, rater_id: int, assignment_id: int | None, now: datetime) -> int:
@@ -555,7 +555,7 @@ def _store_revision(
     rows = [(revision, units[one.unit], one.dimension, one.label) for one in answer.judgements]
     stored = [pk for some in batches(rows, MOST_ROWS) for pk in insert_rows(Judgement, some, _JUDGEMENT)]
     spans = [
-        (judgement, span.field, span.start, span.end, span.quote, span.label)
+        (judgement, *values_of_span(span))
         for judgement, one in zip(stored, answer.judgements, strict=True)
         for span in one.spans
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from annotation import incoming
+from annotation.formats.records import SpanRecord, place_of_span
 from annotation.task_types import Dimension, SpanRule, TaskType
 
 # More than anybody marks by hand; keeps a broken or hostile client from filling the database.
@@ -31,20 +33,11 @@ class InvalidSubmission(Exception):
 
 
 @dataclass(frozen=True)
-class CheckedSpan:
-    field: str
-    start: int
-    end: int
-    quote: str
-    label: str = ""
-
-
-@dataclass(frozen=True)
 class CheckedJudgement:
     unit: str
     dimension: str
     label: str
-    spans: tuple[CheckedSpan, ...] = ()
+    spans: tuple[SpanRecord, ...] = ()
 
 
 def check(
@@ -108,7 +101,7 @@ def check_key(
     return checked
 
 
-def check_spans(dimension: Dimension, label: str, spans: list, texts: Mapping[str, str]) -> tuple[CheckedSpan, ...]:
+def check_spans(dimension: Dimension, label: str, spans: list, texts: Mapping[str, str]) -> tuple[SpanRecord, ...]:
     """The highlights of one answer, apart from the rest of it; InvalidSubmission with everything that is wrong."""
     errors: list[FieldError] = []
     checked = _checked_spans(dimension, "", {"label": label, "spans": spans}, texts, errors)
@@ -145,7 +138,7 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
     return by_place
 
 
-def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tuple[CheckedSpan, ...]:
+def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tuple[SpanRecord, ...]:
     rule, label = dimension.spans, judgement["label"]
     spans = judgement.get("spans") or []
 
@@ -164,15 +157,16 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
     if len(spans) > MAX_SPANS:
         wrong(f"More than {MAX_SPANS} highlights")
         return ()
-    checked = []
+    checked, places = [], set()
     for span in spans:
         problem, good = checked_span(span, rule, texts)
         if good is None:
             wrong(problem)
-        elif good in checked:
+        elif place_of_span(good) in places:
             wrong("The same highlight is there twice")
         else:
             checked.append(good)
+            places.add(place_of_span(good))
     return tuple(checked)
 
 
@@ -181,7 +175,7 @@ def _has_text(rule: SpanRule, texts: Mapping[str, str]) -> bool:
     return any(text.strip() and rule.takes(field) for field, text in texts.items())
 
 
-def checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, CheckedSpan | None]:
+def checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, SpanRecord | None]:
     """The span, held against the texts by their names; otherwise what is wrong with it."""
     if not isinstance(span, dict):
         return "A highlight is not an object", None
@@ -196,10 +190,15 @@ def checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, C
         return "A highlight is outside its text", None
     if span.get("quote") != text[start:end]:
         return "A highlight does not quote its text", None
-    label = span.get("label", "")
-    if not isinstance(label, str) or (problem := rule.problem_of(label)):
-        return f"A highlight {problem if isinstance(label, str) else 'has a label that is no text'}", None
-    return "", CheckedSpan(field, start, end, text[start:end], label)
+    more = [span.get(name, "") for name in ("label", "severity", "reason")]
+    for name, value in zip(("label", "severity", "reason"), more, strict=True):
+        if not isinstance(value, str):
+            return f"A highlight has a {name} that is no text", None
+    if problem := rule.problem_of(*more):
+        return f"A highlight {problem}", None
+    if not incoming.is_storable(more[-1]):
+        return "A highlight has a reason that cannot be stored", None
+    return "", SpanRecord(field, start, end, text[start:end], *more)
 
 
 def check_free_text(description: TaskType, text: str) -> str:

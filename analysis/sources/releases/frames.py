@@ -122,7 +122,7 @@ class ReleaseSource(Source):
         groups: dict[str, str] = {}
         labels = _columns("unit annotation number", "dimension label suggestion_shown rater rater_kind")
         lines = _columns("annotation number shown_at submitted_at", "seconds guideline_version suggestion_shown")
-        spans = _columns("annotation number unit start end", "rater dimension label field own_label")
+        spans = _columns("annotation number unit start end", "rater dimension label field own_label severity")
         places: dict[tuple[int, str], int] = {}
         named: dict[int, tuple[int, int]] = {}  # annotation -> its newest revision, and the options that it names
         orders: dict[int, tuple[str, ...]] = {}
@@ -157,9 +157,8 @@ class ReleaseSource(Source):
                     column.append(value)
                 for span in judgement["spans"]:
                     where = span["start"], span["end"], rater, dimension, label, intern(span["field"])
-                    for column, value in zip(
-                        spans.values(), (place, revision, unit, *where, span.get("label", "")), strict=True
-                    ):
+                    more = span.get("label", ""), span.get("severity", "")
+                    for column, value in zip(spans.values(), (place, revision, unit, *where, *more), strict=True):
                         column.append(value)
         newest = np.zeros(len(places), dtype=np.int64)
         np.maximum.at(newest, np.asarray(lines["annotation"]), np.asarray(lines["number"]))

@@ -105,13 +105,29 @@ class OwnLabelShape(Shape):
     title = s.CharField()
 
 
+class SeverityShape(Shape):
+    value = s.CharField()
+    title = s.CharField()
+    weight = s.FloatField()
+
+
+class WeightShape(Shape):
+    label = s.CharField()
+    severity = s.CharField(allow_blank=True)
+    weight = s.FloatField()
+
+
 class SpansShape(Shape):
-    """`labels` of the question carry spans (all where there are none); `own_labels` are those of the spans."""
+    """`labels` of the question carry spans (all where there are none); `own_labels` and `severities` are those of the
+    spans. What a span weighs in the score follows from its severity, unless `weights` has its label."""
 
     title = s.CharField()
     fields = s.ListField(child=s.CharField())
     labels = s.ListField(child=s.CharField())
     own_labels = OwnLabelShape(many=True)
+    severities = SeverityShape(many=True)
+    weights = WeightShape(many=True)
+    takes_reasons = s.BooleanField()
     required = s.BooleanField()
 
 
@@ -284,16 +300,19 @@ class UnitShape(Shape):
 
 class SpanShape(Shape):
     """A highlight: `quote` lies from `start` to before `end`, in code points of the text that `field` names; `label`
-    where spans have labels of their own."""
+    and `severity` where spans have them, `reason` where there is one."""
 
     field = s.CharField()
     start = s.IntegerField()
     end = s.IntegerField()
     quote = s.CharField(trim_whitespace=False)
     label = s.CharField(required=False)
+    severity = s.CharField(required=False)
+    reason = s.CharField(required=False)
 
     def left_out(self, span) -> tuple[str, ...]:
-        return () if isinstance(span, dict) or span.label else ("label",)
+        names = ("label", "severity", "reason")
+        return () if isinstance(span, dict) else tuple(name for name in names if not getattr(span, name))
 
 
 class JudgementShape(Shape):

@@ -23,6 +23,7 @@ from annotation.formats.files.manifests import data_files, read_manifest
 from annotation.formats.files.tables import open_tables
 from annotation.formats.info import SURE, TEXT_TABLES, Format, has_columns
 from annotation.formats.records import (
+    SPAN_VALUES,
     AnnotationRecord,
     DecisionRecord,
     FormatError,
@@ -244,7 +245,8 @@ def _span(span: object, path: str) -> SpanRecord:
     quote = _take(span, "quote", str, "")
     if start < 0 or end <= start or len(quote) != end - start:
         raise BadCell(path, span, "is not a span whose quote is as long as end - start")
-    return SpanRecord(_take(span, "field", str, ""), start, end, quote, _take(span, "label", str, ""))
+    more = (_take(span, name, str, "") for name in SPAN_VALUES[4:])
+    return SpanRecord(_take(span, "field", str, ""), start, end, quote, *more)
 
 
 def _take(cells: dict, name: str, kind: type, default):
@@ -339,8 +341,9 @@ def line_of(annotation: AnnotationRecord) -> str:
 
 
 def cells_of_span(span: SpanRecord) -> dict:
-    cells = {"field": span.field, "start": span.start, "end": span.end, "quote": span.quote}
-    return cells | ({"label": span.label} if span.label else {})  # lines of before have none
+    """Without what the span does not have, so that lines of before stay as they were."""
+    cells = {name: getattr(span, name) for name in SPAN_VALUES}
+    return {name: value for name, value in cells.items() if value or name in SPAN_VALUES[:4]}
 
 
 def line_of_decision(decision: DecisionRecord) -> str:

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import connection
 
 from annotation.formats.content.assay import cells_of_span
-from annotation.formats.records import STATED_IN
+from annotation.formats.records import STATED_IN, place_of_span
 from annotation.models import (
     Assignment,
     Decision,
@@ -221,6 +221,8 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
                 "labels": list(dimension.spans.labels),
                 "takes_whole_texts": dimension.spans.takes_whole_texts,
                 "own_labels": [{"value": one.value, "title": one.title} for one in dimension.spans.own_labels],
+                "severities": [{"value": one.value, "title": one.title} for one in dimension.spans.severities],
+                "takes_reasons": dimension.spans.takes_reasons,
             },
         }
         for dimension in description.asked_dimensions
@@ -343,7 +345,7 @@ def own_answers(page: LabellingPage, rater: Rater | None) -> tuple[Revision | No
 
 def spans_of(judgement: Judgement) -> list[dict]:
     """In the order of the texts."""
-    in_order = sorted(judgement.spans.all(), key=lambda span: (span.field, span.start, span.end, span.label))
+    in_order = sorted(judgement.spans.all(), key=place_of_span)
     return [cells_of_span(span) for span in in_order]
 
 
