@@ -209,6 +209,7 @@ def _questions(project: Project) -> list[WrittenQuestion]:
             each.takes_text,
             {label.value: label.title for label in each.spans.own_labels} if each.spans else {},
             each.spans.title if each.spans else "",
+            bool(each.spans and each.spans.severities),
         )
         for each in project.type.dimensions
     ]

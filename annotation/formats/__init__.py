@@ -35,6 +35,7 @@ FORMATS: EntryTable[Format] = EntryTable(
         "annotation.formats.studies.refchecker:INFO",
         "annotation.formats.studies.icat.format:INFO",
         "annotation.formats.tools.preferences:INFO",
+        "annotation.formats.studies.wmt_mqm:INFO",
         "annotation.formats.tables.format:INFO",
         "annotation.formats.tables.ratings:INFO",
         "annotation.formats.tools.label_studio:INFO",

@@ -26,6 +26,7 @@ class WrittenQuestion:
     takes_text: bool = False
     passages: dict[str, str] = field(default_factory=dict)  # value -> title of labels that passages have
     passages_title: str = ""
+    has_severities: bool = False  # of its passages
 
     @property
     def is_of_passages(self) -> bool:
