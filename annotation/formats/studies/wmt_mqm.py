@@ -11,6 +11,7 @@ Freitag et al. 2021 (Experts, Errors, and Context), and stand in the label set.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -45,6 +46,7 @@ FIELDS = {"source": "question", "target": "response"}  # column -> the text that
 SEVERITIES = {"Neutral": 0.0, "Minor": 1.0, "Major": 5.0, "Critical": 5.0}
 PUNCTUATION, NON_TRANSLATION = "fluency/punctuation", "non-translation"
 UNMARKED = "is an error without a marked place: put <v> and </v> around it, in the target or in the source"
+ENDLESS = "Marks that do not end, which reach to the end of the text"
 DOUBLE = "Errors that one rater marked twice at the same place"
 
 
@@ -76,7 +78,12 @@ class _Reading:
         self.questions = SeenParents("source", ("source",))
         self.responses = SeenParents("segment", ("target",))
         self.answers: dict[tuple[str, str], _Answer] = {}
-        self.n_double, self.first_double = 0, ""
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
+
+    def _note(self, what: str, file: str, line: int) -> None:
+        self.counts[what] += 1
+        self.first.setdefault(what, f"{file}, line {line:,}")
 
     def records_of(self, file: str, line: int, cells: dict) -> Iterator[Record]:
         doc, seg = (to_key(cells.get(name), name, self.limit) for name in ("doc", "seg_id"))
@@ -89,11 +96,13 @@ class _Reading:
         if self.responses.is_new(item, (texts["target"][0],), line):
             yield ResponseRecord(item, texts["target"][0], question=question, model=system, metadata=about)
         answer = self.answers.setdefault((item, rater), _Answer(file))
+        for column in FIELDS:
+            if to_text(cells.get(column), column).count(OPEN) > to_text(cells.get(column), column).count(CLOSE):
+                self._note(ENDLESS, file, line)
         try:
             for span in self._errors(cells, texts):
                 if place_of_span(span) in answer.spans:
-                    self.n_double += 1
-                    self.first_double = self.first_double or f"{file}, line {line:,}"
+                    self._note(DOUBLE, file, line)
                 answer.spans[place_of_span(span)] = span
         except BadCell:
             answer.is_bad = True
@@ -126,12 +135,12 @@ class _Reading:
             spans = tuple(answer.spans[place] for place in sorted(answer.spans))
             judgement = JudgementRecord(item, QUESTION, MARKED if spans else NONE, spans)
             yield AnnotationRecord(item, rater, (judgement,))
-        if self.n_double:
-            yield LostRecord(DOUBLE, self.n_double, self.first_double)
+        for what, number in self.counts.items():
+            yield LostRecord(what, number, self.first[what])
 
 
 def _plain(text: str, column: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without marks, and the places that they were around."""
+    """The text without marks, and the places that they were around; a mark that never ends reaches to the end."""
     parts = re.split(f"({OPEN}|{CLOSE})", text)
     plain, places, start = "", [], None
     for part in parts:
@@ -146,8 +155,10 @@ def _plain(text: str, column: str) -> tuple[str, list[tuple[int, int]]]:
             raise BadCell(column, text, f"has {OPEN} and {CLOSE} that do not match")
         else:
             plain += part
-    if start is not None:
+    if start is not None and start == len(plain):
         raise BadCell(column, text, f"has {OPEN} without {CLOSE}")
+    if start is not None:
+        places.append((start, len(plain)))
     return plain, places
 
 
@@ -230,10 +241,8 @@ def _rows(task: WrittenTask, spans: Iterable[SpanRecord]) -> Iterator[tuple[str,
     plain = {column: task.texts.get(name, "") for column, name in FIELDS.items()}
     found = [span for span in spans if span.field in FIELDS.values()]
     for span in found:
-        texts = [
-            _marked(plain[column], span) if span.field == name else plain[column] for column, name in FIELDS.items()
-        ]
-        yield (*about, *texts, span.label, span.severity, span.reason)
+        texts = plain | {column: _marked(plain[column], span) for column, name in FIELDS.items() if name == span.field}
+        yield (*about, *texts.values(), span.label, span.severity, span.reason)
     if not found:
         yield (*about, *plain.values(), NO_ERROR, NO_ERROR, "")
 
