@@ -4,7 +4,7 @@ the package `assay` of a wheel."""
 from setuptools import find_packages, setup
 
 PACKAGES = ("analysis", "annotation", "assay", "config", "models_runtime", "plugins")
-SHARED = ("templates", "static", "fixtures", "docs")
+SHARED = ("templates", "static", "fixtures", "docs", "locale")
 
 setup(
     packages=[

@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation import statements
 from annotation.models import (
@@ -41,10 +42,12 @@ def not_the_person(request) -> dict | None:
     None where all is well. A page says whose it is: nothing of theirs may be stored as another's."""
     sent, user = request.headers.get("X-Assay-User"), request.user
     if not user.is_authenticated:
-        return {"status": "signed-out", "message": "Please sign in."}
+        return {"status": "signed-out", "message": gettext("Please sign in.")}
     if sent in (None, str(user.pk)):
         return None
-    message = f"{user} is signed in with this browser now. Sign out, and sign in again yourself."
+    message = gettext("{person} is signed in with this browser now. Sign out, and sign in again yourself.").format(
+        person=user
+    )
     return {"status": "signed-out", "message": message, "signed_in": str(user)}
 
 
@@ -88,8 +91,8 @@ class Removed(PermissionDenied):
     """The person had the role and has it no longer. They know that the project exists; they learn why it is closed to
     them. `assignment` is what they asked for, if it was one."""
 
-    title = "You no longer label in this project"
-    text = "Your answers are kept. A researcher of the project can add you again"
+    title = gettext_lazy("You no longer label in this project")
+    text = gettext_lazy("Your answers are kept. A researcher of the project can add you again")
 
     def __init__(self, assignment: Assignment | None = None):
         super().__init__(f"{self.title}. {self.text}")

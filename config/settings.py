@@ -101,6 +101,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "config.web.middleware.RefusedJobs",
+    "config.web.languages.ReadersLanguage",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -289,7 +290,12 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4 * 1000 + 100
 
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# Names in the languages themselves; English is what the code is written in. A language needs a folder in locale/.
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [places.SHARED / "locale"]
+LANGUAGE_COOKIE_AGE = 365 * 24 * 60 * 60
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = HTTPS
 USE_TZ = True
 TIME_ZONE = "UTC"
 

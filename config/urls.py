@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("config.health.views")),
     path("", include("config.web.accounts_urls")),
     path("", include("config.web.help")),
+    path("", include("config.web.languages")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("analysis.api")),

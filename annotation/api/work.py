@@ -13,6 +13,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import DatabaseError
 from django.http import Http404, JsonResponse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from rest_framework.exceptions import APIException, NotAuthenticated
@@ -130,7 +131,7 @@ def _body(request) -> dict:
     try:
         body = incoming.json_value(request.body or b"{}")
     except RequestDataTooBig:
-        raise annotating.InvalidSubmission([annotating.FieldError("The request is too large")]) from None
+        raise annotating.InvalidSubmission([annotating.FieldError(gettext("The request is too large"))]) from None
     except incoming.Refused as refused:
         place = refused.place
         raise annotating.InvalidSubmission(
@@ -318,7 +319,7 @@ def skip(request, uuid):
     except assigning.NoReason as missing:
         raise annotating.InvalidSubmission([annotating.FieldError(str(missing), field="reason")]) from None
     if not is_skipped:
-        raise annotating.Conflict("You have answered this item already; change the answer instead.")
+        raise annotating.Conflict(gettext("You have answered this item already; change the answer instead."))
     return JsonResponse({"status": "saved", **_progress_and_next(request, assignment, body, screen)})
 
 

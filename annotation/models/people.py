@@ -16,6 +16,8 @@ class User(AbstractUser):
     name = models.CharField(max_length=150, blank=True)
     # Whether comments and replies to theirs are mailed.
     mails_comments = models.BooleanField("Mail me about comments", default=False, db_default=False)
+    # Of pages and mails; empty: the browser's. One of settings.LANGUAGES when it was chosen.
+    language = models.CharField(max_length=20, blank=True, default="", db_default="")
     own_keys = models.JSONField(default=dict, blank=True, db_default={})  # action to key (annotation.task_types.keys)
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project, User
 from annotation.participation.queries import StudyStanding, standing
@@ -41,26 +42,26 @@ class Step:
 STEPS = (
     Step(
         CONSENT,
-        "Your consent is needed",
-        "Before you go on, read what the study asks of you, and say whether you consent.",
-        "Read and decide",
+        _("Your consent is needed"),
+        _("Before you go on, read what the study asks of you, and say whether you consent."),
+        _("Read and decide"),
         "give_consent",
         lambda standing: not standing.has_consented,
     ),
     Step(
         SCREENING,
-        "First, some questions about you",
-        "They show whether the study is for you.",
-        "Answer the questions",
+        _("First, some questions about you"),
+        _("They show whether the study is for you."),
+        _("Answer the questions"),
         "answer_questionnaire",
         lambda standing: not standing.has_screened,
         more=(SCREENING,),
     ),
     Step(
         CLOSING,
-        "Last, some questions about you",
-        "There are no more items for you.",
-        "Answer the questions",
+        _("Last, some questions about you"),
+        _("There are no more items for you."),
+        _("Answer the questions"),
         "answer_questionnaire",
         lambda standing: not standing.has_closed,
         is_after_work=True,
@@ -68,9 +69,9 @@ STEPS = (
     ),
     Step(
         FINISH,
-        "Your part is done",
-        "There are no more items for you. Finish the study to let its researchers know.",
-        "Finish the study",
+        _("Your part is done"),
+        _("There are no more items for you. Finish the study to let its researchers know."),
+        _("Finish the study"),
         "finish_study",
         lambda standing: bool(standing.state),
         is_after_work=True,

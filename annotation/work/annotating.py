@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation import incoming
 from annotation.bulk import batches, insert_rows
@@ -37,6 +38,7 @@ from annotation.projects import cases, options, reach
 from annotation.projects.item_making import reopen
 from annotation.projects.prefill import arm_of
 from annotation.projects.raters import rater_of
+from annotation.task_words import worded
 from annotation.work import assigning, further, threads
 from annotation.work.answer_rules import (
     MAX_COMMENT,
@@ -53,7 +55,7 @@ ATTEMPTS = 4
 MOST_ROWS = 100  # in one statement, which SQLite gives so many parameters
 # Two clocks are involved, and a request's way.
 MINIMUM_TIME_TOLERANCE = timedelta(seconds=1)
-QUESTIONS_CHANGED = (
+QUESTIONS_CHANGED = gettext_lazy(
     "The questions have changed since this page was loaded. Nothing is lost: open the item again, answer what has "
     "changed, and submit it."
 )
@@ -116,7 +118,7 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
     options_version, description = options.asked_under(project, assignment, submission.options_version)
     page = pages.load_page(assignment.item_id, description, user)
     if submission.text_hash and submission.text_hash not in (page.shown_hash, page.text_hash):
-        raise Conflict("The texts of this item have changed since they were shown. Please review it again.")
+        raise Conflict(gettext("The texts of this item have changed since they were shown. Please review it again."))
     guideline = _guideline(submission, assignment, user)
     try:
         judgements, free_text = _checked(assignment, page, submission)
@@ -139,7 +141,7 @@ def submit(assignment: Assignment, user, body: dict) -> SubmitResult:
                 return first or _store_any(assignment, rater_id, answer, timezone.now())
         except IntegrityError:
             continue  # the id came before, or another request of the same person was faster: look at what is stored
-    raise Conflict("The item was reassigned while your answer was sent. Please submit it again.")
+    raise Conflict(gettext("The item was reassigned while your answer was sent. Please submit it again."))
 
 
 def stored_before(assignment: Assignment, user, body: dict) -> SubmitResult | None:
@@ -153,19 +155,19 @@ def _checked(
 ) -> tuple[list[CheckedJudgement], str]:
     """The judgements and the answer in words, or InvalidSubmission with all that is wrong about both."""
     errors: list[FieldError] = []
-    judgements, free_text = [], ""
+    judgements, free_text, kind = [], "", worded(page.type)
     try:
         by_unit = _by_unit_id(page, submission.judgements)
-        judgements = check(page.type, list(page.unit_ids.values()), page.contents.texts, by_unit)
+        judgements = check(kind, list(page.unit_ids.values()), page.contents.texts, by_unit)
     except InvalidSubmission as invalid:
         errors += invalid.errors
     try:
-        free_text = check_free_text(page.type, submission.free_text)
+        free_text = check_free_text(kind, submission.free_text)
     except InvalidSubmission as invalid:
         errors += invalid.errors
     if errors:
         if options.changed_since(assignment.project, assignment):
-            errors.insert(0, FieldError(QUESTIONS_CHANGED, field=options.OPTIONS_VERSION))
+            errors.insert(0, FieldError(str(QUESTIONS_CHANGED), field=options.OPTIONS_VERSION))
         raise InvalidSubmission(errors)
     return judgements, free_text
 
@@ -419,7 +421,7 @@ def _stored_before(submission: Submission, user) -> Revision | None:
 def _answer_again(before: Revision, rater_id: int, answer: CheckedSubmission, project: Project) -> SubmitResult:
     annotation = before.annotation
     if annotation.rater_id != rater_id or before.body_hash != answer.submission.body_hash:
-        raise Conflict("Another answer was already sent under this id.")
+        raise Conflict(gettext("Another answer was already sent under this id."))
     row = annotation.assignment
     shows = row is not None and row.prefill_arm == Project.Prefill.AFTER and bool(row.exposure)
     suggestions = _suggested(answer, project) if shows else []
@@ -470,7 +472,12 @@ def _check_time(project: Project, row: Assignment | None, submission: Submission
         spent = timedelta(milliseconds=submission.active_ms or 0)
     if spent + MINIMUM_TIME_TOLERANCE < timedelta(seconds=project.minimum_seconds):
         raise InvalidSubmission(
-            [FieldError(f"Please take at least {project.minimum_seconds} seconds for an item", field="active_ms")]
+            [
+                FieldError(
+                    gettext("Please take at least {n} seconds for an item").format(n=project.minimum_seconds),
+                    field="active_ms",
+                )
+            ]
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext as _
+
 from annotation import incoming
 from annotation.formats.records import SpanRecord, place_of_span
 from annotation.task_types import Dimension, SpanRule, TaskType
@@ -60,12 +62,20 @@ def check(
             judgement = by_place.get((unit, dimension.slug))
             if not description.is_asked(dimension, answers):
                 if judgement is not None:
-                    errors.append(FieldError(f"{dimension.title} is not asked here", unit, dimension.slug))
+                    errors.append(
+                        FieldError(
+                            _("{question} is not asked here").format(question=dimension.title),
+                            unit,
+                            dimension.slug,
+                        )
+                    )
                 continue
             if judgement is None and dimension.is_optional:
                 continue
             if judgement is None:
-                errors.append(FieldError(f"{dimension.title} has no answer", unit, dimension.slug))
+                errors.append(
+                    FieldError(_("{question} has no answer").format(question=dimension.title), unit, dimension.slug)
+                )
                 continue
             spans = _checked_spans(dimension, unit, judgement, texts, errors)
             checked.append(CheckedJudgement(unit, dimension.slug, judgement["label"], spans))
@@ -124,15 +134,18 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
         if not all(isinstance(value, str) for value in (unit, slug, label)):
             errors.append(FieldError("A judgement needs a unit, a dimension and a label", field="judgements"))
         elif unit not in known_units:
-            errors.append(FieldError("This is not on the page", unit, slug))
+            errors.append(FieldError(_("This is not on the page"), unit, slug))
         elif slug not in dimensions:
-            errors.append(FieldError("This is not asked in this task", unit, slug))
+            errors.append(FieldError(_("This is not asked in this task"), unit, slug))
         elif not dimensions[slug].takes(label):
             dimension = dimensions[slug]
-            message = "has no such label" if dimension.labels else f"takes {dimension.known_answers}"
-            errors.append(FieldError(f"{dimension.title} {message}", unit, slug, "label"))
+            message = _("{question} has no such label") if dimension.labels else _("{question} takes {answers}")
+            words = message.format(question=dimension.title, answers=dimension.known_answers)
+            errors.append(FieldError(words, unit, slug, "label"))
         elif (unit, slug) in by_place:
-            errors.append(FieldError(f"{dimensions[slug].title} is answered twice", unit, slug))
+            errors.append(
+                FieldError(_("{question} is answered twice").format(question=dimensions[slug].title), unit, slug)
+            )
         else:
             by_place[unit, slug] = judgement
     return by_place
@@ -150,12 +163,12 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
         return ()
     may_carry = dimension.may_carry(label)
     if spans and not may_carry:
-        wrong("Highlights do not belong to this answer")
+        wrong(_("Highlights do not belong to this answer"))
         return ()
     if may_carry and rule.required and not spans and _has_text(rule, texts):
-        wrong(f"{rule.title}: nothing is highlighted")
+        wrong(_("{question}: nothing is highlighted").format(question=rule.title))
     if len(spans) > MAX_SPANS:
-        wrong(f"More than {MAX_SPANS} highlights")
+        wrong(_("More than {n} highlights").format(n=MAX_SPANS))
         return ()
     checked, places = [], set()
     for span in spans:
@@ -163,7 +176,7 @@ def _checked_spans(dimension: Dimension, unit, judgement, texts, errors) -> tupl
         if good is None:
             wrong(problem)
         elif place_of_span(good) in places:
-            wrong("The same highlight is there twice")
+            wrong(_("The same highlight is there twice"))
         else:
             checked.append(good)
             places.add(place_of_span(good))
@@ -182,14 +195,14 @@ def checked_span(span, rule: SpanRule, texts: Mapping[str, str]) -> tuple[str, S
     start, end = span.get("start"), span.get("end")
     field = span.get("field")
     if not isinstance(field, str) or field not in texts or not rule.takes(field):
-        return "A highlight is in a text that takes none", None
+        return _("A highlight is in a text that takes none"), None
     if not all(type(value) is int for value in (start, end)):
         return "A highlight needs whole numbers as its start and end", None
     text = texts[field]
     if not 0 <= start < end <= len(text):
-        return "A highlight is outside its text", None
+        return _("A highlight is outside its text"), None
     if span.get("quote") != text[start:end]:
-        return "A highlight does not quote its text", None
+        return _("A highlight does not quote its text"), None
     more = [span.get(name, "") for name in ("label", "severity", "reason")]
     for name, value in zip(("label", "severity", "reason"), more, strict=True):
         if not isinstance(value, str):
@@ -205,7 +218,9 @@ def check_free_text(description: TaskType, text: str) -> str:
     """The answer to the task's free-text question, or InvalidSubmission."""
     asked, text = description.free_text, text.strip()
     if text and asked is None:
-        raise InvalidSubmission([FieldError("This task has no free-text question", field="free_text")])
+        raise InvalidSubmission([FieldError(_("This task has no free-text question"), field="free_text")])
     if asked is not None and asked.required and not text:
-        raise InvalidSubmission([FieldError(f"{asked.title}: nothing is written", field="free_text")])
+        raise InvalidSubmission(
+            [FieldError(_("{question}: nothing is written").format(question=asked.title), field="free_text")]
+        )
     return text

@@ -17,6 +17,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation import statements
 from annotation.models import Annotation, Assignment, Case, Item, Project, Rater
@@ -364,14 +365,14 @@ def skip(
     Raises NoReason for a flag without one: the researcher has nothing else to go by.
     """
     if flag and not reason.strip():
-        raise NoReason("A flag needs a reason")
+        raise NoReason(gettext("A flag needs a reason"))
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
                 return _skip(assignment, user, reason, flag, park, shown_at)
         except IntegrityError:
             continue
-    raise AssigningError("The item was reassigned repeatedly; try again")
+    raise AssigningError(gettext("The item was reassigned repeatedly; try again"))
 
 
 def is_skipped(assignment: Assignment, user) -> bool:
@@ -391,7 +392,7 @@ def _skip(assignment: Assignment, user, reason: str, flag: bool, park: bool, sho
     if row is not None and row.state == Assignment.State.SKIPPED:
         return True
     if assignment.reason in Assignment.LEARNING:
-        raise AssigningError("Items of training and qualification cannot be skipped")
+        raise AssigningError(gettext("Items of training and qualification cannot be skipped"))
     if row is None:
         row = rows.filter(pk=assignment.pk, state=Assignment.State.OPEN).first()
     if row is None:
@@ -458,8 +459,8 @@ def _why_no_place(item_id: int) -> str:
     """Of an item without an open place: whether others fill those that were planned, or a researcher does without."""
     filled = Assignment.objects.filter(item=item_id, state__in=[Assignment.State.LEASED, Assignment.State.DONE])
     if filled.count() < Item.objects.get(pk=item_id).planned:
-        return "Another answer to this item is no longer needed"
-    return "Others have taken this item meanwhile: it has all its judgements, or soon will"
+        return gettext("Another answer to this item is no longer needed")
+    return gettext("Others have taken this item meanwhile: it has all its judgements, or soon will")
 
 
 def take_back_skip(assignment: Assignment, user) -> Assignment:
@@ -479,9 +480,9 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
         if row.state == Assignment.State.LEASED and row.leased_at == row.shown_at:  # as taking back leaves it
             return row
         if row.state == Assignment.State.DONE:
-            raise AssigningError("You have answered this item; there is no skip to take back")
+            raise AssigningError(gettext("You have answered this item; there is no skip to take back"))
         if row.state != Assignment.State.SKIPPED:
-            raise AssigningError("You have not skipped this item")
+            raise AssigningError(gettext("You have not skipped this item"))
         if project.state != Project.State.OPEN:
             raise AssigningError(f"The project is {project.state}: no items are assigned")
         place = open_place(item_id, rater.pk)
@@ -503,7 +504,7 @@ def take_back_skip(assignment: Assignment, user) -> Assignment:
 def ask_for_one_more(item: Item, note: str, by) -> Assignment:
     """One judgement more than planned, by an annotator who has not judged the item yet."""
     if item.state in Item.LEFT_OUT or item.unit_count == 0:
-        raise AssigningError("This item no longer has anything to judge")
+        raise AssigningError(gettext("This item no longer has anything to judge"))
     with transaction.atomic():
         cases.lock(item.project_id, item.pk)
         place = Assignment.objects.create(

@@ -1,6 +1,7 @@
 """What every template may ask about the site."""
 
 from django.conf import settings
+from django.utils.translation import get_language, get_language_bidi
 
 from annotation.demo.accounts import DEMO_ACCOUNTS
 from annotation.projects.invitations import are_links_passed_on, has_mail_server
@@ -9,6 +10,9 @@ from config.web.help import help_address
 
 def site(request) -> dict:
     return {
+        "language": get_language(),
+        "is_right_to_left": get_language_bidi(),
+        "languages": settings.LANGUAGES if getattr(request, "is_translated", False) else (),
         "is_demo": settings.DEMO,
         "help_address": help_address(request),
         "demo_accounts": DEMO_ACCOUNTS if settings.DEMO else (),

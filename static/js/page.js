@@ -1,6 +1,7 @@
 // Small behaviours of ordinary pages, each switched on by a data attribute (docs/ui.md). Pages work without them.
 
 import { forgetOthers } from "./work/offline/forgetting.js";
+import { gettext } from "./words.js";
 
 const actions = {
   // <button data-dismiss> removes the message that it is in.
@@ -41,9 +42,9 @@ function textOf(source) {
 
 async function textAt(address) {
   const response = await fetch(address, { redirect: "manual" }); // never the page that asks to sign in
-  if (response.type === "opaqueredirect") throw new Error("Signed out");
-  if (response.status === 410) throw new Error("Outdated: reload the page"); // computed anew since the page was loaded
-  if (!response.ok) throw new Error(`Not found (${response.status})`);
+  if (response.type === "opaqueredirect") throw new Error(gettext("Signed out"));
+  if (response.status === 410) throw new Error(gettext("Outdated: reload the page")); // computed anew since the page was loaded
+  if (!response.ok) throw new Error(gettext("Not found ({status})", { status: String(response.status) }));
   return response.text();
 }
 
@@ -54,9 +55,9 @@ async function copy(button, text) {
   try {
     words = await text;
   } catch (error) {
-    return showOutcome(button, error instanceof TypeError ? "No answer" : error.message);
+    return showOutcome(button, error instanceof TypeError ? gettext("No answer") : error.message);
   }
-  return (await isWritten) || copyMarked(words) ? showOutcome(button, "Copied") : undefined;
+  return (await isWritten) || copyMarked(words) ? showOutcome(button, gettext("Copied")) : undefined;
 }
 
 /** Begun at once, while the click still counts: some browsers refuse what comes after a server's answer. */
@@ -71,9 +72,13 @@ async function write(text) {
 function copyMarked(words) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-labelledby", "by-hand");
-  dialog.innerHTML = `<header><h2 id="by-hand">Copy by hand</h2><button type="button" class="quiet small" data-dialog-close>Close</button></header>
-    <div class="body stack"><p id="by-hand-how">This browser does not let the page copy. All of it is marked: press Ctrl and C (⌘ and C on a Mac).</p>
-    <textarea readonly rows="12" dir="auto" aria-label="What to copy" aria-describedby="by-hand-how"></textarea></div>`;
+  dialog.innerHTML = `<header><h2 id="by-hand"></h2><button type="button" class="quiet small" data-dialog-close></button></header>
+    <div class="body stack"><p id="by-hand-how"></p>
+    <textarea readonly rows="12" dir="auto" aria-describedby="by-hand-how"></textarea></div>`;
+  dialog.querySelector("h2").textContent = gettext("Copy by hand");
+  dialog.querySelector("button").textContent = gettext("Close");
+  dialog.querySelector("p").textContent = gettext("This browser does not let the page copy. All of it is marked: press Ctrl and C (⌘ and C on a Mac).");
+  dialog.querySelector("textarea").setAttribute("aria-label", gettext("What to copy"));
   const field = dialog.querySelector("textarea");
   field.value = words;
   dialog.addEventListener("close", () => dialog.remove());

@@ -11,12 +11,15 @@
     }
   };
 
+  const gettext = (text) => JSON.parse(document.getElementById("words")?.textContent ?? "{}")[text] ?? text;
+  const titles = { system: () => gettext("Colours: system"), light: () => gettext("Colours: light"), dark: () => gettext("Colours: dark") };
+
   function apply(choice) {
     if (choice === "light" || choice === "dark") document.documentElement.dataset.theme = choice;
     else delete document.documentElement.dataset.theme;
     for (const button of document.querySelectorAll("[data-theme-toggle]")) {
-      button.setAttribute("aria-label", `Colours: ${choice}. Change`);
-      button.title = `Colours: ${choice}`;
+      button.title = (titles[choice] ?? titles.system)();
+      button.setAttribute("aria-label", `${button.title}. ${gettext("Change")}`);
       button.dataset.choice = choice;
     }
   }

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import Removed
 from annotation.models import (
@@ -25,7 +27,7 @@ from annotation.models import (
 from annotation.projects.limits import quotas
 
 LOOK_AGAIN = 60
-REVIEW = "Review your answers"
+REVIEW = _("Review your answers")
 HELD = "held-work"  # what the person holds, whatever else is left
 
 
@@ -50,94 +52,106 @@ class Outlook:
 OUTLOOKS = {
     one.name: one
     for one in (
-        Outlook("work", "There is work for you", links=("Start labelling", "Continue labelling")),
+        Outlook("work", _("There is work for you"), links=(_("Start labelling"), _("Continue labelling"))),
         Outlook(
             "waiting",
-            "Nothing for you right now",
-            "The remaining items are assigned to other people. They come to you when another annotator skips one "
-            "or an assignment expires.",
+            _("Nothing for you right now"),
+            _(
+                "The remaining items are assigned to other people. They come to you when another annotator skips one "
+                "or an assignment expires."
+            ),
             LOOK_AGAIN,
-            links=("Open the labelling page", "Open the labelling page"),
+            links=(_("Open the labelling page"), _("Open the labelling page")),
         ),
         Outlook(
             "done",
-            "Your part is done",
-            "You have judged or skipped every item available to you; the rest need other annotators. Thank you.",
+            _("Your part is done"),
+            _("You have judged or skipped every item available to you; the rest need other annotators. Thank you."),
             is_over=True,
         ),
         Outlook(
             "share",
-            "You have done your share",
-            "You have answered as many items as one person gets here; others do the rest. Thank you.",
+            _("You have done your share"),
+            _("You have answered as many items as one person gets here; others do the rest. Thank you."),
             is_over=True,
         ),
         Outlook(
             "group-share",
-            "Your group has done its share",
-            "It has given as many answers as it was asked for; others do the rest. Thank you.",
+            _("Your group has done its share"),
+            _("It has given as many answers as it was asked for; others do the rest. Thank you."),
             is_over=True,
         ),
         Outlook(
             "skipped",
-            "Only items that you skipped are left",
-            "No other annotator is left for them. If you can answer one after all, take the skip back under My work.",
+            _("Only items that you skipped are left"),
+            _(
+                "No other annotator is left for them. If you can answer one after all, take the skip back under "
+                "My work."
+            ),
             links=(REVIEW, REVIEW),
         ),
-        Outlook("finished", "All done", "This project needs no more judgements. Thank you.", is_over=True),
-        Outlook("full", "No places left", "Other annotators have given all judgements of this project.", is_over=True),
-        Outlook("nothing", "Nothing to label", "This project does not ask for judgements yet."),
+        Outlook("finished", _("All done"), _("This project needs no more judgements. Thank you."), is_over=True),
+        Outlook(
+            "full", _("No places left"), _("Other annotators have given all judgements of this project."), is_over=True
+        ),
+        Outlook("nothing", _("Nothing to label"), _("This project does not ask for judgements yet.")),
         Outlook(
             "preparing",
-            "Creating items",
-            "Labelling begins when they are ready; this page checks by itself.",
+            _("Creating items"),
+            _("Labelling begins when they are ready; this page checks by itself."),
             LOOK_AGAIN,
         ),
         Outlook(
             "paused",
-            "The project is paused",
-            "No new items are assigned for now. You can still answer your current item; every answer is kept.",
+            _("The project is paused"),
+            _("No new items are assigned for now. You can still answer your current item; every answer is kept."),
             LOOK_AGAIN,
             ends=True,
         ),
         Outlook(
             "closed",
-            "The project is closed",
-            "No more items are assigned. Every answer is kept, including those still being sent.",
+            _("The project is closed"),
+            _("No more items are assigned. Every answer is kept, including those still being sent."),
             ends=True,
             is_over=True,
         ),
         Outlook(
             "ended",
-            "The study has ended for you",
-            "No more items are assigned to you. Every answer is kept.",
+            _("The study has ended for you"),
+            _("No more items are assigned to you. Every answer is kept."),
             ends=True,
             is_over=True,
         ),
         Outlook(
             "learning",
-            "Training comes first",
-            "A few items with known answers come before your first item of work.",
-            links=("Start the training", "Continue the training"),
+            _("Training comes first"),
+            _("A few items with known answers come before your first item of work."),
+            links=(_("Start the training"), _("Continue the training")),
         ),
         Outlook(
             "failed",
-            "You have not qualified",
-            "Your answers to the qualification items differ too often from those that are known to be right, and no "
-            "try is left. A researcher of the project sees this and may let you try again. Thank you for your time.",
+            _("You have not qualified"),
+            _(
+                "Your answers to the qualification items differ too often from those that are known to be right, and "
+                "no try is left. A researcher of the project sees this and may let you try again. Thank you for your "
+                "time."
+            ),
             ends=True,
             links=("", ""),
         ),
         Outlook(
             "held",
-            "Your work is paused",
-            "Several of your answers differ from answers that are known to be right. A researcher of the project "
-            "decides how to go on; every answer is kept.",
+            _("Your work is paused"),
+            _(
+                "Several of your answers differ from answers that are known to be right. A researcher of the project "
+                "decides how to go on; every answer is kept."
+            ),
             ends=True,
         ),
         Outlook(
             "removed",
             Removed.title,
-            f"{Removed.text}.",
+            format_lazy("{}.", Removed.text),
             ends=True,
             links=("", ""),
         ),

@@ -7,17 +7,21 @@ from datetime import datetime
 
 from django.db.models import Count, F, Max, Min, Q, Sum
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.markdown import render
 from annotation.models import Assignment, ItemKey, Judgement, KeyResult, Membership, Project, Rater
+from annotation.task_words import answer_title, worded
 from annotation.work.learning.giving import keys_of
 from annotation.work.learning.results import tries_of
 from annotation.work.queries import pages, unit_words
 
 TRAINING, QUALIFICATION, CHECK = ItemKey.Purpose
+TITLES = {TRAINING: _("Training"), QUALIFICATION: _("Qualification")}
 TEXTS = {
-    TRAINING: "After your answer you see the right one. Mistakes are allowed here.",
-    QUALIFICATION: "Your answers decide whether you can go on to the work.",
+    TRAINING: _("After your answer you see the right one. Mistakes are allowed here."),
+    QUALIFICATION: _("Your answers decide whether you can go on to the work."),
 }
 
 
@@ -33,9 +37,10 @@ def lesson_of(project: Project, rater: Rater, assignment: Assignment) -> dict:
     if assignment.reason == QUALIFICATION:
         done = done.filter(attempt=rater.attempt)
     tries = tries_of(project, rater)
+    tried = gettext(", try {n} of {total}").format(n=rater.attempt, total=tries)
     is_tried = assignment.reason == QUALIFICATION and tries > 1
     return {
-        "title": ItemKey.Purpose(assignment.reason).label + (f", try {rater.attempt} of {tries}" if is_tried else ""),
+        "title": TITLES[assignment.reason] + (tried if is_tried else ""),
         "number": done.values("item").distinct().count() + 1,
         "total": len(items),
         "text": TEXTS[assignment.reason],
@@ -78,7 +83,7 @@ def _compared(project: Project, key: ItemKey, result: KeyResult) -> list[dict]:
     words = unit_words.words_of(project.type.unit_kind, list(units.values())) if len(units) > 1 else {}
     # In the words of the page that the person saw.
     shown = pages.load_page(key.item_id, project.type, result.rater.user).type
-    dimensions = {one.slug: one for one in shown.dimensions}
+    dimensions = {one.slug: one for one in worded(shown).dimensions}
     found = []
     for one in key.answers:
         dimension = dimensions.get(one["dimension"])
@@ -89,8 +94,8 @@ def _compared(project: Project, key: ItemKey, result: KeyResult) -> list[dict]:
             {
                 "unit": words[units[one["unit"]]][0] if words and one["unit"] in units else "",
                 "question": dimension.title,
-                "right": dimension.title_of(one["label"]),
-                "own": dimension.title_of(label) if label is not None else "",
+                "right": answer_title(dimension, one["label"]),
+                "own": answer_title(dimension, label) if label is not None else "",
                 "is_right": label == one["label"],
                 "quotes": [span["quote"] for span in one["spans"]],
             }

@@ -7,13 +7,14 @@ from collections.abc import Collection
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, Item, ItemKey, KeyResult, Participation, Project, Rater
 from annotation.participation import leaving
 from annotation.projects import cases, reach
 from annotation.projects.item_making import reopen, seeded
 
-WARNING = (
+WARNING = gettext_lazy(
     "Several of your recent answers differ from answers that are known to be right. Please read the guidelines again "
     "before you go on."
 )
@@ -132,4 +133,4 @@ def due_warning(rater: Rater) -> str:
     if rater.standing != Rater.Standing.WARNED or rater.turn < rater.warning_turn:
         return ""
     warned = Rater.objects.filter(pk=rater.pk, standing=Rater.Standing.WARNED)
-    return WARNING if warned.update(standing="") else ""
+    return str(WARNING) if warned.update(standing="") else ""

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from uuid import UUID
 
 from django.db import connection
+from django.utils.translation import get_language
 
 from annotation.formats.content.assay import cells_of_span
 from annotation.formats.records import STATED_IN, place_of_span
@@ -34,6 +35,7 @@ from annotation.models import (
 from annotation.projects.item_making import seeded
 from annotation.rendering import Rendered, render
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType
+from annotation.task_words import answer_title, in_words, number_words, worded
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
 from annotation.work.queries.opaque import shown_hash, unit_id
 
@@ -178,11 +180,11 @@ def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str
         (label, label.key or (str(number) if number < 10 and not picks_units else ""))
         for number, label in enumerate(dimension.shown_labels, 1)
     ]
-    return [*keyed, (Label(NONE_CHOSEN, NONE_TITLE), "0")] if dimension.takes_several else keyed
+    return [*keyed, (Label(NONE_CHOSEN, in_words(NONE_TITLE, description)), "0")] if dimension.takes_several else keyed
 
 
 @lru_cache(maxsize=512)
-def _groups(description: TaskType) -> tuple[dict, ...]:
+def _groups(description: TaskType, language: str) -> tuple[dict, ...]:
     return tuple(
         {
             "dimension": dimension,
@@ -196,7 +198,7 @@ def _groups(description: TaskType) -> tuple[dict, ...]:
 
 
 @lru_cache(maxsize=512)
-def _dimensions(description: TaskType) -> tuple[dict, ...]:
+def _dimensions(description: TaskType, language: str) -> tuple[dict, ...]:
     hidden = {dimension.slug for dimension in description.dimensions if dimension.is_hidden}
     return tuple(
         {
@@ -205,7 +207,7 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
             "answer": dimension.answer,
             "number": dimension.number and asdict(dimension.number),
             "optional": dimension.is_optional,
-            "number_words": str(dimension.number or ""),
+            "number_words": number_words(dimension.number),
             "scale": dimension.values,  # the order in which an answer of several labels holds them
             "labels": [
                 {"value": label.value, "title": label.title, "key": key}
@@ -231,7 +233,7 @@ def _dimensions(description: TaskType) -> tuple[dict, ...]:
 
 def template_context(page: LabellingPage, payload: dict) -> dict:
     """What `annotation/work/item.html` needs."""
-    units = []
+    units, kind = [], worded(page.type)
     picks_units = page.type.keys_pick == "units"
     for number, unit in enumerate(page.units):
         words = unit_text(unit)
@@ -244,11 +246,11 @@ def template_context(page: LabellingPage, payload: dict) -> dict:
                 "tail": words.tail,
                 "pick": unit_key(number) if picks_units else "",
                 "colour": number % COLOURS + 1 if page.type.has_unit_colours else None,
-                "groups": _groups(page.type),
+                "groups": _groups(kind, get_language()),
             }
         )
     return {
-        "type": page.type,
+        "type": kind,
         "shown": page.contents.context,
         "rendered": page.rendered,
         "units": units,
@@ -295,13 +297,13 @@ def suggestions_for(page: LabellingPage, project: Project, labels: Mapping[str, 
     ids = {unit.pk: page.unit_ids[unit.key] for unit in page.units}
     order = {unit.pk: number for number, unit in enumerate(page.units)}
     rows = Suggestion.objects.filter(run=project.prefill_run_id, unit__in=ids).select_related("run")
-    known = {dimension.slug: dimension for dimension in page.type.asked_dimensions}
+    known = {dimension.slug: dimension for dimension in worded(page.type).asked_dimensions}
     return [
         {
             "unit": ids[row.unit_id],
             "dimension": row.dimension,
             "label": row.label,
-            "title": known[row.dimension].title_of(row.label),
+            "title": answer_title(known[row.dimension], row.label),
             "score": row.probability,
             "checker": row.run.checker,
             "spans": row.spans,
@@ -379,12 +381,12 @@ def decisions_on(page: LabellingPage, project: Project) -> list[dict]:
         {
             "unit": unit_text(unit).title if len(page.units) > 1 else "",
             "question": dimension.title,
-            "label": dimension.title_of(row.label) if row.label else row.get_outcome_display().lower(),
+            "label": answer_title(dimension, row.label) if row.label else row.get_outcome_display().lower(),
             "reason": row.get_reason_display() if row.reason else "",
             "by_rule": row.method == Decision.Method.RULE,
         }
         for unit in page.units
-        for dimension in page.type.asked_dimensions
+        for dimension in worded(page.type).asked_dimensions
         if (row := stands.get((unit.pk, dimension.slug)))
     ]
 
@@ -416,18 +418,19 @@ def _stretch(stated: object, text: str) -> list[int] | None:
 
 def page_payload(page: LabellingPage) -> dict:
     """What the browser needs to show the page's questions, the same for all annotators."""
+    kind = worded(page.type)
     return {
         "item": str(page.item.uuid),
         "task_type": page.type.identifier,
         "text_hash": page.shown_hash,
-        "dimensions": _dimensions(page.type),
+        "dimensions": _dimensions(kind, get_language()),
         "units": list(page.unit_ids.values()),
         "unit_picks": [unit_key(number) for number in range(len(page.units))]
         if page.type.keys_pick == "units"
         else None,
         "has_unit_colours": page.type.has_unit_colours,
         "stated_in": stated_in(page),
-        "free_text": page.type.free_text and asdict(page.type.free_text),
+        "free_text": kind.free_text and asdict(kind.free_text),
     }
 
 

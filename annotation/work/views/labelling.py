@@ -23,6 +23,7 @@ from annotation.projects.queries import guidelines, outlook
 from annotation.projects.queries.projects import questions_changed_for
 from annotation.projects.raters import rater_of
 from annotation.task_types import keys
+from annotation.task_words import worded
 from annotation.work import assigning, showing
 from annotation.work.learning import queries as learning
 from annotation.work.queries import own_work, pages, work
@@ -198,6 +199,7 @@ def work_page(request, slug):
     rater = assignment.rater if assignment else rater
     standing = guidelines.standing(project, request.user)
     first = offer(project, rater, assignment, standing.acknowledged)
+    kind = worded(project.type)
     recent, has_older = work.own_answers(rater)
     answered = work.answers_of(rater).count()
     if wanted is not None and held is None and str(wanted) not in recent:
@@ -208,8 +210,8 @@ def work_page(request, slug):
         "annotation/work/page.html",
         {
             "project": project,
-            "type": project.type,
-            "shortcuts": keys.shortcuts_of(project.type, keys.LABELLING, request.user.own_keys),
+            "type": kind,
+            "shortcuts": keys.shortcuts_of(kind, keys.LABELLING, request.user.own_keys),
             "takes_highlights": keys.takes_highlights(project.type),
             "keys": keys.page_keys(keys.LABELLING, project.type, request.user.own_keys),
             "urls": _addresses(project),

@@ -2,6 +2,7 @@
 
 import { askUnsent } from "./dialogs.js";
 import { announce, notice, one, showSaveState } from "./shell.js";
+import { gettext } from "../words.js";
 
 export const wasAnswered = (item) => item.revision > 0 || item.stage === "review";
 export const isUnsent = (item) => item !== null && item.stage !== "waiting" && wasAnswered(item) && item.isChanged();
@@ -24,7 +25,7 @@ export function createChanges(page) {
   /** `go()` away from the item on the screen. A changed answer is sent; where it is not complete, the person decides. */
   function leave(go) {
     const left = page.item;
-    if (left?.stage === "waiting") return page.screen.showStatus("Saving your answer");
+    if (left?.stage === "waiting") return page.screen.showStatus(gettext("Saving your answer"));
     if (!isUnsent(left)) return go();
     const missing = left.missing();
     if (!missing) {
@@ -38,7 +39,7 @@ export function createChanges(page) {
         if (left.wasSent()) left.revert();
         else trail.drop(left.payload.assignment);
         if (left !== page.open) left.stage = "sent";
-        announce("The change is discarded");
+        announce(gettext("The change is discarded"));
         go();
       },
     });
@@ -46,9 +47,9 @@ export function createChanges(page) {
 
   /** A change that an earlier visit left, as it was not complete. */
   function offer(assignment) {
-    notice(noticeOf(assignment), "warning", "You changed an answer here, but the change was not sent. Your previous answer is still stored.", [
-      ["Open the item", async () => (await page.walk.open(assignment)) || offer(assignment)],
-      ["Discard the change", () => {
+    notice(noticeOf(assignment), "warning", gettext("You changed an answer here, but the change was not sent. Your previous answer is still stored."), [
+      [gettext("Open the item"), async () => (await page.walk.open(assignment)) || offer(assignment)],
+      [gettext("Discard the change"), () => {
         drafts.remove(assignment);
         notice(noticeOf(assignment));
         showSaving();

@@ -1,6 +1,7 @@
 // Choosing labels by key, click or suggestion, and walking between the groups of whatever item is on the screen.
 
 import { keyOf } from "./keyboard.js";
+import { gettext } from "../words.js";
 
 /** The number that a digit key stands for, whatever the layout makes of it: 1 to 10, with Shift 11 to 20; or null. */
 function numberOf(event) {
@@ -105,7 +106,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
           const unit = item.payload.units[number - 1];
           if (event.repeat || !current()) return true;
           if (unit) pick(unit);
-          else page.showStatus(`There is no number ${number}`, "missing");
+          else page.showStatus(gettext("There is no number {number}", { number }), "missing");
           return true;
         }
         return actions.label(name, event.repeat);
@@ -153,7 +154,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
       if (number === null) return event.key === "Escape";
       const text = itemNow()?.wholeTexts()[number - 1];
       if (text) nameWhole(text);
-      else page.showStatus(`There is no passage ${number}`, "missing");
+      else page.showStatus(gettext("There is no passage {number}", { number }), "missing");
       return true;
     },
     /** The key p, or the button of a text. */
@@ -161,16 +162,17 @@ export function createChooser(stage, itemNow, page, highlighter) {
       const item = itemNow();
       if (!current()) return;
       const able = item.wholeTexts();
-      if (!able.length) return page.showStatus("This task has no highlights of whole passages");
+      if (!able.length) return page.showStatus(gettext("This task has no highlights of whole passages"));
       if (button) return nameWhole(item.texts.get(button.dataset.whole));
       isNaming = true;
-      page.showStatus(`Which passage? Press its number: 1${able.length > 1 ? `–${able.length}` : ""}; Esc cancels`);
+      const numbers = able.length > 1 ? `1–${able.length}` : "1";
+      page.showStatus(gettext("Which passage? Press its number: {numbers}; Esc cancels", { numbers }));
     },
     /** The button that carries a unit's number. */
     pick: (button) => current() && pick(button.closest("[data-unit-row]").dataset.unitRow),
     only() {
       const isOnly = itemNow()?.showOnlyCurrent();
-      if (isOnly !== undefined) page.announce(isOnly ? "Only the highlights of the current number" : "All highlights");
+      if (isOnly !== undefined) page.announce(isOnly ? gettext("Only the highlights of the current number") : gettext("All highlights"));
     },
     /** `button` is the pressed one, which speaks of the group that it stands in. */
     accept(button) {

@@ -1,5 +1,7 @@
 // The dialogs of the page. Those that ask for a choice take a digit for it, Enter or Ctrl+Enter to go on.
 
+import { gettext } from "../words.js";
+
 const one = (selector, root = document) => root.querySelector(selector);
 
 export const openDialog = (name) => one(`dialog[data-dialog="${name}"]`)?.showModal();
@@ -20,9 +22,9 @@ export function ask(name, then) {
 
 /** Asks why an item is skipped or flagged: a flag is for a researcher to read, so it needs a reason. */
 export function askReason(isFlagged, then) {
-  one("[data-skip-title]").textContent = isFlagged ? "Flag this item for the researcher" : "Skip this item";
-  one("[data-skip-confirm-text]").textContent = isFlagged ? "Flag and go on" : "Skip";
-  one("[data-skip-note]").textContent = isFlagged ? "The researcher reads your reason; the item goes to another annotator." : "You can take the skip back under My work while the item lacks an answer.";
+  one("[data-skip-title]").textContent = isFlagged ? gettext("Flag this item for the researcher") : gettext("Skip this item");
+  one("[data-skip-confirm-text]").textContent = isFlagged ? gettext("Flag and go on") : gettext("Skip");
+  one("[data-skip-note]").textContent = isFlagged ? gettext("The researcher reads your reason; the item goes to another annotator.") : gettext("You can take the skip back under My work while the item lacks an answer.");
   one('dialog[data-dialog="skip"] [data-ask]').toggleAttribute("data-needs-words", isFlagged);
   one("[data-park]").hidden = isFlagged;
   one("[data-park] input").disabled = isFlagged;

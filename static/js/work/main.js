@@ -24,6 +24,7 @@ import { createShared } from "./texts/shared.js";
 import { createViews } from "./texts/views.js";
 import { createTour } from "./tour.js";
 import { createTrail, createWalk } from "./walking.js";
+import { gettext } from "../words.js";
 
 const work = document.getElementById("work");
 const stage = document.getElementById("stage");
@@ -49,7 +50,7 @@ const page = {
   focusWords() {
     const box = page.item && one("[data-free-text]", page.item.node);
     if (box) box.focus();
-    else screen.showStatus(`This task has no free-text question; press ${keyOf("comment")} to comment`);
+    else screen.showStatus(gettext("This task has no free-text question; press {key} to comment", { key: keyOf("comment") }));
   },
 };
 const { drafts, guidelines, trail, typeAhead } = page;
@@ -102,9 +103,9 @@ const pane = createPane(settings, () => page.item && chooser.comeBack());
 
 function redo(item) {
   const group = item && item.stage !== "waiting" && item.redo();
-  if (!group) return screen.showStatus("Nothing to redo");
+  if (!group) return screen.showStatus(gettext("Nothing to redo"));
   chooser.focus(group);
-  return announce("Redone");
+  return announce(gettext("Redone"));
 }
 
 const actions = {
@@ -114,7 +115,7 @@ const actions = {
     const group = page.item?.undo();
     if (!group) return walk.back();
     chooser.focus(group);
-    return announce("Undone");
+    return announce(gettext("Undone"));
   },
   redo: () => redo(itemNow()),
   back: walk.back,
@@ -183,7 +184,7 @@ window.addEventListener("storage", (event) => {
   ahead.forget(assignment);
   const { open } = page;
   if (open?.stage === "open" && open.payload.assignment === assignment) {
-    notice("other-tab", "warning", "The item that was here has been answered in another tab.", [["Dismiss", () => {}]]);
+    notice("other-tab", "warning", gettext("The item that was here has been answered in another tab."), [[gettext("Dismiss"), () => {}]]);
     open.stage = "sent";
     if (page.item === open) screen.advance();
     else page.open = null; // the person is at an earlier item

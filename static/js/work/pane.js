@@ -2,6 +2,7 @@
 // window is too narrow for that, they are a dialog.
 
 import { announce, one } from "./shell.js";
+import { gettext } from "../words.js";
 
 const WIDE = "(min-width: 80.01rem)";
 const [LEAST, USUAL, MOST, STEP] = [240, 352, 720, 16]; // pixels
@@ -50,7 +51,7 @@ export function createPane(settings, left) {
     at = marks.length ? (at + step + marks.length) % marks.length : -1;
     marks[at]?.classList.add("is-current");
     marks[at]?.scrollIntoView({ block: "nearest" });
-    found.textContent = marks.length ? `${at + 1} of ${marks.length}` : "Not found";
+    found.textContent = marks.length ? gettext("{n} of {total}", { n: at + 1, total: marks.length }) : gettext("Not found");
   }
 
   search.addEventListener("input", fill);
@@ -105,7 +106,7 @@ export function createPane(settings, left) {
   function setOpen(isOpen) {
     settings.set("pane-open", isOpen);
     show();
-    announce(isOpen ? "Guidelines are open next to the item" : "Guidelines are closed");
+    announce(isOpen ? gettext("Guidelines are open next to the item") : gettext("Guidelines are closed"));
     if (!isOpen) left();
   }
 

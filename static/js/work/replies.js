@@ -3,8 +3,9 @@
 import { isUnsent } from "./changes.js";
 import { waysToKeep } from "./offline/status.js";
 import { afterPaint, announce, copy, notice, one, showAside, showProgress } from "./shell.js";
+import { gettext, ngettext } from "../words.js";
 
-const DISMISS = ["Dismiss", () => {}];
+const DISMISS = [gettext("Dismiss"), () => {}];
 
 /** `page`: main.js. */
 export function createReplies(page) {
@@ -23,7 +24,7 @@ export function createReplies(page) {
     if (held && reply.revision) held.revision = Math.max(held.revision, reply.revision);
     const isAgain = "feedback" in reply; // the next try of a qualification has the same items
     if (entry.revision && reply.revision > entry.revision && !isAgain) showReplaced(entry.assignment);
-    if (reply.surplus) notice("surplus", "warning", "One answer came after its time had run out, and another annotator had the item by then. It is kept as an extra answer.", [DISMISS]);
+    if (reply.surplus) notice("surplus", "warning", gettext("One answer came after its time had run out, and another annotator had the item by then. It is kept as an extra answer."), [DISMISS]);
     if (reply.warning) notice("checks", "warning", reply.warning, [DISMISS]);
     if (held && held === page.open && reply.feedback) showFeedback(held, reply.feedback);
     else if (held && held === page.open && held.stage === "waiting") review(held, entry, reply);
@@ -59,7 +60,7 @@ export function createReplies(page) {
     page.submitting.stopWaiting();
     held.stage = "review";
     page.screen.refresh();
-    page.screen.showStatus("Saved. Read the answer, and go on.");
+    page.screen.showStatus(gettext("Saved. Read the answer, and go on."));
     feedback.focus({ preventScroll: true });
     feedback.scrollIntoView({ block: "nearest" });
     announce(feedback.textContent.replace(/\s+/g, " ").trim());
@@ -72,18 +73,17 @@ export function createReplies(page) {
     if (!isFirstReply || !held.isAwaited || page.item !== page.open || page.item?.isBegun() || held.isChanged() || !held.hasSuggestion()) return;
     held.stage = "review";
     page.screen.show(held);
-    page.screen.showStatus("Saved. Keep your answer, or change it in view of the suggestion.");
+    page.screen.showStatus(gettext("Saved. Keep your answer, or change it in view of the suggestion."));
   }
 
   /** What was taken for a first answer, or for the next change, came after one that this page does not know. */
   function showReplaced(assignment) {
-    const text = "You had answered this item before, on another device or in another browser. This answer has replaced that one, which stays in the item's history.";
-    notice(`earlier:${assignment}`, "warning", text, [["Open the item", () => page.walk.open(assignment)], DISMISS]);
+    const text = gettext("You had answered this item before, on another device or in another browser. This answer has replaced that one, which stays in the item's history.");
+    notice(`earlier:${assignment}`, "warning", text, [[gettext("Open the item"), () => page.walk.open(assignment)], DISMISS]);
   }
 
   function refused(entry, message, reply) {
     const { open } = page;
-    const what = entry.kind === "skip" ? "A skip" : "An answer";
     page.status.count("refused");
     page.sent.delete(entry.assignment);
     if (entry.kind === "skip") notice("skipped");
@@ -98,15 +98,15 @@ export function createReplies(page) {
     const same = page.outbox.unsent().filter(isSame);
     if (same.length > 1) {
       for (const one of same) notice(one.id);
-      notice("refused", "error", `${same.length} answers were not accepted: ${message}`, [
+      notice("refused", "error", ngettext("{n} answer was not accepted: {message}", "{n} answers were not accepted: {message}", same.length, { message }), [
         ...waysToKeep(() => page.outbox.unsent().filter(isSame)),
-        ["Discard them", () => same.forEach(discard)],
+        [gettext("Discard them"), () => same.forEach(discard)],
       ]);
       return;
     }
-    notice(entry.id, "error", `${what} was not accepted: ${message}`, [
-      ...(entry.kind === "submit" ? [["Open the item", () => reopen(entry)]] : []),
-      ["Discard it", () => discard(entry)],
+    notice(entry.id, "error", entry.kind === "skip" ? gettext("A skip was not accepted: {message}", { message }) : gettext("An answer was not accepted: {message}", { message }), [
+      ...(entry.kind === "submit" ? [[gettext("Open the item"), () => reopen(entry)]] : []),
+      [gettext("Discard it"), () => discard(entry)],
     ]);
   }
 
@@ -124,7 +124,7 @@ export function createReplies(page) {
 
   async function reopen(entry) {
     const found = await page.walk.look(entry.assignment);
-    if (!found) return refused(entry, entry.refusal?.message ?? "the item cannot be opened now.");
+    if (!found) return refused(entry, entry.refusal?.message ?? gettext("the item cannot be opened now."));
     if (page.item?.stage === "waiting") return refused(entry, entry.refusal.message);
     return page.changes.leave(() => {
       found.fill(entry.body.judgements, entry.body.comment, entry.body.free_text);

@@ -2,6 +2,7 @@
 
 import { isUnsent, wasAnswered } from "./changes.js";
 import { announce, introduce, notice, one } from "./shell.js";
+import { formatNumber, gettext } from "../words.js";
 
 const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that an answer under way brings
 const REPORT_MS = 3000; // an answer that leaves at once says that the item is shown
@@ -28,11 +29,11 @@ export function createScreen(page) {
     const button = one(".submit", item.node);
     button.classList.toggle("is-ready", !missing);
     const [isAnswered, isChanged] = [wasAnswered(item), isUnsent(item)];
-    one("[data-submit-text]", item.node).textContent = !isAnswered ? "Submit" : item.payload.waits ? "Go on" : isChanged ? "Send change" : item === page.open || item.stage === "review" ? "Keep" : "Go on";
-    if (item.stage === "waiting") showStatus("Saving your answer");
-    else if (item.stage === "review" && !isChanged && item.hasSuggestion()) showStatus("Saved. Keep your answer, or change it in view of the suggestion.");
-    else if (isAnswered) showStatus(isChanged ? "Changed, not sent yet" : "You answered this item");
-    else showStatus(missing ? missing.message : "Complete");
+    one("[data-submit-text]", item.node).textContent = !isAnswered ? gettext("Submit") : item.payload.waits ? gettext("Go on") : isChanged ? gettext("Send change") : item === page.open || item.stage === "review" ? gettext("Keep") : gettext("Go on");
+    if (item.stage === "waiting") showStatus(gettext("Saving your answer"));
+    else if (item.stage === "review" && !isChanged && item.hasSuggestion()) showStatus(gettext("Saved. Keep your answer, or change it in view of the suggestion."));
+    else if (isAnswered) showStatus(isChanged ? gettext("Changed, not sent yet") : gettext("You answered this item"));
+    else showStatus(missing ? missing.message : gettext("Complete"));
     showWays();
     page.inquire(item);
   }
@@ -71,7 +72,7 @@ export function createScreen(page) {
     if (next.stage === "open") setTimeout(() => (page.outbox.isBusy() ? setTimeout(() => report(next), REPORT_MS) : report(next)), 0); // after the paint
     const number = trail.numberOf(next.payload.assignment);
     showNumber(next.payload.waits ? "" : number);
-    announce(`${isFirst && next.stage === "open" ? "New. " : ""}${introduce(next, number, one("[data-own-bar]").max)}`);
+    announce(`${isFirst && next.stage === "open" ? `${gettext("New.")} ` : ""}${introduce(next, number, one("[data-own-bar]").max)}`);
     typeAhead.press(true);
     return undefined;
   }
@@ -79,8 +80,8 @@ export function createScreen(page) {
   /** The number of the item on the screen; empty where there is none, or it is no work. */
   function showNumber(number) {
     one('[data-do="number"]').hidden = !number;
-    for (const place of document.querySelectorAll("[data-item-number]")) place.textContent = number.toLocaleString("en");
-    one('[data-do="link"]').textContent = "Copy a link to this item";
+    for (const place of document.querySelectorAll("[data-item-number]")) place.textContent = formatNumber(number);
+    one('[data-do="link"]').textContent = gettext("Copy a link to this item");
   }
 
   /** What was on the screen goes. */
@@ -147,7 +148,7 @@ export function createScreen(page) {
   function showLoading() {
     page.item?.timer.stop();
     page.item = page.open = null;
-    stage.replaceChildren(Object.assign(document.createElement("p"), { className: "loading", textContent: "Fetching the next item" }));
+    stage.replaceChildren(Object.assign(document.createElement("p"), { className: "loading", textContent: gettext("Fetching the next item") }));
     pollTimer = setTimeout(page.ahead.fetch, LOADING_WAIT_MS);
     fetchSoon();
   }

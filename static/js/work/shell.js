@@ -1,5 +1,7 @@
 // What stays around the item: words to the person, messages, where the answers are, and progress.
 
+import { formatNumber, gettext, ngettext } from "../words.js";
+
 export const one = (selector, root = document) => root.querySelector(selector);
 
 // ---- words ----
@@ -13,7 +15,7 @@ const READ = 200; // characters of a text that are read out
 /** Gives the item its number as its name, among all that the person has answered or may get (`total`), where that is
  * known. Returns that and how its first text begins, to be announced. */
 export function introduce({ node, texts }, number, total = 0) {
-  const name = `Item ${number}${total >= number ? ` of ${total}` : ""}`;
+  const name = total >= number ? gettext("Item {number} of {total}", { number, total }) : gettext("Item {number}", { number });
   node.setAttribute("aria-label", name);
   const [first] = texts.values();
   return first ? `${name}. ${first.title}: ${first.text.slice(0, READ).trim()}` : name;
@@ -46,34 +48,33 @@ export function notice(id, kind, text, buttons = []) {
  * signed in now, or empty. */
 export function showSignedOut(signedIn, what, { loginUrl }, retry) {
   const text = signedIn
-    ? `${signedIn} is signed in with this browser now, not you. ${what} To go on, sign out there and sign in as yourself.`
-    : `You are signed out. ${what}`;
+    ? gettext("{person} is signed in with this browser now, not you. {what} To go on, sign out there and sign in as yourself.", { person: signedIn, what })
+    : gettext("You are signed out. {what}", { what });
   if (one('[data-notice="signed-out"] p')?.textContent === text) return;
-  const [title, url] = signedIn ? ["Go and sign out", "/"] : ["Sign in", loginUrl || "/"];
+  const [title, url] = signedIn ? [gettext("Go and sign out"), "/"] : [gettext("Sign in"), loginUrl || "/"];
   const open = () => {
     window.open(url, "_blank", "noopener");
     return STAYS;
   };
-  notice("signed-out", "error", text, [[title, open], ["Try again", retry]]);
+  notice("signed-out", "error", text, [[title, open], [gettext("Try again"), retry]]);
 }
 
 /** Where the answers are, from the outbox's state. `addresses` are the page's, `retry()` sends what waits. */
 export function showSaveState({ waiting, isFailing, refused, aside, isSignedOut, signedIn, isSafe, hasUnsent }, addresses, retry) {
   const isBlocked = isSignedOut && waiting > 0;
-  const [state, text] = isBlocked ? ["blocked", `${signedIn ? "Another person is signed in" : "Signed out"}: ${waiting} kept here`]
-    : refused.length ? ["blocked", `${refused.length} not accepted`]
-    : aside.length ? ["blocked", `${aside.flat().length} set aside`]
-    : isFailing ? ["waiting", `${waiting} waiting to be sent`]
-    : hasUnsent ? ["waiting", "Change not sent"]
-    : waiting ? ["saving", waiting > 1 ? `Saving ${waiting}` : "Saving"]
-    : ["saved", "Saved"];
+  const [state, text] = isBlocked ? ["blocked", signedIn ? gettext("Another person is signed in: {n} kept here", { n: waiting }) : gettext("Signed out: {n} kept here", { n: waiting })]
+    : refused.length ? ["blocked", gettext("{n} not accepted", { n: refused.length })]
+    : aside.length ? ["blocked", gettext("{n} set aside", { n: aside.flat().length })]
+    : isFailing ? ["waiting", gettext("{n} waiting to be sent", { n: waiting })]
+    : hasUnsent ? ["waiting", gettext("Change not sent")]
+    : waiting ? ["saving", waiting > 1 ? gettext("Saving {n}", { n: waiting }) : gettext("Saving")]
+    : ["saved", gettext("Saved")];
   one("[data-save-state]").dataset.saveState = state;
   const words = one("[data-save-text]");
   if (words.textContent !== text) words.textContent = text;
-  const count = waiting === 1 ? "One answer is" : `${waiting} answers are`;
-  const unsafe = isSafe ? "" : "This browser stores no data: leave this page open until everything is saved.";
-  const here = "Nothing is lost: it stays in this browser and is sent once you are signed in again.";
-  if (isBlocked) showSignedOut(signedIn, `${count} not sent yet. ${here}`, addresses, retry);
+  const unsafe = isSafe ? "" : gettext("This browser stores no data: leave this page open until everything is saved.");
+  const here = gettext("Nothing is lost: it stays in this browser and is sent once you are signed in again.");
+  if (isBlocked) showSignedOut(signedIn, `${ngettext("One answer is not sent yet.", "{n} answers are not sent yet.", waiting)} ${here}`, addresses, retry);
   else notice("signed-out");
   if (one('[data-notice="unsafe"] p')?.textContent !== unsafe) notice("unsafe", "error", unsafe);
 }
@@ -84,17 +85,19 @@ export function showAside(aside, ways) {
   for (const box of document.querySelectorAll('[data-notice^="aside:"]')) if (!names.includes(box.dataset.notice)) box.remove();
   aside.forEach((answers, index) => {
     const [{ assignment, kind }, ...later] = answers;
-    const what = kind === "skip" ? "a skip" : "an answer";
-    const more = later.length ? ` Your later changes to the same item wait with it (${later.length}).` : "";
-    const text = `The server failed three times on ${what} of yours. It is set aside and kept in this browser; everything else is sent.${more}`;
+    const more = later.length ? ` ${gettext("Your later changes to the same item wait with it ({n}).", { n: later.length })}` : "";
+    const failed = kind === "skip"
+      ? gettext("The server failed three times on a skip of yours. It is set aside and kept in this browser; everything else is sent.")
+      : gettext("The server failed three times on an answer of yours. It is set aside and kept in this browser; everything else is sent.");
+    const text = failed + more;
     if (one(`[data-notice="${CSS.escape(names[index])}"] p`)?.textContent === text) return;
     notice(names[index], "error", text, [
-      ["Try again", () => ways.again(assignment)],
-      ["Copy it", (button) => {
+      [gettext("Try again"), () => ways.again(assignment)],
+      [gettext("Copy it"), (button) => {
         ways.copy(answers, button);
         return STAYS;
       }],
-      ["Discard it", () => ways.discard(answers)],
+      [gettext("Discard it"), () => ways.discard(answers)],
     ]);
   });
 }
@@ -103,8 +106,8 @@ export function showAside(aside, ways) {
 export async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-    announce("Copied");
+    button.textContent = gettext("Copied");
+    announce(gettext("Copied"));
   } catch {
     one("[data-copied]").value = text;
     one('dialog[data-dialog="copy"]').showModal();
@@ -112,11 +115,9 @@ export async function copy(text, button) {
   }
 }
 
-const numbers = new Intl.NumberFormat("en");
-
 export function showProgress(progress) {
   if (!progress) return;
-  const put = (selector, value) => (one(selector).textContent = numbers.format(value ?? 0));
+  const put = (selector, value) => (one(selector).textContent = formatNumber(value ?? 0));
   put("[data-mine]", progress.mine);
   put("[data-open]", progress.mine_total_open);
   put("[data-team]", progress.team_done);

@@ -4,6 +4,7 @@ import { wasAnswered } from "./changes.js";
 import { askReason } from "./dialogs.js";
 import { uuid } from "./sending/store.js";
 import { notice } from "./shell.js";
+import { gettext, ngettext } from "../words.js";
 
 const SUGGESTION_WAIT_MS = 4000; // how long an answer waits for the suggestion that follows it
 
@@ -25,7 +26,7 @@ export function createSubmitting(page) {
     }
     const { minimum_seconds: minimum = 0, assignment } = answered.payload;
     const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
-    if (left > 0 && !isAgain) return page.screen.showStatus(`Please take ${left} more second${left === 1 ? "" : "s"} for this item`, "missing");
+    if (left > 0 && !isAgain) return page.screen.showStatus(ngettext("Please take {n} more second for this item", "Please take {n} more seconds for this item", left), "missing");
 
     const waits = (page.prefill === "after" || answered.payload.waits) && isOpen && !isAgain && navigator.onLine;
     const body = bodyOf(answered, isOpen);
@@ -86,7 +87,7 @@ export function createSubmitting(page) {
     skipped.stage = "sent";
     if (!isParked) page.sent.add(assignment); // what is parked comes back
     page.screen.advance();
-    notice("skipped", "info", isFlagged ? "Flagged and skipped." : isParked ? "Parked for later." : "Skipped.", [["Take it back under My work", work.dataset.myWorkUrl], ["Dismiss", () => {}]]);
+    notice("skipped", "info", isFlagged ? gettext("Flagged and skipped.") : isParked ? gettext("Parked for later.") : gettext("Skipped."), [[gettext("Take it back under My work"), work.dataset.myWorkUrl], [gettext("Dismiss"), () => {}]]);
     page.outbox.add("skip", assignment, server.skipUrl(assignment), {
       client_id: uuid(), shown_at: skipped.shownAt, reason, flag: isFlagged, park: isParked, want_next: true, guideline_version: guidelines.known(),
     });
@@ -94,7 +95,7 @@ export function createSubmitting(page) {
 
   function askSkip(isFlagged) {
     const { item, open } = page;
-    if (!item || item !== open || item.stage !== "open") return page.screen.showStatus("Only an item that is not answered yet can be skipped");
+    if (!item || item !== open || item.stage !== "open") return page.screen.showStatus(gettext("Only an item that is not answered yet can be skipped"));
     return askReason(isFlagged, (reason, isParked) => skip(reason, isFlagged, isParked));
   }
 

@@ -2,6 +2,7 @@
 // keys.
 
 import { announce, one } from "./shell.js";
+import { gettext } from "../words.js";
 
 /** `settings` remembers that the person had it. Returns start(). */
 export function createTour(settings, work) {
@@ -14,15 +15,15 @@ export function createTour(settings, work) {
   function show(step) {
     at = step;
     steps.forEach((element, place) => (element.hidden = place !== at));
-    status.textContent = `Step ${at + 1} of ${steps.length}`;
-    one("[data-tour-next-text]", dialog).textContent = at === steps.length - 1 ? "Start" : steps[at].dataset.tourStep === "submit" ? "Submit" : "Next";
+    status.textContent = gettext("Step {n} of {total}", { n: at + 1, total: steps.length });
+    one("[data-tour-next-text]", dialog).textContent = at === steps.length - 1 ? gettext("Start") : steps[at].dataset.tourStep === "submit" ? gettext("Submit") : gettext("Next");
     announce(steps[at].textContent.trim());
   }
 
   /** The choice is made with its key, as on an item: the step is not left without it. */
   function next() {
     const needs = steps[at].dataset.tourStep === "choose" && !choices.some((choice) => choice.checked);
-    if (needs) status.textContent = "Press 1 or 2, or click on a label";
+    if (needs) status.textContent = gettext("Press 1 or 2, or click on a label");
     else if (at === steps.length - 1) dialog.close();
     else show(at + 1);
   }

@@ -1,5 +1,7 @@
 // Walking between items: back through what this person answered, and forth to the one that is open.
 
+import { gettext } from "../words.js";
+
 const KEPT_ITEMS = 20;
 
 /** What this person answered, in the order in which it was stored, as far as it goes. The server knows it; the page holds
@@ -78,7 +80,7 @@ export function createWalk(trail, keeping, server, build, page) {
         return found;
       } catch (error) {
         if (["404", "410"].includes(error.message)) trail.forget(assignment);
-        page.showStatus(error.reply?.message ?? "That item cannot be opened now", "missing");
+        page.showStatus(error.reply?.message ?? gettext("That item cannot be opened now"), "missing");
         return null;
       }
     },
@@ -93,20 +95,20 @@ export function createWalk(trail, keeping, server, build, page) {
         try {
           await trail.fetchOlder();
         } catch (error) {
-          return page.showStatus(error.reply?.message ?? "Earlier items cannot be fetched now", "missing");
+          return page.showStatus(error.reply?.message ?? gettext("Earlier items cannot be fetched now"), "missing");
         }
         if (!isStillAt(from)) return undefined;
       }
       const index = walk.position() - 1;
       if (index < 0) {
         if (from) page.changed();
-        return page.showStatus("This is the first item that you answered");
+        return page.showStatus(gettext("This is the first item that you answered"));
       }
       return goTo(await walk.look(trail.at(index)), from);
     },
     async forward() {
       const from = page.item();
-      if (from && from === page.open()) return page.showStatus(from.missing()?.message ?? "Press Enter to submit this item first", "missing");
+      if (from && from === page.open()) return page.showStatus(from.missing()?.message ?? gettext("Press Enter to submit this item first"), "missing");
       const index = walk.position() + 1;
       if (index >= trail.length()) return page.leave(() => (page.open() ? page.show(page.open()) : page.advance()));
       return goTo(await walk.look(trail.at(index)), from);

@@ -2,6 +2,7 @@
 // labels, and a button that removes it. A finger that selects text gets a button there.
 
 import { selected } from "./selection.js";
+import { gettext } from "../../words.js";
 
 const make = (tag, more, ...content) => {
   const element = Object.assign(document.createElement(tag), more);
@@ -14,15 +15,15 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   let open = null; // {item, group, span, text}
   const ends = ["start", "end"].map((end) => {
     const handle = make("button", { type: "button", className: "span-end" });
-    handle.setAttribute("aria-label", end === "start" ? "Beginning of the highlight: arrow keys move it" : "End of the highlight: arrow keys move it");
+    handle.setAttribute("aria-label", end === "start" ? gettext("Beginning of the highlight: arrow keys move it") : gettext("End of the highlight: arrow keys move it"));
     handle.dataset.ownArrows = "";
     handle.dataset.end = end;
     return handle;
   });
   const bar = make("div", { className: "span-bar" });
   bar.setAttribute("role", "toolbar");
-  bar.setAttribute("aria-label", "Highlight");
-  const add = make("button", { type: "button", className: "span-bar", textContent: "Highlight" });
+  bar.setAttribute("aria-label", gettext("Highlight"));
+  const add = make("button", { type: "button", className: "span-bar", textContent: gettext("Highlight") });
   add.dataset.do = "highlight";
 
   function close() {
@@ -56,11 +57,11 @@ export function createEditing(stage, itemNow, page, isSnapping) {
       button.addEventListener("click", () => change({ label: value }));
       return button;
     });
-    const remove = make("button", { type: "button", className: "small", textContent: "Remove" });
+    const remove = make("button", { type: "button", className: "small", textContent: gettext("Remove") });
     remove.addEventListener("click", () => {
       item.removeSpan(group, open.span);
       close();
-      page.announce("Highlight removed");
+      page.announce(gettext("Highlight removed"));
       group.box.focus({ preventScroll: true });
     });
     bar.replaceChildren(...labels, remove);
@@ -71,7 +72,7 @@ export function createEditing(stage, itemNow, page, isSnapping) {
     const { item, group, span } = open;
     const changed = item.changeSpan(group, span, more);
     if (changed.why) page.showStatus(changed.why, "missing");
-    else page.announce(`Highlighted: ${open.text.text.slice(changed.span.start, Math.min(changed.span.end, changed.span.start + 200))}`);
+    else page.announce(gettext("Highlighted: {quote}", { quote: open.text.text.slice(changed.span.start, Math.min(changed.span.end, changed.span.start + 200)) }));
     show(item, group, changed.span);
   }
 

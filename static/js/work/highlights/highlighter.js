@@ -5,6 +5,7 @@ import { createCaret } from "./caret.js";
 import { createSpanLabels } from "./labels.js";
 import { createEditing } from "./editing.js";
 import { listenToDrags, selected } from "./selection.js";
+import { gettext } from "../../words.js";
 
 const READ = 200; // characters that are read out
 
@@ -24,7 +25,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     labels.choose(button.dataset.of, button.dataset.spanLabel);
     const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === button.dataset.of);
     if (group?.unit === item.current().unit) item.setCurrent(group);
-    if (!useSelection(isByCharacter)) page.announce(`Highlights are labelled ${button.dataset.title}`);
+    if (!useSelection(isByCharacter)) page.announce(gettext("Highlights are labelled {label}", { label: button.dataset.title }));
   }
 
   /** Highlight a stretch for a group, or for the unit that highlights are about. True when the page shows it now. */
@@ -33,11 +34,11 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     const item = itemNow();
     const group = item.groupFor(field, wanted?.unit);
     const label = group && labels.labelOf(group);
-    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : "This text takes no highlights";
+    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : gettext("This text takes no highlights");
     if (why) page.showStatus(why, "missing");
     const number = group ? item.nameOf(group) : "";
-    if (!why && number) page.showStatus(`Highlighted${number}`);
-    page.announce(why || `Highlighted${number}${label ? ` as ${label.title}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
+    if (!why && number) page.showStatus(gettext("Highlighted") + number);
+    page.announce(why || `${gettext("Highlighted")}${number}${label ? ` ${gettext("as {label}", { label: label.title })}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
     return !why;
   }
 
@@ -52,10 +53,10 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
         const found = item.spansOf(group).findLast((other) => other.field === field && other.start < span.end && other.end > span.start && !item.isWhole(group, other));
         if (!found) continue;
         item.removeSpan(group, found);
-        return page.announce("Highlight removed");
+        return page.announce(gettext("Highlight removed"));
       }
     }
-    return page.showStatus("There is no highlight here");
+    return page.showStatus(gettext("There is no highlight here"));
   }
 
   const isWaiting = () => !itemNow() || itemNow().stage === "waiting";
@@ -95,7 +96,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
       text.bring(text.marks(span.start, span.end).at(-1));
       const isMarked = item.groups.some((group) => item.spansOf(group).some((one) => one.field === field && one.start < span.end && one.end > span.start && !item.isWhole(group, one)));
       const place = element.getAttribute("role") ? "" : `${text.title}: `; // it goes into the text just now
-      page.announce(`${place}${text.text.slice(span.start, Math.min(span.end, span.start + READ))}${isMarked ? ", highlighted" : ""}`);
+      page.announce(`${place}${text.text.slice(span.start, Math.min(span.end, span.start + READ))}${isMarked ? `, ${gettext("highlighted")}` : ""}`);
     };
     const made = createCaret(text, from, {
       add: (span) => add(text, span),
@@ -125,11 +126,11 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     show(caret.span);
     // Its keys are its own, and what it stands on is announced: a reader's own cursor would not move with it.
     element.setAttribute("role", "application");
-    element.setAttribute("aria-label", `${text.title}: caret for highlights`);
+    element.setAttribute("aria-label", gettext("{title}: caret for highlights", { title: text.title }));
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     element.classList.add("has-caret");
-    page.showStatus(`${text.title ? `${text.title}: ` : ""}arrows move, Shift extends, Enter adds, Delete removes, Esc leaves`);
+    page.showStatus(`${text.title ? `${text.title}: ` : ""}${gettext("arrows move, Shift extends, Enter adds, Delete removes, Esc leaves")}`);
     return true;
   }
 
@@ -138,7 +139,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     if (isWaiting() || useSelection(isByCharacter)) return;
     const item = itemNow();
     const texts = item.spanTexts();
-    if (!texts.length) return page.showStatus("This task has no highlights");
+    if (!texts.length) return page.showStatus(gettext("This task has no highlights"));
     const last = item.caretAt && texts.find((text) => text.element.dataset.field === item.caretAt.field);
     enter(last ?? texts[0], last ? item.caretAt : null);
   }
@@ -155,7 +156,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
       const item = itemNow();
       if (!item?.payload.unit_picks) return useSelection(byCharacter);
       // Where digits pick units, one of them says what the stretch belongs to.
-      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.showStatus(`Press a number to say which it belongs to, or ${keyOf("highlight")} for ${item.groupsOf(item.spanUnit())[0].number}`);
+      if (!isWaiting() && selected(item.spanTexts(), byCharacter)) page.showStatus(gettext("Press a number to choose where it belongs, or {key} for {number}", { key: keyOf("highlight"), number: item.groupsOf(item.spanUnit())[0].number }));
       return undefined;
     },
   });

@@ -1,6 +1,8 @@
 // An item's highlights on the page: the marks in its texts, and a chip for each, with what is quoted, a way to its place
 // and a button that removes it.
 
+import { gettext } from "../../words.js";
+
 const NONE = [];
 const QUOTED = 500; // characters of a highlight that its chip repeats
 let isOnlyCurrent = false; // show the current unit's highlights alone; kept from item to item
@@ -121,7 +123,7 @@ export function createChips(item, point) {
       group.spans = make("div", { className: "unit-spans" });
       const list = make("ul", { className: "chips" });
       list.dataset.chips = "";
-      list.setAttribute("aria-label", `Highlights of number ${group.number}`);
+      list.setAttribute("aria-label", gettext("Highlights of number {number}", { number: group.number }));
       group.spans.append(list);
       group.box.after(group.spans);
     }
@@ -131,7 +133,7 @@ export function createChips(item, point) {
   function makeChip(group, span) {
     const { text, title } = item.texts.get(span.field);
     const isWhole = item.isWhole(group, span);
-    const quote = isWhole ? "all of it" : text.slice(span.start, span.end);
+    const quote = isWhole ? gettext("all of it") : text.slice(span.start, span.end);
     const short = quote.length > QUOTED ? `${quote.slice(0, QUOTED)}…` : quote;
     const chip = make("li");
     const words = make("button", { type: "button", textContent: short, dir: "auto", className: "quote" });
@@ -146,12 +148,12 @@ export function createChips(item, point) {
       chip.append(make("span", { className: "place", textContent: title }));
       words.setAttribute("aria-description", title);
     }
-    words.title = "Show it in the text";
+    words.title = gettext("Show it in the text");
     words.addEventListener("click", () => {
       const shown = item.texts.get(span.field);
       shown.bring(isWhole ? shown.element : shown.marks(span.start, span.end)[0], isWhole ? "nearest" : "center");
     });
-    remove.setAttribute("aria-label", `Remove the highlight: ${[label, isWhole ? title : ""].filter(Boolean).map((one) => `${one}, `).join("")}${short}`);
+    remove.setAttribute("aria-label", gettext("Remove the highlight: {quote}", { quote: [label, isWhole ? title : "", short].filter(Boolean).join(", ") }));
     remove.addEventListener("click", () => {
       const list = chip.parentElement;
       const index = [...list.children].indexOf(chip);

@@ -2,6 +2,7 @@
 
 import { keyOf } from "../keyboard.js";
 import { isSame } from "./spans.js";
+import { gettext } from "../../words.js";
 
 const MAX_SPANS = 1000; // per judgement, as on the server
 
@@ -15,14 +16,15 @@ export function createMarking({ item, questions, state, spans, moves }) {
     const { title, labels, asked_when: condition } = group.dimension;
     if (!state.isAsked(group) && conditionOf(group) in state.now().labels) {
       const asked = byKey.get(conditionOf(group));
-      return `${title} is not asked after “${titleOf(asked, state.label(asked))}”`;
+      return gettext("{title} is not asked after “{label}”", { title, label: titleOf(asked, state.label(asked)) });
     }
     if (condition && !state.isAsked(group)) return "";
     if (label !== undefined && !mayCarry(group, label)) {
       const able = labels.filter((one) => mayCarry(group, one.value)).map((one) => `“${one.title}” (${one.key})`);
-      return `“${titleOf(group, label)}” takes no highlight: choose ${able.join(" or ")} first`;
+      const or = gettext(" or ");
+      return gettext("“{label}” takes no highlight: choose {others} first", { label: titleOf(group, label), others: able.join(or) });
     }
-    return state.spans(group).length >= MAX_SPANS ? `At most ${MAX_SPANS} highlights are allowed` : "";
+    return state.spans(group).length >= MAX_SPANS ? gettext("At most {n} highlights are allowed", { n: MAX_SPANS }) : "";
   }
 
   /** The label that a first highlight brings along: the only one that may carry any. */
@@ -48,21 +50,21 @@ export function createMarking({ item, questions, state, spans, moves }) {
       return [...texts].filter(([name, text]) => names.has(name) && !text.isEmpty).map(([, text]) => text);
     },
     /** Names a group's unit at the end of a message, where there are several. */
-    nameOf: (group) => (isMany ? ` for number ${group.number}` : ""),
+    nameOf: (group) => (isMany ? ` ${gettext("for number {number}", { number: group.number })}` : ""),
     /** Asks which unit is meant where the one labelled just now takes no highlight; the next try is about the current one. */
     whyAnother(group) {
       const why = moves.isLatest(group.unit) && refusal(group);
       if (!why) return "";
       moves.chose();
-      return `Number ${group.number}: ${why.split(":")[0]}. Press ${keyOf("highlight")} or mark it again for number ${moves.current().number}`;
+      return gettext("Number {number}: {why}. Press {key} or mark it again for number {other}", { number: group.number, why: why.split(":")[0], key: keyOf("highlight"), other: moves.current().number });
     },
     /** Adds a highlight, with a label where they have some. Returns why it does not, or nothing. */
     addSpan(group, { field, start, end, label: own }) {
       const span = { field, start, end, ...spans.named(own) };
       const why = refusal(group);
       if (why) return why;
-      if (!fits(group, span)) return "This highlight needs a label";
-      if (state.spans(group).some((other) => isSame(other, span))) return "This is highlighted already";
+      if (!fits(group, span)) return gettext("This highlight needs a label");
+      if (state.spans(group).some((other) => isSame(other, span))) return gettext("This is highlighted already");
       const label = labelFrom(group);
       state.change({
         ...state.withSpans(group, [...state.spans(group), span].sort(spans.inOrder)),
@@ -73,9 +75,9 @@ export function createMarking({ item, questions, state, spans, moves }) {
     /** Gives a highlight other ends or another label, in one step. Returns why it does not, or nothing, and the new one. */
     changeSpan(group, span, more) {
       const changed = { ...span, ...more };
-      if (!fits(group, changed)) return { why: "This highlight needs a label", span };
+      if (!fits(group, changed)) return { why: gettext("This highlight needs a label"), span };
       const others = state.spans(group).filter((other) => other !== span);
-      if (others.some((other) => isSame(other, changed))) return { why: "This is highlighted already", span };
+      if (others.some((other) => isSame(other, changed))) return { why: gettext("This is highlighted already"), span };
       if (!isSame(span, changed)) state.change(state.withSpans(group, [...others, changed].sort(spans.inOrder)));
       return { why: "", span: isSame(span, changed) ? span : changed };
     },
@@ -89,15 +91,15 @@ export function createMarking({ item, questions, state, spans, moves }) {
     toggleWhole(text) {
       const { field } = text.element.dataset;
       const group = groupsHere().find((one) => one.dimension.spans?.takes_whole_texts && takes(one, field));
-      if (!group) return { isDone: false, words: "This task has no highlights of whole passages" };
-      if (text.isEmpty) return { isDone: false, words: `${text.title} is empty` };
+      if (!group) return { isDone: false, words: gettext("This task has no highlights of whole passages") };
+      if (text.isEmpty) return { isDone: false, words: gettext("{title} is empty", { title: text.title }) };
       const whole = state.spans(group).find((span) => span.field === field && marking.isWhole(group, span));
       if (whole) {
         marking.removeSpan(group, whole);
-        return { isDone: true, words: `${text.title} is no longer highlighted${marking.nameOf(group)}` };
+        return { isDone: true, words: gettext("{title} is no longer highlighted", { title: text.title }) + marking.nameOf(group) };
       }
       const why = marking.whyAnother(group) || marking.addSpan(group, { field, start: 0, end: text.text.length });
-      return { isDone: !why, words: why || `All of ${text.title.toLowerCase()} is highlighted${marking.nameOf(group)}` };
+      return { isDone: !why, words: why || gettext("All of {title} is highlighted", { title: text.title }) + marking.nameOf(group) };
     },
   };
   return marking;

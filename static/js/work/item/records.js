@@ -3,6 +3,7 @@
 
 import { isPossible, keyOf } from "./questions.js";
 import { isSame } from "./spans.js";
+import { gettext } from "../../words.js";
 
 const NONE = [];
 
@@ -94,16 +95,16 @@ export function firstMissing({ item, questions, state, writing }) {
     // Nothing can be required of a page that has no text to mark.
     const takesSpans = mayCarry(group, state.label(group)) && questions.spanFields(group).some((name) => !item.texts.get(name).isEmpty);
     if (group.dimension.spans?.required && takesSpans && !state.spans(group).length) {
-      return { group, message: isMany ? `Number ${group.number} is “${titleOf(group, state.label(group))}”: highlight where` : "Highlight what made you decide" };
+      return { group, message: isMany ? gettext("Number {number} is “{label}”: highlight where", { number: group.number, label: titleOf(group, state.label(group)) }) : gettext("Highlight what made you decide") };
     }
   }
   const { free_text: freeText } = item.payload;
-  if (freeText?.required && writing.element && !writing.words().trim()) return { element: writing.element, message: `Write: ${freeText.title}` };
+  if (freeText?.required && writing.element && !writing.words().trim()) return { element: writing.element, message: gettext("Write: {title}", { title: freeText.title }) };
   return null;
 
   function askFor({ dimension }) {
-    if (isMany) return `${groups.filter((other) => isNeeded(other) && !isLabelled(other)).length} to go`;
-    if (dimension.answer === "text") return `Write: ${dimension.title}`;
-    return dimension.number ? `${dimension.title}: type ${dimension.number_words}` : `Choose: ${dimension.title}`;
+    if (isMany) return gettext("{n} to go", { n: groups.filter((other) => isNeeded(other) && !isLabelled(other)).length });
+    if (dimension.answer === "text") return gettext("Write: {title}", { title: dimension.title });
+    return dimension.number ? gettext("{title}: type {words}", { title: dimension.title, words: dimension.number_words }) : gettext("Choose: {title}", { title: dimension.title });
   }
 }

@@ -4,6 +4,7 @@
 import { keyOf } from "../keyboard.js";
 import { createChips, createMarks } from "./highlights.js";
 import { chosenIn } from "./questions.js";
+import { gettext } from "../../words.js";
 
 const make = (tag, more) => Object.assign(document.createElement(tag), more);
 
@@ -46,7 +47,7 @@ export function createView(item, painted) {
       renderGroup(group, isAsked);
     }
     renderMarks();
-    if (counted) counted.textContent = `${answered} of ${asked} labelled`;
+    if (counted) counted.textContent = gettext("{n} of {total} labelled", { n: answered, total: asked });
   }
 
   function renderMarks() {
@@ -116,9 +117,9 @@ function showSuggestion(item, group, suggestion) {
   const score = typeof suggestion.score === "number" ? ` · ${suggestion.score.toFixed(2)}` : "";
   const accept = make("button", { type: "button", className: "small quiet" });
   accept.dataset.do = "accept";
-  accept.append("Accept ", make("kbd", { textContent: keyOf("accept") }));
+  accept.append(`${gettext("Accept")} `, make("kbd", { textContent: keyOf("accept") }));
   const title = suggestion.title ?? item.titleOf(group, suggestion.label);
-  line.replaceChildren(`${suggestion.checker} suggests `, make("b", { textContent: title }), score, " ", accept);
+  line.replaceChildren(`${gettext("{checker} suggests", { checker: suggestion.checker })} `, make("b", { textContent: title }), score, " ", accept);
   if (suggestion.explanation) line.append(make("span", { className: "reasons", dir: "auto", textContent: suggestion.explanation }));
   return [line, ...group.box.querySelectorAll(".is-suggested")];
 }

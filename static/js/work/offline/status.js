@@ -2,10 +2,7 @@
 // are held, and afterwards what became of each answer.
 
 import { copy, notice, one, STAYS } from "../shell.js";
-
-const numbers = new Intl.NumberFormat("en");
-const answers = (n) => `${numbers.format(n)} answer${n === 1 ? "" : "s"}`;
-const are = (n) => (n === 1 ? "is" : "are");
+import { gettext, language, ngettext } from "../../words.js";
 
 /** Answers as they would be sent, for a person who keeps a copy of them. */
 const textOf = (entries) => JSON.stringify(entries.map(({ kind, assignment, body, refusal }) => ({ kind, assignment, ...body, ...(refusal ? { refused: refusal.message } : {}) })), null, 2);
@@ -13,11 +10,11 @@ const textOf = (entries) => JSON.stringify(entries.map(({ kind, assignment, body
 /** Buttons that copy answers, or store them as a file. */
 export function waysToKeep(entries) {
   return [
-    ["Copy them", (button) => {
+    [gettext("Copy them"), (button) => {
       copy(textOf(entries()), button);
       return STAYS;
     }],
-    ["Save them as a file", () => {
+    [gettext("Save them as a file"), () => {
       const link = Object.assign(document.createElement("a"), { download: "answers.json", href: URL.createObjectURL(new Blob([textOf(entries())], { type: "application/json" })) });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -35,27 +32,31 @@ export function createStatus(page) {
   function showReady() {
     const line = one("[data-ready]");
     line.hidden = !page.keeping.isOn;
-    const words = `${numbers.format(page.ahead.count())} ready`;
+    const words = gettext("{n} ready", { n: page.ahead.count() });
     if (line.textContent !== words) line.textContent = words;
   }
 
   function away(waiting) {
     const { ahead, keeping } = page;
     const held = ahead.until();
-    const until = held < Infinity && held > Date.now() ? `, held for you until ${new Date(held).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}` : "";
+    const isHeld = held < Infinity && held > Date.now();
+    const time = new Date(isHeld ? held : 0).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
     return [
-      `No connection. ${numbers.format(ahead.count())} more item${ahead.count() === 1 ? " is" : "s are"} ready${until}.`,
-      waiting ? `${answers(waiting)} ${are(waiting)} kept in this browser, to be sent in order when the connection is back.` : "Your answers will be kept in this browser, and sent in order when the connection is back.",
-      "An answer that comes too late is stored all the same: as an extra answer if another annotator has the item by then. Answers are also stored if the project has been closed.",
-      keeping.isSafe() ? "" : "Do not reload this page: this browser cannot show it without a connection.",
+      gettext("No connection."),
+      isHeld
+        ? ngettext("{n} more item is ready, held for you until {time}.", "{n} more items are ready, held for you until {time}.", ahead.count(), { time })
+        : ngettext("{n} more item is ready.", "{n} more items are ready.", ahead.count()),
+      waiting ? ngettext("{n} answer is kept in this browser, to be sent in order when the connection is back.", "{n} answers are kept in this browser, to be sent in order when the connection is back.", waiting) : gettext("Your answers will be kept in this browser, and sent in order when the connection is back."),
+      gettext("An answer that comes too late is stored all the same: as an extra answer if another annotator has the item by then. Answers are also stored if the project has been closed."),
+      keeping.isSafe() ? "" : gettext("Do not reload this page: this browser cannot show it without a connection."),
     ].filter(Boolean).join(" ");
   }
 
   function back({ stored, extra, refused }) {
     return [
-      `The connection is back. ${answers(stored + extra + refused)} ${stored + extra + refused === 1 ? "was" : "were"} sent: ${numbers.format(stored)} stored`,
-      extra ? `, ${numbers.format(extra)} stored as extra, since another annotator has the item` : "",
-      refused ? `, ${numbers.format(refused)} not accepted and kept in this browser` : "", ".",
+      `${gettext("The connection is back.")} ${ngettext("{n} answer was sent: {stored} stored", "{n} answers were sent: {stored} stored", stored + extra + refused, { stored })}`,
+      extra ? `, ${gettext("{n} stored as extra, since another annotator has the item", { n: extra })}` : "",
+      refused ? `, ${gettext("{n} not accepted and kept in this browser", { n: refused })}` : "", ".",
     ].join("");
   }
 
@@ -75,7 +76,7 @@ export function createStatus(page) {
         if (one('[data-notice="away"] p')?.textContent !== text) notice("away", "warning", text, state.waiting ? waysToKeep(() => page.outbox.unsent()) : []);
       } else if (sent && !state.waiting) {
         notice("away");
-        if (sent.stored + sent.extra + sent.refused) notice("back", sent.extra + sent.refused ? "warning" : "success", back(sent), [["Dismiss", () => {}]]);
+        if (sent.stored + sent.extra + sent.refused) notice("back", sent.extra + sent.refused ? "warning" : "success", back(sent), [[gettext("Dismiss"), () => {}]]);
         sent = null;
       }
     },

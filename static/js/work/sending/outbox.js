@@ -4,6 +4,7 @@
 import { alone, post } from "./requests.js";
 import { createQueue, isNote } from "./queue.js";
 import { createAnswered, tabName, uuid } from "./store.js";
+import { gettext } from "../../words.js";
 
 const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000, 60000];
 const TRIES = 3; // how often the server may fail on one answer before it is set aside and the others are sent
@@ -64,7 +65,7 @@ export function createOutbox(space, headers, on) {
 
   function refuse(entry, status, reply) {
     const details = reply?.errors?.map((error) => error.message).filter(Boolean).join(" ");
-    const message = details || reply?.message || reply?.detail || `The server rejected it (${status}).`;
+    const message = details || reply?.message || reply?.detail || gettext("The server rejected it ({status}).", { status: String(status) });
     const kept = { ...entry, refusal: { status, message, errors: reply?.errors } };
     queue.set(entry.id, kept);
     on.refused(kept, message, reply);

@@ -1,6 +1,8 @@
 // The words that a text of the item shares with its first one (the claim, the question), lit where the person asks for it.
 // Nothing in the page's texts is changed: the browser paints ranges of them.
 
+import { gettext } from "../../words.js";
+
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const LEAST = 2; // characters
 // The commonest words of English say nothing about what two texts share.
@@ -68,6 +70,6 @@ export function createShared(stage, itemNow, settings, announce) {
     if (!isAble) return;
     settings.set(NAME, !isOn());
     show();
-    announce(isOn() ? "Shared words are lit" : "Shared words are not lit");
+    announce(isOn() ? gettext("Shared words are lit") : gettext("Shared words are not lit"));
   };
 }
