@@ -85,5 +85,5 @@ def number_words(range_of: NumberRange | None) -> str:
         (gettext("to {number}"), range_of.most),
         (gettext("in steps of {number}"), range_of.step),
     )
-    named = [words.format(number=number_text(value)) for words, value in parts if value]
+    named = [words.format(number=number_text(value)) for words, value in parts if value is not None]
     return " ".join((gettext("a number"), *named))
