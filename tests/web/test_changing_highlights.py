@@ -68,6 +68,31 @@ def test_an_end_is_dragged_to_a_word_and_with_shift_to_a_character(page):
     assert page.chips() == ["ships leave the"]
 
 
+def test_a_highlight_that_undo_took_away_is_not_changed_into_a_second_one(page):
+    show(page)
+    page.press("Shift+ArrowRight", "Control+z")
+    assert page.chips() == ["ships"]
+    page.press("Shift+ArrowRight")
+    assert page.chips() == ["ships"]
+    show(page)
+    page.press("Shift+ArrowRight")
+    assert page.chips() == ["ships leave"]
+
+
+def test_a_drag_that_escape_cuts_short_changes_nothing_and_the_next_one_works(page):
+    for is_cut, expected in ((True, "ships"), (False, "ships leave")):
+        show(page)
+        box = page.page.get_by_role("button", name="End of the highlight").bounding_box()
+        page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.page.mouse.down()
+        *_, right, bottom = page.page.evaluate(PLACE, ["evidence", *place("leave")])
+        page.page.mouse.move(right - 2, bottom)
+        if is_cut:
+            page.press("Escape")
+        page.page.mouse.up()
+        assert page.chips() == [expected]
+
+
 def test_it_is_removed_with_the_button_and_that_is_taken_back(page):
     show(page)
     page.page.get_by_role("toolbar", name="Highlight").get_by_role("button", name="Remove").click()

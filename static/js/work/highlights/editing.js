@@ -27,9 +27,20 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   add.dataset.do = "highlight";
 
   function close() {
+    for (const handle of ends) letGo(handle);
     open = null;
     for (const element of [...ends, bar]) element.remove();
   }
+
+  /** The end of a drag, also of one that a key or the next item cuts short. */
+  function letGo(handle) {
+    if (handle.onpointermove) open?.item.setCaret(null);
+    handle.onpointermove = handle.onpointerup = handle.onpointercancel = null;
+    handle.classList.remove("is-dragged");
+  }
+
+  /** Whether the highlight is there: undo and the list of highlights change them too. */
+  const isThere = () => open !== null && itemNow() === open.item && open.item.spansOf(open.group).includes(open.span);
 
   function put(element, x, y) {
     if (!element.isConnected) document.getElementById("work").append(element);
@@ -39,8 +50,8 @@ export function createEditing(stage, itemNow, page, isSnapping) {
 
   /** At the ends of the marks; it is closed where they are gone. */
   function place() {
-    const marks = open?.text.marks(open.span.start, open.span.end) ?? [];
-    if (!marks.length || itemNow() !== open.item) return close();
+    const marks = isThere() ? open.text.marks(open.span.start, open.span.end) : [];
+    if (!marks.length) return close();
     const [first, last] = [marks[0].getClientRects()[0], [...marks.at(-1).getClientRects()].at(-1)];
     if (!first || !last) return close();
     put(ends[0], first.left - 8, first.bottom - 4);
@@ -59,21 +70,23 @@ export function createEditing(stage, itemNow, page, isSnapping) {
     });
     const remove = make("button", { type: "button", className: "small", textContent: gettext("Remove") });
     remove.addEventListener("click", () => {
+      if (!isThere()) return close();
       item.removeSpan(group, open.span);
       close();
       page.announce(gettext("Highlight removed"));
-      group.box.focus({ preventScroll: true });
+      return group.box.focus({ preventScroll: true });
     });
     bar.replaceChildren(...labels, remove);
     place();
   }
 
   function change(more) {
+    if (!isThere()) return close();
     const { item, group, span } = open;
     const changed = item.changeSpan(group, span, more);
     if (changed.why) page.showStatus(changed.why, "missing");
     else page.announce(gettext("Highlighted: {quote}", { quote: open.text.text.slice(changed.span.start, Math.min(changed.span.end, changed.span.start + 200)) }));
-    show(item, group, changed.span);
+    return show(item, group, changed.span);
   }
 
   /** One end at an offset, at least a character from the other. */
@@ -117,9 +130,7 @@ export function createEditing(stage, itemNow, page, isSnapping) {
         if (wanted) open.item.setCaret({ field: open.span.field, ...wanted });
       };
       handle.onpointerup = handle.onpointercancel = () => {
-        handle.onpointermove = handle.onpointerup = handle.onpointercancel = null;
-        handle.classList.remove("is-dragged");
-        open.item.setCaret(null);
+        letGo(handle);
         if (wanted) change(wanted);
       };
     });
@@ -155,8 +166,8 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   });
   document.addEventListener("pointerdown", (event) => event.target.closest(".span-bar, .span-end") || stage.contains(event.target) || close());
   document.addEventListener("keydown", (event) => {
-    if (!open) return;
-    if (event.key === "Escape") return close();
+    if (!open) return undefined;
+    if (event.key === "Escape" || !isThere()) return close();
     const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!direction || !event.shiftKey || event.defaultPrevented || event.target.closest("[data-own-arrows], .has-caret, input, textarea")) return undefined;
     event.preventDefault();
