@@ -86,7 +86,7 @@ def test_words_are_marked_in_any_output_and_stay_with_the_text_that_they_are_in(
 
 def test_strength_is_asked_where_one_is_better(label, ann):
     page = label(make(ann, kind="preference/strength/1"), ann)
-    strength = page.page.locator("[data-dimension=strength]").first
+    strength = page.page.locator("[data-group][data-dimension=strength] input").first
     page.press("e")
     expect(strength).to_be_disabled()
     page.press("2")

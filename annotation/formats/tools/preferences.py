@@ -106,7 +106,7 @@ def layout_of(columns: Iterable[str]) -> Layout | None:
         if matched := OUTPUT.fullmatch(spelled):
             words.setdefault(matched[1], {})[matched[2]] = column
     for outputs in words.values():
-        for first in ("a", "1", "0"):
+        for first in ("a", "0", "1"):
             places = [chr(ord(first) + at) for at in range(len(PLACES))]
             if not set(places[:2]) <= outputs.keys():
                 continue
