@@ -26,7 +26,7 @@ def source_button(context, field: str) -> str:
     rendered = context.get("rendered", {}).get(field)
     if not (rendered and rendered.html):
         return ""
-    return format_html(
+    return mark_safe(
         '<button type="button" class="source small quiet" data-do="source" aria-pressed="false" aria-keyshortcuts="m">'
         "Source <kbd>m</kbd></button>"
     )
