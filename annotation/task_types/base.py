@@ -31,6 +31,9 @@ def trimmed(text: str) -> str:
     return text.strip(SPACES)
 
 
+MANY_LABELS = 40  # more are searched, and more different numbers of a file are no labels
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """One answer. `value` is what is stored and exported and never changes; the rest is presentation.
@@ -50,6 +53,7 @@ class Label:
     # The text that the label chooses: there is no such label on pages without it, and on a page where texts stand in
     # another order, the label is called by its text's place.
     of_text: str = ""
+    group: str = ""  # the heading that it stands under where a question has many labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +261,11 @@ class Dimension:
             if label.value == value:
                 return label
         raise KeyError(f"{self.slug} has no label {value!r}; it has {', '.join(self.values)}")
+
+    @property
+    def has_many_labels(self) -> bool:
+        """Whether they are searched rather than read."""
+        return len(self.labels) > MANY_LABELS
 
     @property
     def takes_several(self) -> bool:

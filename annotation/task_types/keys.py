@@ -75,6 +75,12 @@ SHORTCUTS = (
         applies=lambda kind: bool(kind.free_text),
         title="the question that is answered in words",
     ),
+    Shortcut(
+        {"t": "words"},
+        *["the search among many labels (arrows walk, Enter chooses, Esc leaves it)"] * 2,
+        applies=lambda kind: any(one.has_many_labels for one in kind.asked_dimensions),
+        title="the question that is answered in words",
+    ),
     Shortcut({"c": "comment"}, "comment", "note"),
     Shortcut({"r": "reason"}, desk="reason"),
     Shortcut({"u": "example"}, desk="add to the guideline examples, or remove from them"),

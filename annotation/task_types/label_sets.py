@@ -34,6 +34,7 @@ from .answer_grade import ANSWER_GRADE
 from .aspect_coverage import ASPECT_COVERAGE
 from .base import (
     ANSWERS,
+    MANY_LABELS,
     NONE_CHOSEN,
     OWN_MARKS,
     SEPARATOR,
@@ -59,7 +60,7 @@ from .triplets import SUB_SENTENCES, TRIPLETS
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
-MAX_QUESTIONS, MAX_LABELS = 12, 40
+MAX_QUESTIONS, MAX_LABELS = 12, 1_000
 MAX_OWN_LABELS = 60  # of spans; the 20 colours begin again
 MAX_SEVERITIES, MAX_WEIGHT = 9, 1_000
 SLUG_CHARS, UNIT_CHARS = 40, 20
@@ -180,6 +181,7 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
             | ({"hint": label.hint} if label.hint else {})
             | ({"polarity": label.polarity} if label.polarity is not None else {})
             | ({"key": label.key} if label.key else {})
+            | ({"group": label.group} if label.group else {})
             for label in dimension.shown_labels
         ]
         question: dict = {"slug": dimension.slug, "title": dimension.title, "level": dimension.level, "labels": labels}
@@ -232,7 +234,14 @@ def _dimension(question: Mapping) -> Dimension:
         level=question.get("level", "nominal"),
         answer=question.get("answer") or "label",
         labels=tuple(
-            Label(label["value"], label["title"], label.get("hint", ""), label.get("polarity"), label.get("key", ""))
+            Label(
+                label["value"],
+                label["title"],
+                label.get("hint", ""),
+                label.get("polarity"),
+                label.get("key", ""),
+                group=label.get("group", ""),
+            )
             for label in question.get("labels", ())
         ),
         is_optional=question.get("optional", False),
@@ -276,7 +285,7 @@ _QUESTION = {
     "spans",
     "role",
 }
-_LABEL = {"value", "title", "hint", "polarity", "key"}
+_LABEL = {"value", "title", "hint", "polarity", "key", "group"}
 _SPANS = {"title", "fields", "required", "labels", "own_labels", "severities", "weights", "reasons"}
 _OWN_LABEL = {"value", "title"}
 _SEVERITY, _WEIGHT = {"value", "title", "weight"}, {"label", "severity", "weight"}
@@ -301,6 +310,9 @@ def problems_of(description: object) -> Problems:
         return [*problems, ("questions", "is not a list of objects")]
     if not 1 <= len(questions) <= MAX_QUESTIONS:
         problems.append(("questions", f"has {len(questions)} questions; a label set has 1 to {MAX_QUESTIONS}"))
+    n_labels = sum(len(one["labels"]) for one in questions if isinstance(one.get("labels"), list))
+    if n_labels > MAX_LABELS and len(questions) > 1:
+        problems.append(("questions", f"has {n_labels:,} labels in all; a label set has at most {MAX_LABELS:,}"))
     before: dict[str, list[str]] = {}
     for number, question in enumerate(questions, 1):
         problems += _question_problems(f"questions.{number}", question, page, before)
@@ -350,7 +362,7 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
     elif question.get("answer") == "number":
         problems += _number_problems(place, question, level)
     else:
-        problems += _label_problems(f"{place}.labels", question.get("labels"), level, answer == "labels")
+        problems += _label_problems(f"{place}.labels", question.get("labels"), level, page, answer == "labels")
         if question.get("number"):
             problems.append((f"{place}.number", "is only for questions that are answered by a number"))
     if "asked_when" in question:
@@ -397,12 +409,19 @@ def _is_bound(value: object) -> bool:
     return round(value, 6) == value
 
 
-def _label_problems(place: str, labels: object, level: object, takes_several: bool) -> Problems:
+def _most_labels(page: object) -> int:
+    """Of a question: where a page shows several units, each of them shows all labels."""
+    kind = PAGES.get(page) if isinstance(page, str) else None
+    return MAX_LABELS if kind is None or kind.unit_kind == kind.anchor_kind else MANY_LABELS
+
+
+def _label_problems(place: str, labels: object, level: object, page: object, takes_several: bool) -> Problems:
     if not isinstance(labels, list) or not all(isinstance(label, Mapping) for label in labels):
         return [(place, "is not a list of objects")]
     problems: Problems = []
-    if not 2 <= len(labels) <= MAX_LABELS:
-        problems.append((place, f"has {len(labels)} labels; a question has 2 to {MAX_LABELS}"))
+    if not 2 <= len(labels) <= (most := _most_labels(page)):
+        of = "a question" if most == MAX_LABELS else f"a question on the page {page}"
+        problems.append((place, f"has {len(labels):,} labels; {of} has 2 to {most:,}"))
     for number, label in enumerate(labels, 1):
         at = f"{place}.{number}"
         problems += _unknown(at, label, _LABEL)
@@ -410,6 +429,7 @@ def _label_problems(place: str, labels: object, level: object, takes_several: bo
         if takes_several and (label.get("value") == NONE_CHOSEN or SEPARATOR in str(label.get("value"))):
             problems.append((f"{at}.value", f"has {SEPARATOR}, which parts several labels, or is {NONE_CHOSEN}"))
         problems += text_problems(f"{at}.hint", label.get("hint", ""), HINT_CHARS)
+        problems += text_problems(f"{at}.group", label.get("group", ""), CAPTION_CHARS)
         polarity = label.get("polarity")
         if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
             problems.append((f"{at}.polarity", "is not a number from -1 to 1"))

@@ -27,8 +27,8 @@ from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.guessing.spellings import NAMES, spelling
 from annotation.formats.tables.oddities import ODDITIES, ReadingNotes
 from annotation.task_types import Dimension, Label, TaskType
-from annotation.task_types.base import NumberRange
-from annotation.task_types.label_sets import LEVELS, MAX_LABELS, fits_level
+from annotation.task_types.base import MANY_LABELS, NumberRange
+from annotation.task_types.label_sets import LEVELS, fits_level
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")
@@ -122,7 +122,7 @@ class LongTableSource(Source):
         if "" in chosen and (words := level_note(values, level)):
             self.assumed_levels[title] = words
         self._refuse_alike(name, rows, order)
-        if "" in chosen and level == "interval" and not order and len(set(values)) > MAX_LABELS:  # as an import has it
+        if "" in chosen and level == "interval" and not order and len(set(values)) > MANY_LABELS:  # as an import has it
             return Dimension(name, title, (), level, answer="number", number=NumberRange())
         ordered = order or self._in_order(name, level, {row["label"] for row in by_people})
         known = set(ordered)

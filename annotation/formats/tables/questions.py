@@ -10,12 +10,12 @@ from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_t
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, label_key, shown
 from annotation.formats.records import FormatError
-from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
+from annotation.task_types.base import MANY_LABELS, NONE_CHOSEN, SEPARATOR, number_text
+from annotation.task_types.label_sets import MAX_LABELS
 
 if TYPE_CHECKING:
     from annotation.formats.tables.ratings.rows import RatingRows
 
-MOST_LABELS = 40
 # A question about highlights alone is answered whether there are any; they have labels of their own.
 HIGHLIGHTS, MARKED, NOTHING = "highlights", "marked", "none"
 FIELD_OF_PAGE = {"claim": "claim", "pair": "hypothesis", "response": "response"}
@@ -74,15 +74,15 @@ def question_of(
     are_numbers = None not in numbers and not takes_several
     if ends is not None:  # the scale has labels that nobody gave
         least, most = ends
-        steps = [least + step for step in range(int(min(most - least, MOST_LABELS)) + 1)]
+        steps = [least + step for step in range(int(min(most - least, MANY_LABELS)) + 1)]
         values = list({*values, *(number_text(one) for one in steps if one <= most)})
-    if len(values) > MOST_LABELS and are_numbers:
+    if len(values) > MANY_LABELS and are_numbers:
         number = {"number": {"min": ends[0], "max": ends[1]}} if ends is not None else {}
         return {"slug": slug, "title": title, "answer": "number", "level": "interval"} | number
-    if len(values) > MOST_LABELS:
+    if len(values) > MAX_LABELS:
         raise FormatError(
             f"{slug} has {len(values):,} different values, such as {', '.join(values[:3])}; a question has at most "
-            f"{MOST_LABELS} labels. Map the column as a score or a comment, or leave it with the text"
+            f"{MAX_LABELS:,} labels. Map the column as a score or a comment, or leave it with the text"
         )
     are_numbers = are_numbers and len(set(numbers)) == len(values)  # `0` and `00` are no scale
     if are_numbers:

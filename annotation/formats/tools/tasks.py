@@ -39,8 +39,9 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options
-from annotation.formats.tables.questions import MOST_LABELS, in_order
-from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
+from annotation.formats.tables.questions import in_order
+from annotation.task_types.base import MANY_LABELS, NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
+from annotation.task_types.label_sets import MAX_LABELS
 
 ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"
 # A question about passages is answered whether there are any; the passages have labels of their own.
@@ -340,7 +341,7 @@ class ToolQuestion:
     def is_held(self) -> bool:
         if self.kind in (NUMBER, WORDS):
             return True
-        most = MOST_PASSAGE_LABELS if self.kind == PASSAGES else MOST_LABELS
+        most = MOST_PASSAGE_LABELS if self.kind == PASSAGES else MAX_LABELS
         return 0 < len(self.labels) <= most
 
     def add(self, label: str) -> None:
@@ -363,7 +364,7 @@ def label_set_of(
     configuration lists; {} without any answers. Numbers are at the interval level. Questions of `may_be_words` with
     more different answers than a question has labels are answered in words.
 
-    Raises FormatError for another question with more than 40 labels, and for more than 12 questions.
+    Raises FormatError for another question with more than 1,000 labels, and for more than 12 questions.
     """
     asked = dict(configured or {})
     is_pair, n_tasks = True, 0
@@ -388,12 +389,12 @@ def label_set_of(
                     of_question.kind = SEVERAL
                 for label in labels if of_question.kind not in (WORDS, PASSAGES, NUMBER) else ():
                     of_question.add(label)
-                    if len(of_question.labels) > MOST_LABELS and slug in may_be_words:
+                    if len(of_question.labels) > MANY_LABELS and slug in may_be_words:
                         of_question.kind = WORDS
                         break
-                    if len(of_question.labels) > MOST_LABELS:
+                    if len(of_question.labels) > MAX_LABELS:
                         raise FormatError(
-                            f"{question} has more than {MOST_LABELS} different labels, such as "
+                            f"{question} has more than {MAX_LABELS:,} different labels, such as "
                             f"{', '.join(list(of_question.labels.values())[:3])}; a question has at most that many. "
                             f"Merge labels in the tool and export again, or take the answers to {question} out of the "
                             "file; as a column of a table of your own they can be kept with the texts"

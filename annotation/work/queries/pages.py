@@ -176,8 +176,8 @@ def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str
     """Labels in the order of the screen, each with its key."""
     picks_units = description.keys_pick == "units"
     keyed = [
-        # Beyond nine there is no digit: such labels are reached by mouse and arrow keys.
-        (label, label.key or (str(number) if number < 10 and not picks_units else ""))
+        # Beyond nine there is no digit: such labels are reached by mouse and arrow keys. Many are searched.
+        (label, label.key or (str(number) if number < 10 and not (picks_units or dimension.has_many_labels) else ""))
         for number, label in enumerate(dimension.shown_labels, 1)
     ]
     return [*keyed, (Label(NONE_CHOSEN, in_words(NONE_TITLE, description)), "0")] if dimension.takes_several else keyed
@@ -189,7 +189,7 @@ def _groups(description: TaskType, language: str) -> tuple[dict, ...]:
         {
             "dimension": dimension,
             "labels": [
-                {"value": label.value, "title": label.title, "hint": label.hint, "key": key}
+                {"value": label.value, "title": label.title, "hint": label.hint, "key": key, "group": label.group}
                 for label, key in _keyed(description, dimension)
             ],
         }

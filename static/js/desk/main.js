@@ -99,6 +99,7 @@ const actions = {
     announce(box.checked ? "Added to the guideline examples" : "Removed from the guideline examples");
   },
   source: createViews(stage, itemNow, createStore(`assay:settings:${work.dataset.user}:`), announce),
+  words() {}, // the current question has no field
   help: () => openDialog("help"),
   guidelines: () => one('[data-do="guidelines"]').hidden || openDialog("guidelines"),
   retry() {

@@ -13,7 +13,7 @@ from analysis.reports.common import REFERENCES
 from analysis.reports.words.numbers import n_of, p_words
 from analysis.reports.words.sentences import listed, no_interval, note_on_further, sentences
 from analysis.sources.outline import GROUP
-from annotation.task_types.label_sets import MAX_LABELS
+from annotation.task_types.base import MANY_LABELS
 
 WHOSE = {
     "all": "everyone who labelled",
@@ -88,7 +88,7 @@ def _measured(one: Recommended) -> str:
 
 def _without_order(one: Recommended) -> str:
     """On a scale, the nominal alpha as well: papers that state one figure often state that."""
-    if one.question.level == "nominal" or len(one.question.labels) > MAX_LABELS:
+    if one.question.level == "nominal" or len(one.question.labels) > MANY_LABELS:
         return ""
     found = [figure for figure in one.question.figures if figure.name == "krippendorff_alpha_nominal"]
     return "".join(

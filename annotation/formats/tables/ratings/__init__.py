@@ -44,7 +44,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     the interval level, in their order, or any number where more than 40 occur; others are nominal. {} where the file
     has no labels.
 
-    Raises FormatError where a question has more than 40 different values that are not numbers.
+    Raises FormatError where a question has more than 1,000 different values that are not numbers.
     """
     rows = RatingRows(options)
     for _ in _content(sources, options, rows):

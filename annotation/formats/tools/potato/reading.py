@@ -24,7 +24,6 @@ from annotation.formats.files.tables import open_tables
 from annotation.formats.files.yaml_texts import load_yaml
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
-from annotation.formats.tables.questions import MOST_LABELS
 from annotation.formats.tools import tasks as common
 from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, marked_place
 from annotation.formats.tools.tasks import (
@@ -42,6 +41,7 @@ from annotation.formats.tools.tasks import (
     question_slug,
     shown,
 )
+from annotation.task_types.base import MANY_LABELS
 
 INSTANCES, STATE = "annotated_instances.jsonl", "user_state.json"
 CONFIGS = (".yaml", ".yml")
@@ -142,7 +142,7 @@ def _read_config(source: SourceFile, config: _Config) -> None:
         if isinstance(kind, str) and kind in KINDS and isinstance(scheme.get("name"), str):
             asked = ToolQuestion(scheme["name"], KINDS[kind], is_listed=True)
             labels, size = scheme.get("labels"), scheme.get("size")
-            if kind == LIKERT and not labels and isinstance(size, str) and size in map(str, range(1, MOST_LABELS + 1)):
+            if kind == LIKERT and not labels and isinstance(size, str) and size in map(str, range(1, MANY_LABELS + 1)):
                 labels = [str(point) for point in range(1, int(size) + 1)]
             for label in labels if isinstance(labels, list) else ():
                 label = label.get("name") if isinstance(label, dict) else label

@@ -60,7 +60,7 @@ export function createQuestions(node, payload, fields) {
       const key = keyOf(unit, dimension.slug);
       const { box, spans } = elements.get(key) ?? {};
       if (!box) continue;
-      const group = { key, unit, number: index + 1, dimension, box, spans, inputs: [...box.querySelectorAll("input, textarea")], index: groups.length };
+      const group = { key, unit, number: index + 1, dimension, box, spans, inputs: [...box.querySelectorAll("input:not([data-find-label]), textarea")], index: groups.length };
       groups.push(group);
       byKey.set(key, group);
       byBox.set(box, group);
