@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0054b_own_keys")]
+    dependencies = [("annotation", "0055_preferences")]
 
     operations = [
         migrations.AddField(

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0054b_own_keys'),
+        ('annotation', '0056_text_formats'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0054b_own_keys'),
+        ('annotation', '0057_study_limits'),
     ]
 
     operations = [

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0054b_own_keys")]
+    dependencies = [("annotation", "0060_language_of_person")]
 
     operations = [
         migrations.AddField(

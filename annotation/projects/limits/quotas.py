@@ -127,7 +127,7 @@ def group_left(project: Project, rater: Rater) -> int | None:
     if quota is None:
         return None
     given = answers_of(project.pk, rater.group)
-    return max(0, quota.answers - rows.exclude(rater=rater, state=Assignment.State.LEASED).count())
+    return max(0, quota.answers - given.exclude(rater=rater, state=Assignment.State.LEASED).count())
 
 
 def why_nothing(project: Project, rater: Rater) -> str:
