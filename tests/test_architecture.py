@@ -43,6 +43,7 @@ BELOW_ROOMS = (
     "annotation.shapes",
     "annotation.statements",
     "annotation.task_types",
+    "annotation.task_words",
     "plugins.extras",
 )
 RUNTIME_OF_EDGES = ("models_runtime.contracts", "models_runtime.egress", "models_runtime.registry")
@@ -113,6 +114,7 @@ ALLOWED = {
     "annotation.shapes": ("annotation.incoming",),
     "annotation.statements": (),
     "annotation.task_types": ("plugins",),
+    "annotation.task_words": ("annotation.task_types",),
     "models_runtime": ("plugins",),
     "plugins": (),
 }

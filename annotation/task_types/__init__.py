@@ -162,3 +162,8 @@ def current_task_types() -> list[TaskType]:
         if name not in newest or newest[name].version < candidate.version:
             newest[name] = candidate
     return list(newest.values())
+
+
+def own_task_type(identifier: str) -> TaskType | None:
+    """One of Assay's own, or None for those of packages and label sets."""
+    return TASK_TYPES.own_entries.get(identifier)

@@ -32,6 +32,7 @@ def trimmed(text: str) -> str:
 
 
 MANY_LABELS = 40  # more are searched, and more different numbers of a file are no labels
+MAX_LABELS = 1_000  # of a question
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from .aspect_coverage import ASPECT_COVERAGE
 from .base import (
     ANSWERS,
     MANY_LABELS,
+    MAX_LABELS,
     NONE_CHOSEN,
     OWN_MARKS,
     SEPARATOR,
@@ -60,7 +61,7 @@ from .triplets import SUB_SENTENCES, TRIPLETS
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
-MAX_QUESTIONS, MAX_LABELS = 12, 1_000
+MAX_QUESTIONS = 12
 MAX_OWN_LABELS = 60  # of spans; the 20 colours begin again
 MAX_SEVERITIES, MAX_WEIGHT = 9, 1_000
 SLUG_CHARS, UNIT_CHARS = 40, 20

@@ -40,8 +40,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options
 from annotation.formats.tables.questions import in_order
-from annotation.task_types.base import MANY_LABELS, NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
-from annotation.task_types.label_sets import MAX_LABELS
+from annotation.task_types.base import MANY_LABELS, MAX_LABELS, NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
 
 ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"
 # A question about passages is answered whether there are any; the passages have labels of their own.
