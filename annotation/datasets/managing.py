@@ -29,6 +29,16 @@ def free_slug(title: str) -> str:
     return free_slug_in(Dataset.objects.all(), title, "data-set")
 
 
+def free_title(owner: User, title: str) -> str:
+    """The title, with a number where the person has a data set that is called so: lists show titles alone."""
+    most = Dataset._meta.get_field("title").max_length
+    stem = title[: most - SLUG_ATTEMPTS]  # room for the number
+    used = set(Dataset.objects.filter(owner=owner, title__startswith=stem).values_list("title", flat=True))
+    if title not in used:
+        return title
+    return next(name for number in range(2, len(used) + 3) if (name := f"{stem} ({number})") not in used)
+
+
 def create_dataset(owner: User, title: str) -> Dataset:
     """A data set with a short name from its title."""
     for _ in range(SLUG_ATTEMPTS):

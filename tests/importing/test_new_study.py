@@ -217,3 +217,18 @@ def test_who_was_invited_is_not_invited_twice(client):
         page = client.post("/projects/lakes/start/", {"emails": "ada@x.example", "markdown": "x"}, follow=True)
     assert Invitation.objects.count() == 1
     assert "Already invited or in the project: ada@x.example" in page.content.decode()
+
+
+def test_a_second_study_of_a_file_of_the_same_name_can_be_told_from_the_first(client, owner):
+    for _ in range(3):
+        assert drop(client, ("judged lakes.csv", OWN)).status_code == 302
+    first, *others = Dataset.objects.filter(owner=owner).order_by("pk").values_list("title", flat=True)
+    assert others == [f"{first} (2)", f"{first} (3)"]
+    long = "x" * 250
+    for _ in range(2):
+        assert drop(client, (f"{long}.csv", OWN)).status_code == 302
+    assert len(set(Dataset.objects.values_list("title", flat=True))) == 5
+    another = Client()
+    another.force_login(make_user("another", is_staff=True))
+    drop(another, ("judged lakes.csv", OWN))
+    assert Dataset.objects.get(owner__name="another").title == first

@@ -8,7 +8,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import dataset_for, may_create, visible_projects
-from annotation.datasets.managing import create_dataset
+from annotation.datasets.managing import create_dataset, free_title
 from annotation.imports import uploads
 from annotation.imports.forms import UploadForm
 from annotation.imports.guided.queries import last_import, newest_uploads, unfinished_studies
@@ -30,7 +30,8 @@ def study_new(request):
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         title = uploads.title_of(uploads.shown_name(form.cleaned_data["files"][0].name or ""))
-        dataset, response = create_dataset(request.user, title[:TITLE_CHARS] or "New study"), None
+        title = free_title(request.user, title[:TITLE_CHARS] or "New study")
+        dataset, response = create_dataset(request.user, title), None
         try:
             response = receive(request, dataset, form, is_guided=True)
         finally:
