@@ -28,7 +28,7 @@ def source_button(context, field: str) -> str:
         return ""
     return mark_safe(
         '<button type="button" class="source small quiet" data-do="source" aria-pressed="false" aria-keyshortcuts="m">'
-        "Source <kbd>m</kbd></button>"
+        "Source text <kbd>m</kbd></button>"
     )
 
 

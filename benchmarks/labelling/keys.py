@@ -4,8 +4,8 @@
 
 Chromium against the production server (SQLite, loopback: no latency), with real keys. A time runs from the key's event
 to the paint of the frame that shows what it did, by the clock, so other work on the machine counts; medians and the
-slowest. Evidence of 20,000 characters and of 300 kB, the latter in paragraphs and in a single one, which is the worst
-case for layout. A decision is timed until the next item is on the screen, with the number of its requests.
+slowest. Evidence of 20,000 characters, as Markdown too, of 100 turns, and of 300 kB, the latter in paragraphs and in a
+single one, which is the worst case for layout. A decision is timed until the next item is on the screen, with the number of its requests.
 """
 
 from __future__ import annotations
@@ -26,6 +26,24 @@ TEXTS = {
     "300 kB, paragraphs": (f"{PARAGRAPH}\n\n" * 417)[:300_000],
     "300 kB, one paragraph": (SENTENCE * 2900)[:300_000],
 }
+SECTION = """## The *harbour* in winter
+
+The office keeps a **diary** of every winter, and its [pages](https://example.org/pages) report `open water` on *all*
+but two days.
+
+- ships: **12**
+  - boats: 3 &amp; more
+- ice: none
+
+| day | ice | ships |
+|---|---|--:|
+| 1 | _none_ | **12** |
+| 2 | thin | 3 |
+
+"""
+MARKDOWN, TURNS = "20,000 characters of Markdown", "100 turns"
+TEXTS[MARKDOWN] = (SECTION * 60)[:20_000]
+TEXTS[TURNS] = "\n\n".join(f"[{role}]\n{SENTENCE} **Yes.**" for role in ("user", "assistant") * 50)
 DESK = "desk"
 # Notes for each key when the frame that follows it was painted.
 LISTEN = """() => {
@@ -69,6 +87,8 @@ def fill(user, items: int) -> None:
 
     for name, text in TEXTS.items():
         dataset = make_dataset(slug=slug_of(name))
+        dataset.text_formats = {"evidence": "markdown"} if name == MARKDOWN else {}
+        dataset.save()
         make_claim_evidence(dataset, items, texts=[text] * items)
         make_project(dataset, overlap=1, annotators=[user], slug=dataset.slug, order="file")
     dataset = make_dataset(slug=DESK)
@@ -160,7 +180,15 @@ def measure_desk(browser, address: str, session: str, rounds: int) -> tuple[list
     return times, len(requests) / rounds
 
 
-def main(quick: bool = False) -> None:
+def page_bytes(browser, address: str, session: str, name: str) -> float:
+    """Bytes of the page's HTML, uncompressed."""
+    page = open_page(browser, address, session, f"/projects/{slug_of(name)}/work/")
+    found = page.evaluate("performance.getEntriesByType('navigation')[0].decodedBodySize")
+    page.context.close()
+    return found
+
+
+def main(quick: bool = False, only: str = "") -> None:
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         raise SystemExit("No Chromium on this machine")
@@ -173,8 +201,11 @@ def main(quick: bool = False) -> None:
     with served(fill, rounds + 3) as (address, session), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         for name in TEXTS:
+            if only not in name:
+                continue
+            print(f"{name:<31}{'kB of the page':<30}{page_bytes(browser, address, session, name) / 1000:>8.1f}")
             for key, times in measure(browser, address, session, name, rounds).items():
-                print(f"{name:<24}{key:<30}{statistics.median(times):>8.1f}{max(times):>8.1f}", flush=True)
+                print(f"{name:<31}{key:<30}{statistics.median(times):>8.1f}{max(times):>8.1f}", flush=True)
         times, requests = measure_desk(browser, address, session, rounds)
         print(f"{DESK:<24}{'decision to the next item':<30}{statistics.median(times):>8.1f}{max(times):>8.1f}", end="")
         print(f"  in {requests:g} requests")
@@ -184,4 +215,6 @@ def main(quick: bool = False) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="four rounds of each")
-    main(parser.parse_args().quick)
+    parser.add_argument("--only", default="", help="texts whose names have these words")
+    arguments = parser.parse_args()
+    main(arguments.quick, arguments.only)

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.jobs import lifecycle
 from annotation.models import Claim, Dataset, Job, Pair, Project, Rater, Response, Revision
+from annotation.rendering import render
 from tests.factories import make_dataset, make_user
 from tests.formats import shaped
 from tests.importing.files import command
@@ -103,7 +104,7 @@ def test_claims_come_with_their_corpus_or_ask_for_it(rosa):
 
 @pytest.mark.parametrize(
     ("name", "text", "words"),
-    [("pairs.csv", shaped.pairwise(), "table of preferences"), ("chat.jsonl", shaped.chat(), "holds conversations")],
+    [("pairs.csv", shaped.pairwise(), "table of preferences")],
 )
 def test_what_has_no_task_yet_is_refused_with_what_helps(rosa, tmp_path, name, text, words):
     client = client_of(rosa)
@@ -119,6 +120,25 @@ def test_what_has_no_task_yet_is_refused_with_what_helps(rosa, tmp_path, name, t
     code, said = command(tmp_path / name, "--format", "ratings", "--dataset", "new", "--owner", rosa.email)
     assert code == 1 and words in said and "--mapping FILE.json" in said
     assert not Dataset.objects.filter(slug="new").exists()
+
+
+def test_conversations_are_imported_as_texts_that_name_who_speaks(rosa, tmp_path):
+    path = tmp_path / "chat.jsonl"
+    path.write_text(shaped.chat())
+    code, said = command(path, "--format", "ratings", "--dataset", "new", "--project", "new", "--owner", rosa.email)
+    assert code == 0, said
+    text = Claim.objects.filter(dataset__slug="new").first().text
+    assert text.startswith("[user]\nHi, **help** me\n\n[assistant]\nSure:")
+    made = render(text)
+    assert made.html.count('class="turn is-') == text.count("[user]") + text.count("[assistant]")
+
+
+def test_a_conversation_with_a_turn_that_has_no_role_is_a_bad_row(rosa, tmp_path):
+    path = tmp_path / "chat.jsonl"
+    path.write_text(shaped.chat().replace('{"role": "assistant", ', "{", 1))
+    code, said = command(path, "--format", "ratings", "--dataset", "new", "--owner", rosa.email)
+    assert code == 1 and "messages" in said and "Turn 2 has no role with a content" in said
+    assert not Claim.objects.exists()
 
 
 def test_the_command_says_its_guess_first(rosa, tmp_path):
