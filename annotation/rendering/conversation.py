@@ -6,7 +6,7 @@
     [tool call, get_weather]
     {"city": "Bern"}
 
-`to_text` writes lists of turns so; what a turn says is Markdown.
+`to_text` writes lists of turns so; the words of a turn are Markdown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROLES = {
 }
 ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
 FOLDED = ("tool call", "tool result")
-# Keys of the turns of a conversation in files, as pairs of who speaks and what is said.
+# Keys of the turns of a conversation in files, as pairs: who speaks, and the words.
 TURNS = (("role", "content"), ("from", "value"), ("speaker", "text"), ("speaker", "utterance"))
 MORE = ("name", "time", "timestamp", "created_at")
 
@@ -69,12 +69,12 @@ def to_text(turns: Sequence[object]) -> str:
 
 
 def _guarded(words: str) -> str:
-    """What is said may hold a line that reads as a new turn's: a space before it makes it none."""
+    """Words in which a line that reads as the head of a turn gets a space before it."""
     return HEAD.sub(lambda found: " " + found[0] if found["role"] else found[0], words)
 
 
 def _parts(turn: object, number: int) -> list[tuple[str, str]]:
-    """The heads and words of one turn: what it says, then its calls of tools."""
+    """The heads and words of one turn, then its tool calls."""
     if not isinstance(turn, Mapping):
         raise BadConversation(f"Turn {number} is not an object with a role and a content")
     keys = next((keys for keys in TURNS if keys[0] in turn and (keys[1] in turn or "tool_calls" in turn)), None)

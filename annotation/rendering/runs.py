@@ -36,7 +36,7 @@ class RunWriter:
         self.parts.append(f"</{name}>")
 
     def words(self, text: str) -> None:
-        """Words of Assay's, which stand nowhere in the source."""
+        """Words that stand nowhere in the source."""
         self.parts.append(escape(text))
 
     def run(self, start: int, end: int, shown: str | None = None) -> None:

@@ -5,7 +5,8 @@
 Chromium against the production server (SQLite, loopback: no latency), with real keys. A time runs from the key's event
 to the paint of the frame that shows what it did, by the clock, so other work on the machine counts; medians and the
 slowest. Evidence of 20,000 characters, as Markdown too, of 100 turns, and of 300 kB, the latter in paragraphs and in a
-single one, which is the worst case for layout. A decision is timed until the next item is on the screen, with the number of its requests.
+single one, which is the worst case for layout. A decision is timed until the next item is on the screen, with the
+number of its requests.
 """
 
 from __future__ import annotations
