@@ -126,8 +126,8 @@ def group_left(project: Project, rater: Rater) -> int | None:
     quota = group_quota(project, rater.group)
     if quota is None:
         return None
-    answers = answers_of(project.pk, rater.group)
-    return max(0, quota.answers - answers.exclude(rater=rater, state=Assignment.State.LEASED).count())
+    rows = answers_of(project.pk, rater.group)
+    return max(0, quota.answers - rows.exclude(rater=rater, state=Assignment.State.LEASED).count())
 
 
 def why_nothing(project: Project, rater: Rater) -> str:
