@@ -128,7 +128,7 @@ def as_compared(label: str, highlights: Iterable[tuple]) -> str:
     return label + (f"\n{json.dumps(marked)}" if marked else "")
 
 
-def _compared(*place: object) -> tuple:
+def _place_compared(*place: object) -> tuple:
     return place if place[-1] else place[:-1]  # as it was before there were severities
 
 
@@ -136,13 +136,13 @@ def _highlights_of(judgements: Iterable) -> dict[int, list[tuple]]:
     found: dict[int, list[tuple]] = defaultdict(list)
     rows = Span.objects.filter(judgement__in=judgements).order_by()
     for judgement, *span in rows.values_list("judgement", "field", "start", "end", "label", "severity"):
-        found[judgement].append(_compared(*span))
+        found[judgement].append(_place_compared(*span))
     return found
 
 
 def judgement_as_compared(judgement, spans: Iterable, slugs: Collection[str]) -> str:
     """With its spans, where its question is one of `compares_highlights`."""
-    marked = [_compared(*place_of_span(one)) for one in (spans if judgement.dimension in slugs else ())]
+    marked = [_place_compared(*place_of_span(one)) for one in (spans if judgement.dimension in slugs else ())]
     return as_compared(judgement.label, marked)
 
 

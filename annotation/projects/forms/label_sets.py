@@ -5,7 +5,7 @@ moves something sends the whole form and gets it back."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from django.http import QueryDict
@@ -117,6 +117,9 @@ class LabelSetDraft:
                 question["spans"] = {name: part for name, part in fields["spans"].items() if part or name == "title"}
                 if own := _own_labels(fields["spans"]["own_labels"]):
                     question["spans"]["own_labels"] = own
+                for name, parse in (("severities", _severities), ("weights", _weights)):
+                    if parsed := parse(fields["spans"][name]):
+                        question["spans"][name] = parsed
             questions.append(question)
         description = {name: self.raw[name] for name in ("name", "version", "page", "summary")}
         words = self.raw["free_text"]
@@ -228,6 +231,14 @@ def _question(one: Mapping) -> dict:
             "required": spans.get("required", False),
             "labels": list(spans.get("labels", ())),
             "own_labels": ", ".join(map(_own_words, spans.get("own_labels", ()))),
+            "severities": ", ".join(
+                f"{_own_words(one)} = {number_text(one.get('weight') or 0)}" for one in spans.get("severities", ())
+            ),
+            "weights": ", ".join(
+                f"{' | '.join(filter(None, (one['label'], one.get('severity'))))} = {number_text(one['weight'])}"
+                for one in spans.get("weights", ())
+            ),
+            "reasons": spans.get("reasons", False),
         },
     }
 
@@ -247,6 +258,27 @@ def _own_labels(words: str) -> list[dict]:
     """Titles with commas between them, each with `= value` if one is given."""
     parts = (part.partition("=") for part in words.split(",") if part.strip())
     return [{"value": value.strip() or label_key(title.strip()), "title": title.strip()} for title, _, value in parts]
+
+
+def _weighed(words: str) -> Iterator[tuple[str, float | str]]:
+    """Parts with commas between them, each with `= weight` at its end."""
+    for part in filter(str.strip, words.split(",")):
+        name, _, weight = part.rpartition("=")
+        yield name.strip(), _number(weight.strip())
+
+
+def _severities(words: str) -> list[dict]:
+    """`Minor = 1`, or `Minor = min = 1` with the value that is stored."""
+    return [own | {"weight": weight} for name, weight in _weighed(words) for own in _own_labels(name) or [{}]]
+
+
+def _weights(words: str) -> list[dict]:
+    """`Punctuation | Minor = 0.1`, or `Non-translation = 25` for all severities."""
+    found = []
+    for name, weight in _weighed(words):
+        label, _, severity = (part.strip() for part in name.partition("|"))
+        found.append({"label": label} | ({"severity": severity} if severity else {}) | {"weight": weight})
+    return found
 
 
 def _words(one: Mapping) -> dict:
@@ -278,6 +310,9 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
                     "required": f"{place}.spans.required" in data,
                     "labels": data.getlist(f"{place}.spans.labels"),
                     "own_labels": text(f"{place}.spans.own_labels"),
+                    "severities": text(f"{place}.spans.severities"),
+                    "weights": text(f"{place}.spans.weights"),
+                    "reasons": f"{place}.spans.reasons" in data,
                 }
             }
         )

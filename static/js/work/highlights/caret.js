@@ -112,6 +112,12 @@ export function createCaret(text, from, act) {
       set(span, false);
       return true;
     }
+    const digit = event.shiftKey && !event.altKey && /^Digit([1-9])$/.exec(event.code);
+    if (digit && act.grade(Number(digit[1]), { ...span })) {
+      set(span, false);
+      return true;
+    }
+    if ((event.key === "[" || event.key === "]") && act.turnLabel(event.key === "]" ? 1 : -1)) return true;
     const towards = (event.key === "ArrowRight") !== (getComputedStyle(element).direction === "rtl") ? 1 : -1;
     const [byCharacter, isExtended] = [event.altKey, event.shiftKey];
     switch (event.key) {

@@ -62,12 +62,18 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   function show(item, group, span) {
     const text = item.texts.get(span.field);
     open = { item, group, span, text };
-    const labels = item.ownLabels(group).map(({ value, title }) => {
+    const choices = (known, part) => known.map(({ value, title }) => {
       const button = make("button", { type: "button", className: "small", textContent: title });
-      button.setAttribute("aria-pressed", String(value === span.label));
-      button.addEventListener("click", () => change({ label: value }));
+      button.setAttribute("aria-pressed", String(value === span[part]));
+      button.addEventListener("click", () => change({ [part]: value }));
       return button;
     });
+    const grades = make("div", { className: "severities" }, ...choices(item.severities(group), "severity"));
+    grades.setAttribute("role", "group");
+    grades.setAttribute("aria-label", gettext("Severity"));
+    const reason = make("input", { type: "text", maxLength: 2000, value: span.reason ?? "", placeholder: gettext("Reason"), dir: "auto" });
+    reason.setAttribute("aria-label", gettext("Reason for the highlight"));
+    reason.addEventListener("change", () => change({ reason: reason.value.trim() }));
     const remove = make("button", { type: "button", className: "small", textContent: gettext("Remove") });
     remove.addEventListener("click", () => {
       if (!isThere()) return close();
@@ -76,7 +82,8 @@ export function createEditing(stage, itemNow, page, isSnapping) {
       page.announce(gettext("Highlight removed"));
       return group.box.focus({ preventScroll: true });
     });
-    bar.replaceChildren(...labels, remove);
+    const more = [...(item.severities(group).length ? [grades] : []), ...(group.dimension.spans.takes_reasons ? [reason] : [])];
+    bar.replaceChildren(...choices(item.ownLabels(group), "label"), ...more, remove);
     place();
   }
 
@@ -190,5 +197,11 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   add.addEventListener("click", () => setTimeout(() => add.remove(), 0));
   for (const press of ["pointerdown", "mousedown"]) add.addEventListener(press, (event) => event.preventDefault()); // the selection stays
 
-  return { close, refresh: () => open && place() };
+  /** Shows what a new highlight may still need: how grave the error is, and why it is one. */
+  function offer(field, start) {
+    const at = spanAt(itemNow(), field, start);
+    if (at && itemNow().severities(at.group).length) show(itemNow(), at.group, at.span);
+  }
+
+  return { close, offer, refresh: () => open && place() };
 }

@@ -2,7 +2,7 @@
 
 import { keyOf } from "../keyboard.js";
 import { createCaret } from "./caret.js";
-import { createSpanLabels } from "./labels.js";
+import { createSpanLabels, partOf } from "./labels.js";
 import { createEditing } from "./editing.js";
 import { listenToDrags, selected } from "./selection.js";
 import { gettext } from "../../words.js";
@@ -18,14 +18,16 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
   const labels = createSpanLabels(stage, itemNow);
   let isByCharacter = false; // how the selection that waits for its unit was made
 
-  /** Choose the label of the next highlight; what is selected becomes one. */
+  /** Choose the label or the severity of the next highlight; what is selected becomes one. */
   function nameNext(button) {
     const item = itemNow();
     if (isWaiting()) return;
-    labels.choose(button.dataset.of, button.dataset.spanLabel);
+    const { part, value } = partOf(button);
+    labels.choose(part, button.dataset.of, value);
     const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === button.dataset.of);
     if (group?.unit === item.current().unit) item.setCurrent(group);
-    if (!useSelection(isByCharacter)) page.announce(gettext("Highlights are labelled {label}", { label: button.dataset.title }));
+    const words = part === "label" ? gettext("Highlights are labelled {label}", { label: button.dataset.title }) : gettext("The severity of highlights is {severity}", { severity: button.dataset.title });
+    if (!useSelection(isByCharacter)) page.announce(words);
   }
 
   /** Highlight a stretch for a group, or for the unit that highlights are about. True when the page shows it now. */
@@ -33,12 +35,13 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     const { field } = text.element.dataset;
     const item = itemNow();
     const group = item.groupFor(field, wanted?.unit);
-    const label = group && labels.labelOf(group);
-    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, { field, start, end, label: label?.value }) : gettext("This text takes no highlights");
+    const [label, severity] = group ? [labels.labelOf(group), labels.severityOf(group)] : [];
+    const span = { field, start, end, label: label?.value, severity: severity?.value };
+    const why = group ? (!wanted && item.whyAnother(group)) || item.addSpan(group, span) : gettext("This text takes no highlights");
     if (why) page.showStatus(why, "missing");
     const number = group ? item.nameOf(group) : "";
     if (!why && number) page.showStatus(gettext("Highlighted") + number);
-    page.announce(why || `${gettext("Highlighted")}${number}${label ? ` ${gettext("as {label}", { label: label.title })}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
+    page.announce(why || `${gettext("Highlighted")}${number}${label ? ` ${gettext("as {label}", { label: label.title })}` : ""}${severity ? `, ${severity.title}` : ""}: ${text.text.slice(start, Math.min(end, start + READ))}`);
     return !why;
   }
 
@@ -67,7 +70,9 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     const texts = itemNow().spanTexts();
     const found = texts.length ? selected(texts, byCharacter) : null;
     if (!found) return false;
-    if (add(found.text, found, wanted)) document.getSelection().removeAllRanges();
+    if (!add(found.text, found, wanted)) return true;
+    document.getSelection().removeAllRanges();
+    editing.offer(found.text.element.dataset.field, found.start);
     return true;
   }
 
@@ -104,9 +109,27 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
         const group = item.groupFor(field);
         const label = group && item.ownLabels(group)[number - 1];
         if (!label) return false;
-        labels.choose(group.dimension.slug, label.value);
+        labels.choose("label", group.dimension.slug, label.value);
         add(text, span);
         return true;
+      },
+      /** The severity of the highlights under the caret, or else of the next one. */
+      grade(number, span) {
+        const group = item.groupFor(field);
+        const severity = group && item.severities(group)[number - 1];
+        if (!severity) return false;
+        labels.choose("severity", group.dimension.slug, severity.value);
+        const here = item.spansOf(group).findLast((one) => one.field === field && one.start < span.end && one.end > span.start);
+        const { why } = here ? item.changeSpan(group, here, { severity: severity.value }) : {};
+        if (why) page.showStatus(why, "missing");
+        page.announce(why || `${here ? "The highlight is" : "The next highlight is"} ${severity.title}`);
+        return true;
+      },
+      turnLabel(direction) {
+        const group = item.groupFor(field);
+        const label = group && labels.turn(group, direction);
+        if (label) page.announce(`Highlights are labelled ${label.title}`);
+        return Boolean(label);
       },
       removeAt: (span) => removeAt(text, span),
       turn(direction) {
@@ -146,10 +169,10 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
 
   stage.addEventListener("focusin", (event) => caret && !caret.text.element.contains(event.target) && leave());
   stage.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-span-label]");
+    const button = event.target.closest("[data-span-label], [data-span-severity]");
     if (button) nameNext(button);
   });
-  createEditing(stage, itemNow, page, isSnapping);
+  const editing = createEditing(stage, itemNow, page, isSnapping);
   listenToDrags(stage, isSnapping, {
     ended: (byCharacter) => (isByCharacter = byCharacter), // at once: a key may come before what waits for the selection
     work(byCharacter) {
@@ -162,7 +185,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
   });
   // Pressing the button must not lose the selection that it is meant for.
   for (const press of ["pointerdown", "mousedown"]) {
-    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"], [data-do="pick"], [data-span-label]') && event.preventDefault());
+    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"], [data-do="pick"], [data-span-label], [data-span-severity]') && event.preventDefault());
   }
   return {
     start, leave,

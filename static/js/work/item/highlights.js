@@ -43,8 +43,9 @@ export function createMarks(item, rows) {
       const kind = item.isOff(group) ? "off" : isHere || hasColours || !isMany ? "chosen" : "other";
       // Highlights with labels of their own differ by these, where units do not.
       const numberOf = (span) => number || item.ownLabels(group).findIndex((one) => one.value === span.label) + 1;
+      const wordOf = (span) => item.severities(group).find((one) => one.value === span.severity)?.title ?? "";
       for (const span of item.spansOf(group)) {
-        if (!item.isWhole(group, span)) layers.get(span.field)?.push({ start: span.start, end: span.end, kind, number: numberOf(span) });
+        if (!item.isWhole(group, span)) layers.get(span.field)?.push({ start: span.start, end: span.end, kind, number: numberOf(span), word: wordOf(span) });
         else if (group.unit === spanUnit) whole.add(span.field);
       }
       if (!isHere && isMany && !hasColours) continue;
@@ -141,9 +142,11 @@ export function createChips(item, point) {
     const own = item.ownLabels(group).findIndex((one) => one.value === span.label);
     const label = own < 0 ? "" : item.ownLabels(group)[own].title;
     if (label) {
-      chip.style.setProperty("--own-line", `var(--aspect-${own + 1}-line)`);
+      chip.style.setProperty("--own-line", `var(--aspect-${(own % 20) + 1}-line)`);
       chip.append(make("span", { className: "place", textContent: label }));
     }
+    const severity = item.severities(group).find((one) => one.value === span.severity)?.title;
+    if (severity) chip.append(make("b", { className: "severity", textContent: severity }));
     if (item.spanFields(group).length > 1) {
       chip.append(make("span", { className: "place", textContent: title }));
       words.setAttribute("aria-description", title);
@@ -153,7 +156,7 @@ export function createChips(item, point) {
       const shown = item.texts.get(span.field);
       shown.bring(isWhole ? shown.element : shown.marks(span.start, span.end)[0], isWhole ? "nearest" : "center");
     });
-    remove.setAttribute("aria-label", gettext("Remove the highlight: {quote}", { quote: [label, isWhole ? title : "", short].filter(Boolean).join(", ") }));
+    remove.setAttribute("aria-label", gettext("Remove the highlight: {quote}", { quote: [label, severity, isWhole ? title : "", short].filter(Boolean).join(", ") }));
     remove.addEventListener("click", () => {
       const list = chip.parentElement;
       const index = [...list.children].indexOf(chip);
@@ -162,7 +165,7 @@ export function createChips(item, point) {
     });
     for (const event of ["pointerenter", "focusin"]) chip.addEventListener(event, () => point([span]));
     for (const event of ["pointerleave", "focusout"]) chip.addEventListener(event, () => point([]));
-    chip.append(words, remove);
+    chip.append(words, ...(span.reason ? [make("span", { className: "reason", dir: "auto", textContent: span.reason })] : []), remove);
     chips.set(span, chip);
     return chip;
   }

@@ -46,10 +46,10 @@ export function createItem(node, payload, onChange, onPainted) {
   });
   const moves = createMoves(questions, state, (from, to) => shown.moved(from, to), () => shown.render());
   const parts = { item, questions, state, spans, writing, moves, view };
-  const { groups, groupOf, groupsOf, isMany, ownLabels, spanFields, titleOf } = questions;
+  const { groups, groupOf, groupsOf, isMany, ownLabels, severities, spanFields, titleOf } = questions;
 
   Object.assign(item, moves, createSuggestions(parts), createAnswering(parts), createMarking(parts), createRecords(parts), {
-    groups, groupOf, groupsOf, isMany, ownLabels, spanFields, titleOf,
+    groups, groupOf, groupsOf, isMany, ownLabels, severities, spanFields, titleOf,
     isAsked: state.isAsked,
     label: state.label,
     spansOf: state.spans,

@@ -1,7 +1,7 @@
 // Highlights of an item: where the next one may lie, why a question takes none, adding and removing.
 
 import { keyOf } from "../keyboard.js";
-import { isSame } from "./spans.js";
+import { isEqual, isSame } from "./spans.js";
 import { gettext } from "../../words.js";
 
 const MAX_SPANS = 1000; // per judgement, as on the server
@@ -58,9 +58,9 @@ export function createMarking({ item, questions, state, spans, moves }) {
       moves.chose();
       return gettext("Number {number}: {why}. Press {key} or mark it again for number {other}", { number: group.number, why: why.split(":")[0], key: keyOf("highlight"), other: moves.current().number });
     },
-    /** Adds a highlight, with a label where they have some. Returns why it does not, or nothing. */
-    addSpan(group, { field, start, end, label: own }) {
-      const span = { field, start, end, ...spans.named(own) };
+    /** Adds a highlight, with a label and a severity where they have some. Returns why it does not, or nothing. */
+    addSpan(group, { field, start, end, ...more }) {
+      const span = { field, start, end, ...spans.named(more) };
       const why = refusal(group);
       if (why) return why;
       if (!fits(group, span)) return gettext("This highlight needs a label");
@@ -72,14 +72,15 @@ export function createMarking({ item, questions, state, spans, moves }) {
       });
       return "";
     },
-    /** Gives a highlight other ends or another label, in one step. Returns why it does not, or nothing, and the new one. */
+    /** Gives a highlight other ends, another label, severity or reason, in one step. Returns why it does not, or nothing, and the new one. */
     changeSpan(group, span, more) {
-      const changed = { ...span, ...more };
+      const { field, start, end, ...own } = { ...span, ...more };
+      const changed = { field, start, end, ...spans.named(own) };
       if (!fits(group, changed)) return { why: gettext("This highlight needs a label"), span };
       const others = state.spans(group).filter((other) => other !== span);
       if (others.some((other) => isSame(other, changed))) return { why: gettext("This is highlighted already"), span };
-      if (!isSame(span, changed)) state.change(state.withSpans(group, [...others, changed].sort(spans.inOrder)));
-      return { why: "", span: isSame(span, changed) ? span : changed };
+      if (!isEqual(span, changed)) state.change(state.withSpans(group, [...others, changed].sort(spans.inOrder)));
+      return { why: "", span: isEqual(span, changed) ? span : changed };
     },
     removeSpan: (group, span) => state.change(state.withSpans(group, state.spans(group).filter((other) => other !== span))),
     /** The texts that can be highlighted as a whole, in the order of the page: the first is number 1. */

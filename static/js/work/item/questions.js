@@ -85,14 +85,17 @@ export function createQuestions(node, payload, fields) {
   const fieldsOf = new Map(payload.dimensions.map((dimension) => [dimension, fields.filter((field) => takes({ dimension }, field))]));
   /** Labels that a group's highlights may have; none where they have none of their own. */
   const ownLabels = (group) => group.dimension.spans?.own_labels ?? NONE;
+  /** How grave the errors may be that a group's highlights mark; none where they have no severity. */
+  const severities = (group) => group.dimension.spans?.severities ?? NONE;
+  const isOne = (known, value) => (known.length ? known.some((one) => one.value === value) : value === undefined);
 
   return {
-    groups, byKey, groupsOf, conditionOf, isAsked, isOptional, mayCarry, takes, ownLabels,
+    groups, byKey, groupsOf, conditionOf, isAsked, isOptional, mayCarry, takes, ownLabels, severities,
     isMany: payload.units.length > 1,
     isConditional: payload.dimensions.some((dimension) => dimension.asked_when),
     groupOf: (element) => byBox.get(element),
     spanFields: (group) => fieldsOf.get(group.dimension),
-    fits: (group, { label }) => (ownLabels(group).length ? ownLabels(group).some((one) => one.value === label) : label === undefined),
+    fits: (group, { label, severity }) => isOne(ownLabels(group), label) && isOne(severities(group), severity),
     titleOf: (group, answer) => chosenIn(group.dimension, answer).map((value) => group.dimension.labels.find((label) => label.value === value)?.title ?? value).join(", "),
   };
 }

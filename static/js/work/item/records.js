@@ -2,7 +2,7 @@
 // missing.
 
 import { isPossible, keyOf } from "./questions.js";
-import { isSame } from "./spans.js";
+import { isEqual } from "./spans.js";
 import { gettext } from "../../words.js";
 
 const NONE = [];
@@ -15,7 +15,7 @@ export function createRecords({ item, questions, state, spans, writing, view }) 
   const carried = ({ labels, spans: marked }, group) => (labels[group.key] !== undefined && mayCarry(group, labels[group.key]) ? marked[group.key] ?? NONE : NONE);
   const saysSame = (one, other, group) => {
     const [a, b] = [carried(one, group), carried(other, group)];
-    return one.labels[group.key] === other.labels[group.key] && (a === b || (a.length === b.length && a.every((span, index) => isSame(span, b[index]))));
+    return one.labels[group.key] === other.labels[group.key] && (a === b || (a.length === b.length && a.every((span, index) => isEqual(span, b[index]))));
   };
 
   const records = {

@@ -39,5 +39,7 @@ export function makeMark(content, layers) {
   }
   node.append(content);
   const letters = [...new Set(layers.filter((layer) => layer.letter).map((layer) => layer.letter))].sort();
-  return { node, numbers: (letters.length ? letters : numbers).join("·") };
+  // How grave an error is stands in words at its beginning, and no colour alone says it.
+  const words = [...new Set(layers.filter((layer) => layer.word).map((layer) => layer.word))];
+  return { node, numbers: [(letters.length ? letters : numbers).join("·"), ...words].filter(Boolean).join(" ") };
 }

@@ -109,13 +109,13 @@ export function createPainter(element, text, parts) {
     },
 
     /**
-     * Show `layers`: {start, end, kind, number}. Only what differs from the last time is divided anew. Where several
+     * Show `layers`: {start, end, kind, number, word}. Only what differs from the last time is divided anew. Where several
      * "chosen" ones overlap, the mark carries how many (data-depth); those with a `number` carry their numbers.
      */
     paint(layers) {
       if (!painted.size && !layers.length) return;
       const named = new Map();
-      for (const layer of layers) if (layer.end > layer.start) named.set(`${layer.start} ${layer.end} ${layer.kind} ${layer.number ?? ""} ${layer.letter ?? ""}`, layer);
+      for (const layer of layers) if (layer.end > layer.start) named.set(`${layer.start} ${layer.end} ${layer.kind} ${layer.number ?? ""} ${layer.letter ?? ""} ${layer.word ?? ""}`, layer);
       const changed = [];
       for (const [name, layer] of painted) if (!named.has(name)) changed.push(layer);
       for (const [name, layer] of named) if (!painted.has(name)) changed.push(layer);
