@@ -108,7 +108,13 @@ ALLOWED = {
     "annotation.editing": ("annotation.models",),
     "annotation.markdown": (),
     "annotation.models": ("annotation.task_types",),
-    "annotation.formats": ("annotation.incoming", "annotation.rendering", "annotation.task_types.base", "plugins"),
+    "annotation.formats": (
+        "annotation.incoming",
+        "annotation.rendering",
+        "annotation.task_types.base",
+        "annotation.task_types.preference",  # which text of a comparison a label chooses
+        "plugins",
+    ),
     "annotation.rendering": (),
     "annotation.incoming": (),
     "annotation.shapes": ("annotation.incoming",),

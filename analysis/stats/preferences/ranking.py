@@ -96,7 +96,7 @@ def _classes(sums: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class SystemRanking:
     """Log strengths with mean 0 and what is known of them.
 
     Attributes
@@ -142,7 +142,7 @@ class Ranking:
 
 def rank_systems(
     choices: Choices, *, n_resamples: int = 1000, level: float = 0.95, seed: int = 0, quick: bool = False
-) -> Ranking:
+) -> SystemRanking:
     """Strengths of systems with intervals over prompts and people.
 
     Prompts and people are resampled apart, `n_resamples` times each, and their variances added: what both have in
@@ -162,7 +162,7 @@ def rank_systems(
     about = {"tie": tie, "n_prompts": n_prompts, "n_people": n_people, "undefined": undefined}
     if quick or n_prompts < 2 or n < 2:
         why = "" if quick else "fewer than two prompts"
-        return Ranking(strengths, none, none, rates, none, none, is_apart=apart, no_interval=why, **about)
+        return SystemRanking(strengths, none, none, rates, none, none, is_apart=apart, no_interval=why, **about)
     rng = np.random.default_rng(seed)
     members = [(choices.prompt, n_prompts), *([(choices.person, n_people)] if n_people > 1 else [])]
     tables = [choices.tables(choices.resampled(by, n_resamples, rng)) for by, _ in members]
@@ -176,7 +176,7 @@ def rank_systems(
         half = _half_widths(deviations, degrees, level)
         low, high = strengths - half, strengths + half
         apart = _apart(strengths, deviations, degrees, level)
-    return Ranking(strengths, low, high, rates, rates_low, rates_high, is_apart=apart, **about)
+    return SystemRanking(strengths, low, high, rates, rates_low, rates_high, is_apart=apart, **about)
 
 
 def win_rates(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ SWAPPED = " (swapped)"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PreferenceLayout:
     """Which columns have what; `first` is the number or letter that the first output's column ends in."""
 
     outputs: tuple[str, ...]
@@ -92,7 +92,7 @@ class Layout:
         return {*self.outputs, *self.systems, *self.fields.values()}
 
 
-def layout_of(columns: Iterable[str]) -> Layout | None:
+def layout_of(columns: Iterable[str]) -> PreferenceLayout | None:
     """None where these are no columns of preferences."""
     named = {normal(column): column for column in columns}
     fields = {
@@ -112,14 +112,16 @@ def layout_of(columns: Iterable[str]) -> Layout | None:
                 continue
             has = places[: next((at for at, place in enumerate(places) if place not in outputs), len(places))]
             systems = tuple(by_place[place] for place in has if place in by_place)
-            return Layout(
+            return PreferenceLayout(
                 tuple(outputs[place] for place in has), systems if len(systems) == len(has) else (), first, fields
             )
     if set(CHOSEN) <= named.keys():
         names = [f"{one} model" for one in CHOSEN]
         systems = tuple(named[name] for name in names if name in named)
         fields.pop("winner", None)
-        return Layout(tuple(named[name] for name in CHOSEN), systems if len(systems) == 2 else (), fields=fields)
+        return PreferenceLayout(
+            tuple(named[name] for name in CHOSEN), systems if len(systems) == 2 else (), fields=fields
+        )
     return None
 
 
@@ -211,7 +213,7 @@ class _Rows(Places):
         super().start(file)
         self.questions.start(file)
 
-    def records_of(self, layout: Layout, line: int, cells: dict) -> Iterator[Record]:
+    def records_of(self, layout: PreferenceLayout, line: int, cells: dict) -> Iterator[Record]:
         cell = {name: cells.get(column) for name, column in layout.fields.items()}
         prompt, outputs = self._texts(layout, cells, cell)
         systems = [to_text(cells.get(column), column).strip() for column in layout.systems]
@@ -233,7 +235,7 @@ class _Rows(Places):
             label = PLACES[order[PLACES.index(label)]] if label in PLACES else label
             yield self._answer(layout, cell, key, label, order, line)
 
-    def _texts(self, layout: Layout, cells: dict, cell: dict) -> tuple[str, list[str]]:
+    def _texts(self, layout: PreferenceLayout, cells: dict, cell: dict) -> tuple[str, list[str]]:
         values = [cells.get(column) for column in layout.outputs]
         last = max((at for at, value in enumerate(values) if value not in (None, "")), default=0)
         columns = layout.outputs[: max(2, last + 1)]
@@ -259,7 +261,7 @@ class _Rows(Places):
     def _missing(self, column: str) -> str:
         raise BadCell(column, "", "is empty: a comparison needs the text of each of its outputs, at least two")
 
-    def _question_key(self, layout: Layout, cell: dict, prompt: str) -> str:
+    def _question_key(self, layout: PreferenceLayout, cell: dict, prompt: str) -> str:
         if "question_id" not in layout.fields:
             return hashed("q", prompt)
         key = to_key(cell["question_id"], layout.fields["question_id"], self.limit)
@@ -267,7 +269,13 @@ class _Rows(Places):
         return f"{key}/{turn}" if turn else key
 
     def _key(
-        self, layout: Layout, cell: dict, question: str, systems: list[str], marks: tuple[bytes, ...], line: int
+        self,
+        layout: PreferenceLayout,
+        cell: dict,
+        question: str,
+        systems: list[str],
+        marks: tuple[bytes, ...],
+        line: int,
     ) -> str:
         own = hashed("c", *(mark.hex() for mark in marks))
         if "id" in layout.fields:
@@ -283,7 +291,7 @@ class _Rows(Places):
         return key
 
     def _comparison(
-        self, layout: Layout, cells: dict, question: str, outputs: list[str], systems: list[str]
+        self, layout: PreferenceLayout, cells: dict, question: str, outputs: list[str], systems: list[str]
     ) -> ComparisonRecord:
         """Without its key. BadCell where the outputs leave nothing to choose."""
         kept = {name: value for name, value in cells.items() if name not in layout.columns}
@@ -300,7 +308,7 @@ class _Rows(Places):
             raise BadCell(of.get(column, column), value, reason)
         return record
 
-    def _winner(self, layout: Layout, value: object, systems: list[str], n_outputs: int) -> str | None:
+    def _winner(self, layout: PreferenceLayout, value: object, systems: list[str], n_outputs: int) -> str | None:
         """The label, with the outputs in the order of the row; None where the row has none."""
         if layout.is_chosen:
             return PLACES[0]
@@ -327,7 +335,9 @@ class _Rows(Places):
             raise BadCell(column, text, f"is none of {', '.join(names)}, and neither tie nor both_bad")
         return PLACES[at]
 
-    def _answer(self, layout: Layout, cell: dict, key: str, label: str, order: list[int], line: int) -> Record:
+    def _answer(
+        self, layout: PreferenceLayout, cell: dict, key: str, label: str, order: list[int], line: int
+    ) -> Record:
         who, is_checker = self._rater(cell.get("rater"), layout.fields.get("rater", "rater"))
         if is_checker:
             name = model_name(who) + (SWAPPED if order != sorted(order) else "")

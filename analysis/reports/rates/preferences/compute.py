@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau
 
 from analysis.figures.items import Items
 from analysis.figures.results import PENDING, Ends, Figure, number
@@ -23,7 +22,7 @@ from analysis.reports.rates.preferences.report import (
 )
 from analysis.sources.base import Source
 from analysis.sources.outline import MAJORITY, Run
-from analysis.stats import Choices, Ranking, fit_strengths, krippendorff_alpha, rank_systems
+from analysis.stats import Choices, SystemRanking, fit_strengths, krippendorff_alpha, rank_systems
 from annotation.formats.records import SYSTEMS
 from annotation.formats.tools.preferences import SWAPPED
 from annotation.task_types import Dimension
@@ -37,7 +36,7 @@ TIED, UNKNOWN, SAME = (
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparedOutputs:
     """The comparisons, in the order of units: systems by number (-1: none) and characters of their outputs (-1: no such
     output), (n, 5) each, and the prompt of each by number."""
 
@@ -93,7 +92,7 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
     ), items
 
 
-def _compared(source: Source) -> Compared:
+def _compared(source: Source) -> ComparedOutputs:
     units = source.unit_frame(source.type.unit_kind)
     rows = source.content("comparison").set_index("key").reindex(units["unit_key"])
     systems = rows[list(SYSTEMS)].fillna("").to_numpy(dtype=str)
@@ -106,7 +105,7 @@ def _compared(source: Source) -> Compared:
         len(units), len(PLACES)
     )
     cluster = pd.factorize(units["cluster"])[0]
-    return Compared(units, np.where(characters >= 0, of_system, -1), characters, names, cluster)
+    return ComparedOutputs(units, np.where(characters >= 0, of_system, -1), characters, names, cluster)
 
 
 def _with_places(answers: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +115,7 @@ def _with_places(answers: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
     return answers[place >= 0].reset_index(drop=True)
 
 
-def _choices(compared: Compared, answers: pd.DataFrame) -> tuple[Choices, dict[str, int]]:
+def _choices(compared: ComparedOutputs, answers: pd.DataFrame) -> tuple[Choices, dict[str, int]]:
     """Choices between two systems, and how many answers give none."""
     place, chosen = answers["place"].to_numpy(), answers["chosen"].to_numpy()
     person = pd.factorize(answers["rater"])[0]
@@ -146,7 +145,9 @@ def _choices(compared: Compared, answers: pd.DataFrame) -> tuple[Choices, dict[s
 # ---- systems ----
 
 
-def _figure(value: float, low: float, high: float, ranking: Ranking, undefined: str, n: int, *, quick: bool) -> Figure:
+def _figure(
+    value: float, low: float, high: float, ranking: SystemRanking, undefined: str, n: int, *, quick: bool
+) -> Figure:
     why = undefined or ("" if np.isfinite(low) else PENDING if quick else ranking.no_interval)
     return Figure(
         estimate=number(value),
@@ -166,7 +167,7 @@ def _figure(value: float, low: float, high: float, ranking: Ranking, undefined: 
     )
 
 
-def _systems(compared: Compared, choices: Choices, ranking: Ranking, *, quick: bool) -> list[SystemRow]:
+def _systems(compared: ComparedOutputs, choices: Choices, ranking: SystemRanking, *, quick: bool) -> list[SystemRow]:
     if len(compared.names) < 2:
         return []
     wins, ties = choices.counted
@@ -222,7 +223,7 @@ def _letter(place: int) -> str:
     return chr(ord("a") + place) if place < 26 else f"({place + 1})"
 
 
-def _pairs(items: Items, compared: Compared, choices: Choices, ranking: Ranking) -> list[PairRow]:
+def _pairs(items: Items, compared: ComparedOutputs, choices: Choices, ranking: SystemRanking) -> list[PairRow]:
     wins, ties = choices.counted if choices.n_systems else (np.zeros((0, 0)), np.zeros((0, 0)))
     order = [int(one) for one in (ranking.order if not ranking.undefined else range(choices.n_systems))]
     rows = []
@@ -268,7 +269,7 @@ def _cycles(choices: Choices, names: list[str]) -> tuple[list[str], int]:
 
 
 def _biases(
-    compared: Compared, answers: pd.DataFrame, orders: dict[int, tuple[str, ...]], *, quick: bool
+    compared: ComparedOutputs, answers: pd.DataFrame, orders: dict[int, tuple[str, ...]], *, quick: bool
 ) -> list[BiasRow]:
     place, chosen = answers["place"].to_numpy(), answers["chosen"].to_numpy()
     of_two = (chosen >= 0) & (chosen < 2) & (compared.n_outputs[place] == 2)
@@ -293,7 +294,13 @@ def _biases(
 
 
 def _judges(
-    source: Source, compared: Compared, dimension: Dimension, people: pd.DataFrame, ranking: Ranking, *, quick: bool
+    source: Source,
+    compared: ComparedOutputs,
+    dimension: Dimension,
+    people: pd.DataFrame,
+    ranking: SystemRanking,
+    *,
+    quick: bool,
 ) -> list[JudgeRow]:
     runs = {run.checker: run for run in source.newest_labelling_runs()}
     votes = _votes(compared, people, dimension)
@@ -306,7 +313,7 @@ def _judges(
     ]
 
 
-def _votes(compared: Compared, labels: pd.DataFrame, dimension: Dimension) -> np.ndarray:
+def _votes(compared: ComparedOutputs, labels: pd.DataFrame, dimension: Dimension) -> np.ndarray:
     """How many people gave each label of each unit."""
     votes = np.zeros((len(compared.units), len(dimension.values)), dtype=int)
     place = pd.Index(compared.units["unit"]).get_indexer(labels["unit"])
@@ -323,7 +330,7 @@ def _most(votes: np.ndarray) -> np.ndarray:
 
 
 def _against_others(
-    compared: Compared, people: pd.DataFrame, dimension: Dimension, votes: np.ndarray
+    compared: ComparedOutputs, people: pd.DataFrame, dimension: Dimension, votes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Whether each label is the one that most of the others gave, of those whose others have one, and its unit."""
     place = pd.Index(compared.units["unit"]).get_indexer(people["unit"])
@@ -336,13 +343,13 @@ def _against_others(
 
 def _judge(
     source: Source,
-    compared: Compared,
+    compared: ComparedOutputs,
     dimension: Dimension,
     run: Run,
     swapped: Run | None,
     most: np.ndarray,
     between: Figure,
-    ranking: Ranking,
+    ranking: SystemRanking,
     quick: bool,
 ) -> JudgeRow:
     own = _codes(source, compared, dimension, run)
@@ -370,7 +377,7 @@ def _judge(
     )
 
 
-def _codes(source: Source, compared: Compared, dimension: Dimension, run: Run) -> np.ndarray:
+def _codes(source: Source, compared: ComparedOutputs, dimension: Dimension, run: Run) -> np.ndarray:
     found = source.suggestion_frame(run)
     found = found[found["dimension"] == dimension.slug]
     codes = np.full(len(compared.units), -1)
@@ -379,15 +386,17 @@ def _codes(source: Source, compared: Compared, dimension: Dimension, run: Run) -
     return codes
 
 
-def _as_answers(compared: Compared, dimension: Dimension, codes: np.ndarray) -> pd.DataFrame:
+def _as_answers(compared: ComparedOutputs, dimension: Dimension, codes: np.ndarray) -> pd.DataFrame:
     places = np.flatnonzero(codes >= 0)
     labels = [dimension.values[code] for code in codes[places]]
     rows = pd.DataFrame({"unit": compared.units["unit"].to_numpy()[places], "label": labels, "rater": ""})
     return _with_places(rows, compared.units)
 
 
-def _tau(choices: Choices, ranking: Ranking) -> float | None:
+def _tau(choices: Choices, ranking: SystemRanking) -> float | None:
     """Of the judge's strengths with people's, over systems."""
+    from scipy.stats import kendalltau
+
     if ranking.undefined or choices.n_systems < 3 or not len(choices.outcome):
         return None
     wins, ties = choices.counted
