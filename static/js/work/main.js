@@ -10,8 +10,7 @@ import { createHighlighter } from "./highlights/highlighter.js";
 import { createInquirer } from "./item/suggestions.js";
 import { createTypeAhead, keyOf, listenToButtons, listenToKeys } from "./keyboard.js";
 import { createMaker } from "./making.js";
-import { createKeeping } from "./offline/keeping.js";
-import { createStatus } from "./offline/status.js";
+import { withoutKeeping, withoutStatus } from "./offline/without.js";
 import { createPane } from "./pane.js";
 import { createReplies } from "./replies.js";
 import { createScreen } from "./screen.js";
@@ -31,6 +30,7 @@ const stage = document.getElementById("stage");
 const space = `${work.dataset.project}:${work.dataset.user}`;
 const settings = createStore(`assay:settings:${work.dataset.user}:`);
 const server = createServer(work.dataset);
+const { createKeeping, createStatus } = globalThis.assayOffline ?? { createKeeping: withoutKeeping, createStatus: withoutStatus };
 const keeping = createKeeping(work);
 const { progress, recent = work.dataset.recent.split(" ").filter(Boolean) } = (keeping.isKept && keeping.since()) || {};
 

@@ -1,7 +1,7 @@
 // What the server says to answers: the next item, suggestions, a refusal; and what becomes of answers that are not sent.
 
 import { isUnsent } from "./changes.js";
-import { waysToKeep } from "./offline/status.js";
+import { waysToKeep } from "./sending/copies.js";
 import { afterPaint, announce, copy, notice, one, showAside, showProgress } from "./shell.js";
 import { gettext, ngettext } from "../words.js";
 

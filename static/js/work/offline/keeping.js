@@ -8,11 +8,10 @@ import { CACHES, NOTES, forgetOthers } from "./forgetting.js";
 /** `work` is the page's element. */
 export function createKeeping(work) {
   const { user, project, workerUrl, static: files } = work.dataset;
-  const most = Number(work.dataset.itemsAhead) || 1;
+  const most = Number(work.dataset.itemsAhead);
   const page = new URL(".", new URL(workerUrl, location.href)).pathname;
   const name = `${CACHES}${page}:${user}`;
-  const isAble = "caches" in self && Boolean(navigator.serviceWorker);
-  const isOn = most > 1 && isAble;
+  const isOn = "caches" in self && Boolean(navigator.serviceWorker);
   const since = createStore(NOTES);
   const addressOf = (assignment) => `${page}kept/${assignment}`;
   let last = Promise.resolve(); // one after another: what is dropped must not be stored again by an earlier request
@@ -58,12 +57,7 @@ export function createKeeping(work) {
     /** After the page has loaded, so that it delays nothing. */
     async start() {
       await forgetOthers(user);
-      if (!isOn) {
-        if (!isAble) return;
-        await (await navigator.serviceWorker.getRegistration(page))?.unregister();
-        await caches.delete(name);
-        return;
-      }
+      if (!isOn) return;
       if (!this.isKept) await caches.open(name).then(keepPage).catch(() => (isSafe = false));
       await navigator.serviceWorker.register(workerUrl, { scope: page });
     },

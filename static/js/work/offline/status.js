@@ -1,27 +1,9 @@
 // What the page says of work without a connection: how many items are ready, how many answers wait, until when the items
 // are held, and afterwards what became of each answer.
 
-import { copy, notice, one, STAYS } from "../shell.js";
+import { waysToKeep } from "../sending/copies.js";
+import { notice, one } from "../shell.js";
 import { gettext, language, ngettext } from "../../words.js";
-
-/** Answers as they would be sent, for a person who keeps a copy of them. */
-const textOf = (entries) => JSON.stringify(entries.map(({ kind, assignment, body, refusal }) => ({ kind, assignment, ...body, ...(refusal ? { refused: refusal.message } : {}) })), null, 2);
-
-/** Buttons that copy answers, or store them as a file. */
-export function waysToKeep(entries) {
-  return [
-    [gettext("Copy them"), (button) => {
-      copy(textOf(entries()), button);
-      return STAYS;
-    }],
-    [gettext("Save them as a file"), () => {
-      const link = Object.assign(document.createElement("a"), { download: "answers.json", href: URL.createObjectURL(new Blob([textOf(entries())], { type: "application/json" })) });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      return STAYS;
-    }],
-  ];
-}
 
 /** `page`: main.js. */
 export function createStatus(page) {
