@@ -31,6 +31,7 @@ MODULES = (
     "files.judge",
     "coefficients.alpha",
     "coefficients.packages",
+    "coefficients.preferences",
     "files.export",
     "files.freezing",
     "studies",

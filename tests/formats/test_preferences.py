@@ -16,7 +16,7 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 
-CASES = Path("/work/shared/cases/pairwise.csv")
+CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "pairwise.csv"
 ROW = {"prompt": "Why?", "response_a": "Because.", "response_b": "So.", "model_a": "x", "model_b": "y"}
 
 

@@ -181,7 +181,7 @@ CONTENTS: dict[str, ContentColumns] = {
     "comparison": ContentColumns(
         ("comparison__question__text", *(f"comparison__{name}" for name in OUTPUTS)),
         _comparison,
-        ("question", *OUTPUTS),
+        ("question", "output_*"),
     ),
     "atomic-claim": ContentColumns(("atomic_claim__text",), _atomic_claim, ("claim",)),
 }

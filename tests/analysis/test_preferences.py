@@ -1,0 +1,122 @@
+"""The report on preferences: planted systems, what sways choices, judges, and the same from a release."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from analysis.releases import freezing
+from analysis.reports.metrics import get_report
+from analysis.sources.releases.files import zipped
+from annotation.formats.records import SHOWN_ORDER
+from annotation.models import Project, Revision
+from tests.kinds import make_kind_project
+from tests.world.preferred import PEOPLE, STRENGTHS, import_rows, preferred, row, rows
+
+pytestmark = pytest.mark.django_db
+REPORT = get_report("preferences")
+
+
+def report_on(project, **options) -> dict:
+    return REPORT.compute(project, **options)
+
+
+def by_name(result: dict, rows: str = "systems", name: str = "system") -> dict[str, dict]:
+    return {one[name]: one for one in result[rows]}
+
+
+def sentence(result: dict) -> str:
+    return REPORT.page_of(result).answer.sentences[0]
+
+
+def test_planted_systems_come_in_their_order_and_equal_ones_share_a_group():
+    result = report_on(preferred())
+    systems = by_name(result)
+    assert [one["system"] for one in result["systems"]][0] == "oak" and result["systems"][-1]["system"] == "fir"
+    assert systems["elm"]["groups"] == systems["ash"]["groups"] != systems["oak"]["groups"]
+    assert (systems["elm"]["best"], systems["elm"]["worst"]) == (2, 3)
+    for name, planted in STRENGTHS.items():
+        assert systems[name]["strength"]["low"] < planted < systems[name]["strength"]["high"]
+    assert sentence(result) == "oak is preferred to each of the 3 others, beyond chance."
+    assert (result["n_answers"], result["n_units"], result["n_prompts"], result["n_people"]) == (288, 96, 16, 3)
+    assert sum(one["n_won"] for one in result["systems"]) == sum(one["n_lost"] for one in result["systems"])
+
+
+def test_the_judge_is_held_against_people_and_its_liking_of_the_first_output_is_found():
+    [judge] = report_on(preferred())["judges"]
+    assert judge["checker"] == "outside:judge-x" and judge["n"] > 80
+    assert judge["same"]["estimate"] == 0.5  # of three pairs of six it chooses whatever stands first
+    assert judge["first"]["estimate"] == 1.0
+    assert judge["tau"] > 0.5
+
+
+def test_without_intervals_the_numbers_are_the_same():
+    quick, whole = report_on(preferred(), quick=True), report_on(preferred())
+    for one, other in zip(quick["systems"], whole["systems"], strict=True):
+        assert one["strength"]["estimate"] == other["strength"]["estimate"] and one["strength"]["low"] is None
+    assert sentence(quick).startswith("By strength: oak, ")
+
+
+def unlike(n: int, first: str = "model_a", who: str = "Ada") -> list[dict]:
+    """`n` prompts on which the output that stands first is chosen, each order as often."""
+    return [row(prompt, *(("oak", "elm") if prompt % 2 else ("elm", "oak")), first, who) for prompt in range(n)]
+
+
+def test_a_liking_of_the_first_output_is_not_taken_for_a_better_system():
+    result = report_on(import_rows(unlike(40)))
+    [first, longer] = result["biases"]
+    assert (first["share"]["estimate"], first["n"]) == (1.0, 40)
+    assert longer["share"]["estimate"] == 0.5
+    assert sentence(result) == "elm and oak cannot be distinguished: no difference between them is beyond chance."
+
+
+def test_what_gives_no_strength_is_counted_and_named():
+    best_of_three = {
+        "prompt": "Which?", "output_1": "One.", "output_2": "Two.", "output_3": "Three.", "model_1": "x",
+        "model_2": "y", "model_3": "z", "winner": "tie", "judge": "Ada",
+    }  # fmt: skip
+    more = [best_of_three | {"prompt": f"Which {place}?", "winner": one} for place, one in enumerate("123213")]
+    result = report_on(import_rows([best_of_three, *more]))
+    assert result["n_choices"] == 12 and result["n_answers"] == 7
+    assert result["left_out"] == {"choices without a winner among more than two outputs": 1}
+    nameless = [{name: text for name, text in one.items() if "model" not in name} for one in more]
+    unnamed = report_on(import_rows(nameless, "nameless"))
+    assert sentence(unnamed).startswith("Systems cannot be ranked: the data set does not say")
+
+
+def test_a_system_that_always_wins_has_no_strength():
+    result = report_on(import_rows([row(prompt, "oak", "elm", "model_a", "Ada") for prompt in range(5)]))
+    assert "no bound" in sentence(result)
+    assert by_name(result)["oak"]["rate"]["estimate"] == 1.0
+
+
+def test_decisions_can_be_counted_in_place_of_labels():
+    found = [one | {"judge": ""} for one in unlike(12)]
+    result = report_on(
+        import_rows([{k: v for k, v in one.items() if k != "judge"} for one in found]), reference="imported"
+    )
+    assert (result["n_answers"], result["n_people"]) == (12, 0)
+
+
+def test_other_task_types_have_no_preferences():
+    with pytest.raises(ValueError, match="side by side"):
+        report_on(make_kind_project("nli/two-way/1"))
+
+
+def test_a_release_comes_back_with_the_same_hash_orders_and_figures(tmp_path):
+    people = [one for one in rows(4) if one["judge"] in PEOPLE]  # runs of judges get ids of their own here
+    project = import_rows(people)
+    first = freezing.write_release(project, tmp_path / "a")["release"]
+    zipped(tmp_path / "a", tmp_path / "a.zip")
+    call_command(
+        "import_dataset", str(tmp_path / "a.zip"), format="assay", dataset="elsewhere", project="elsewhere",
+        with_settings=True, owner=project.created_by.email, stdout=StringIO(),
+    )  # fmt: skip
+    other = Project.objects.get(slug="elsewhere")
+    again = freezing.write_release(other, tmp_path / "b")["release"]
+    assert (again["sha256"], again["labels_sha256"]) == (first["sha256"], first["labels_sha256"])
+    shown = Revision.objects.filter(annotation__item__project=other, metadata__has_key=SHOWN_ORDER)
+    assert shown.count() == 4 * 6 * len(PEOPLE)
+    here, there = report_on(project), report_on(other)
+    for part in ("systems", "biases", "alpha", "cycles"):
+        assert here[part] == there[part]
