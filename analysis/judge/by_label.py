@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from analysis.figures.folding import MOST_SHOWN, MOST_SHOWN_WHOLE, folding_note, shown_places
 from analysis.figures.scales import number, with_ends
 from analysis.judge import verdict
 from analysis.judge.parts import (
@@ -22,6 +23,8 @@ from analysis.judge.parts import (
 )
 from analysis.judge.slices import SliceDifference, SliceShare
 from analysis.judge.verdict import JudgedColumn, LabelVerdict
+
+MOST_LISTED = 10  # of many labels in a sentence
 
 
 def sentence(answered: Answered) -> str:
@@ -73,7 +76,10 @@ def slices_in_words(answered: Answered) -> list[str]:
 
 
 def _listed(parts) -> str:
-    *first, last = list(parts)
+    every = list(parts)
+    if len(every) > MOST_SHOWN_WHOLE:
+        every = [*every[:MOST_LISTED], f"{len(every) - MOST_LISTED:,} more labels"]
+    *first, last = every
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -95,15 +101,17 @@ def tables(answered: Answered) -> Iterator[TextTable]:
     yield _by_label(one)
     title = f"{one.judge}: all labels together" + (", against the plurality of people" if one.has_peers else "")
     yield TextTable(title, ("Measure", "Value"), list(_overall(one)))
-    matrix = one.figures.confusion
+    matrix, names = one.figures.confusion, one.columns.labels
+    places = shown_places(matrix.tolist())
     yield TextTable(
         f"{one.judge}: confusion (rows: people, columns: {one.judge})",
-        ("People", *one.columns.labels),
+        ("People", *(names[place] for place in places)),
         [
-            (label, *(f"{n:,}" for n in row.tolist()))
-            for label, row in zip(one.columns.labels, matrix, strict=True)
-            if row.sum()
+            (names[place], *(f"{n:,}" for n in matrix[place, places].tolist()))
+            for place in places
+            if matrix[place].sum()
         ],
+        folding_note(len(names)),
     )
     if one.has_rows_of_its_own:
         yield TextTable(
@@ -232,6 +240,9 @@ def picture(one: JudgedColumn) -> str:
     from analysis.figures.pictures.drawing import draw
     from analysis.figures.pictures.spec import Axis, IntervalRow, Intervals, Level
 
+    shown = one.labels
+    if len(shown) > MOST_SHOWN_WHOLE:
+        shown = sorted(shown, key=lambda each: -each.sensitivity.n)[:MOST_SHOWN]
     rows = tuple(
         IntervalRow(
             each.label,
@@ -242,7 +253,7 @@ def picture(one: JudgedColumn) -> str:
             series=series,
             undefined=of.reason if math.isnan(of.value) else "",
         )
-        for each in one.labels
+        for each in shown
         for series, of in (("Sensitivity", each.sensitivity), ("Specificity", each.specificity))
     )
     title = f"{one.judge} against people" + (": differences from people" if one.has_peers else "")
@@ -250,10 +261,10 @@ def picture(one: JudgedColumn) -> str:
         min([-0.2, *(row.low for row in rows if row.low is not None)]),
         max([0.2, *(row.high for row in rows if row.high is not None)]),
     )
-    shown = Intervals(
+    drawn = Intervals(
         name="judge",
         title=title,
-        caption=f"{one.n:,} rows. Lines are 95 % intervals.",
+        caption=f"{one.n:,} rows. Lines are 95 % intervals. {folding_note(len(one.labels))}".strip(),
         alt=f"{title}: sensitivity and specificity of each label.",
         items=rows,
         values=Axis("Difference", least, most) if one.has_peers else Axis("Share", 0.0, 1.0),
@@ -261,5 +272,5 @@ def picture(one: JudgedColumn) -> str:
         series_title="Measure",
         level=Level(-one.bound, "margin") if one.has_peers else Level(one.bound, "floor"),
     )
-    svg = draw(shown, "svg").decode()
+    svg = draw(drawn, "svg").decode()
     return f"<figure>{svg[svg.index('<svg') :]}</figure>"

@@ -16,7 +16,7 @@ from annotation.formats.records import FormatError, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.oddities import ReadingNotes
 
-MOST_LABELS, MOST_VALUES = 50, 101
+MOST_LABELS, MOST_VALUES = 1_000, 101
 MOST_SIZE = 1e9  # of a number: squares of differences are added up
 Cells = dict[str, list[str]]
 
@@ -142,7 +142,7 @@ def _labels(path: Path, columns: Sequence[list[str]], order: Sequence[str]) -> t
     are_numbers = all(number is not None for number in numbers)
     if len(labels) > (most := MOST_VALUES if are_numbers else MOST_LABELS):
         advice = "Round the numbers, or make labels of them with thresholds." if are_numbers else "Are these labels?"
-        raise TableProblem(f"{path}: holds {len(labels):,} different labels; {most} is the most. {advice}")
+        raise TableProblem(f"{path}: holds {len(labels):,} different labels; {most:,} is the most. {advice}")
     if are_numbers:
         if (largest := max(labels, key=lambda label: abs(float(label)))) and abs(float(largest)) > MOST_SIZE:
             raise TableProblem(f"{path}: holds the number {largest}; divide, so that none is beyond {MOST_SIZE:,.0f}")

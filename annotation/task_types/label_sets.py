@@ -420,7 +420,8 @@ def _label_problems(place: str, labels: object, level: object, page: object, tak
     if not isinstance(labels, list) or not all(isinstance(label, Mapping) for label in labels):
         return [(place, "is not a list of objects")]
     problems: Problems = []
-    if not 2 <= len(labels) <= (most := _most_labels(page)):
+    most = _most_labels(page)
+    if not 2 <= len(labels) <= most:
         of = "a question" if most == MAX_LABELS else f"a question on the page {page}"
         problems.append((place, f"has {len(labels):,} labels; {of} has 2 to {most:,}"))
     for number, label in enumerate(labels, 1):

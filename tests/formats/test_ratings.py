@@ -225,8 +225,8 @@ def test_the_label_set_is_what_the_file_says(tmp_path):
         ("coherence", "interval", ["1", "2", "4", "5"]),
         ("fluency", "interval", ["3", "4", "5"]),
     ]
-    many = "text,label\n" + "".join(f"Text {n}.,word {n}\n" for n in range(50))
-    with pytest.raises(FormatError, match="at most 40 labels"):
+    many = "text,label\n" + "".join(f"Text {n}.,word {n}\n" for n in range(1_050))
+    with pytest.raises(FormatError, match="at most 1,000 labels"):
         label_set_of([table(tmp_path, many)], Options(mapping={"text": "text", "label/label": "label"}), "many")
     plain = "text,label\nA b.,only\n"
     one = label_set_of([table(tmp_path, plain)], Options(mapping={"text": "text", "label/label": "label"}), "x")

@@ -92,7 +92,7 @@ LABELS = ("questions", 0, "labels")
         (changed(*LABELS, 1, "title", to="\ud800"), "questions.1.labels.2.title", "not a text"),
         (changed(*LABELS, 1, "polarity", to=2), "questions.1.labels.2.polarity", "-1 to 1"),
         (changed(*LABELS, 1, "polarity", to=float("nan")), "questions.1.labels.2.polarity", "-1 to 1"),
-        (changed(*LABELS, to=[TONE["questions"][0]["labels"][0]]), "questions.1.labels", "2 to 40"),
+        (changed(*LABELS, to=[TONE["questions"][0]["labels"][0]]), "questions.1.labels", "2 to 1,000"),
         (
             changed(*LABELS, to=[one | {"key": "x"} for one in TONE["questions"][0]["labels"]]),
             "questions.1.labels",
@@ -285,7 +285,7 @@ def test_the_form_keeps_what_was_said_and_says_what_is_wrong():
         "questions.1.labels.1.title": "Very good", "questions.1.labels.2.title": "",
     }  # fmt: skip
     page = client.post("/label-sets/new/", said)
-    assert page.status_code == 422 and "2 to 40" in page.content.decode() and not LabelSet.objects.exists()
+    assert page.status_code == 422 and "2 to 1,000" in page.content.decode() and not LabelSet.objects.exists()
     refused = client.post("/label-sets/new/", said | {"summary": "a\0b"})
     assert refused.status_code == 400 and "summary" in refused.content.decode()
     keys = client.post("/label-sets/new/", said | {f"questions.1.labels.{n}.key": "s" for n in (1, 2)}).content.decode()

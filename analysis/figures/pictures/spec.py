@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
+from analysis.figures.folding import folding_note, shown_places
 from analysis.figures.items import Filter
 from analysis.figures.results import Figure
 from analysis.figures.tabular import Grid
@@ -288,15 +289,16 @@ class Matrix(Picture):
         cls, counts: Sequence[Sequence[int]], titles: Sequence[str], opens: Callable[[int, int], Filter], **about: str
     ) -> Matrix:
         """A table of counts with the same titles of rows and columns, coloured by shares of the row; `opens` gives the
-        items behind a cell, by its row and column."""
+        items behind a cell, by its row and column. Of many labels the most frequent are shown."""
+        places = shown_places(counts)
+        rows = [(i, sum(counts[i]), [(j, counts[i][j]) for j in places]) for i in places]
+        about["caption"] = " ".join(filter(None, (about["caption"], folding_note(len(titles)))))
         return cls(
-            rows=tuple(titles),
-            columns=tuple(titles),
-            values=tuple(map(tuple, counts)),
-            shades=tuple(tuple(n / sum(row) if n else None for n in row) for row in counts),
-            figures=tuple(
-                tuple(opens(i, j).encoded if n else "" for j, n in enumerate(row)) for i, row in enumerate(counts)
-            ),
+            rows=tuple(titles[place] for place in places),
+            columns=tuple(titles[place] for place in places),
+            values=tuple(tuple(n for _, n in row) for _, _, row in rows),
+            shades=tuple(tuple(n / total if n else None for _, n in row) for _, total, row in rows),
+            figures=tuple(tuple(opens(i, j).encoded if n else "" for j, n in row) for i, _, row in rows),
             low=0,
             high=1,
             value_title="units",

@@ -5,14 +5,14 @@ moves something sends the whole form and gets it back."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
 from annotation.formats.names import label_key, question_slug
 from annotation.task_types import TaskType
-from annotation.task_types.base import number_text
+from annotation.task_types.base import MANY_LABELS, number_text
 from annotation.task_types.label_sets import (
     LEVELS,
     MAX_LABELS,
@@ -23,9 +23,13 @@ from annotation.task_types.label_sets import (
     task_type_of,
 )
 
+MOST_ERRORS = 10
 PARTS = ("title", "slug", "question", "level", "answer", "number", "role", "asked_when", "spans")
 BOUNDS = ("min", "max", "step", "unit")
-EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": "", "key": ""}
+EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": "", "key": "", "group": ""}
+# Many labels are written one a line, with these parts between tabs, below the group's name after #.
+OF_LINE = ("title", "value", "hint", "polarity", "key")
+GROUP = "# "
 LEVEL_TITLES = {
     "nominal": "Nominal: labels without an order",
     "ordinal": "Ordinal: labels in the order below, from low to high",
@@ -156,17 +160,29 @@ class LabelSetDraft:
                             if label["value"]
                         ],
                     },
-                    "labels": [
+                    "lines": lines_of(fields["labels"]) if len(fields["labels"]) > MANY_LABELS else "",
+                    "labels": []
+                    if len(fields["labels"]) > MANY_LABELS
+                    else [
                         one
                         | {"place": (at := f"{place}.labels.{row}"), "error": "; ".join(self.errors.get(at, ()))}
                         | {"errors": {part: self.error_at(f"{at}.{part}") for part in EMPTY_LABEL}}
                         for row, one in enumerate(fields["labels"], 1)
                     ],
                     "errors": {part: self.error_at(f"{place}.{part}") for part in PARTS}
-                    | {"labels": "; ".join(self.errors.get(f"{place}.labels", ()))},
+                    | {"labels": self._of_labels(place, len(fields["labels"]))},
                 }
             )
         return shown
+
+    def _of_labels(self, place: str, n_labels: int) -> str:
+        """What is wrong with the labels together; of many, whose fields are lines, also with each of the first ones."""
+        found = list(self.errors.get(f"{place}.labels", ()))
+        for number in range(1, n_labels + 1) if n_labels > MANY_LABELS else ():
+            at = f"{place}.labels.{number}"
+            parts = [(part, self.error_at(f"{at}.{part}")) for part in EMPTY_LABEL]
+            found += [f"Label {number}, {part}: {reason}" for part, reason in parts if reason]
+        return "; ".join(found[:MOST_ERRORS])
 
     def error_at(self, place: str) -> str:
         """What is wrong at a place and below it, to be read after the field's name."""
@@ -189,13 +205,36 @@ def _is_filled(label: Mapping) -> bool:
 
 def _label(fields: Mapping) -> dict:
     label = {"value": fields["value"] or label_key(fields["title"]), "title": fields["title"]}
-    label |= {name: fields[name] for name in ("hint", "key") if fields[name]}
+    label |= {name: fields[name] for name in ("hint", "key", "group") if fields[name]}
     if str(fields["polarity"]).strip():
         try:
             label["polarity"] = float(fields["polarity"])
         except ValueError:
             label["polarity"] = fields["polarity"]
     return label
+
+
+def lines_of(labels: Sequence[Mapping]) -> str:
+    lines, group = [], ""
+    for label in labels:
+        if label["group"] != group:
+            group = label["group"]
+            lines.append(f"{GROUP}{group}".strip())
+        parts = ["" if label[part] is None else str(label[part]).replace("\t", " ") for part in OF_LINE]
+        lines.append("\t".join(parts).rstrip("\t"))
+    return "\n".join(lines)
+
+
+def labels_in(lines: str) -> list[dict]:
+    """Labels of lines as `lines_of` writes them; a # alone ends a group."""
+    found, group = [], ""
+    for line in lines.splitlines():
+        if line.strip() == GROUP.strip() or line.startswith(GROUP):
+            group = line[1:].strip()
+        elif line.strip():
+            parts = dict(zip(OF_LINE, map(str.strip, line.split("\t")), strict=False))
+            found.append(EMPTY_LABEL | parts | {"group": group})
+    return found
 
 
 def blank(page: str = "claim") -> LabelSetDraft:
@@ -294,7 +333,9 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
     questions = []
     while len(questions) <= MAX_QUESTIONS and f"questions.{len(questions) + 1}.title" in data:
         place, labels = f"questions.{len(questions) + 1}", []
-        while len(labels) <= MAX_LABELS and f"{place}.labels.{len(labels) + 1}.title" in data:
+        if lines := text(f"{place}.lines"):
+            labels = labels_in(lines)[: MAX_LABELS + 1]
+        while not lines and len(labels) <= MANY_LABELS and f"{place}.labels.{len(labels) + 1}.title" in data:
             at = f"{place}.labels.{len(labels) + 1}"
             labels.append({name: text(f"{at}.{name}") for name in EMPTY_LABEL})
         questions.append(
@@ -342,7 +383,7 @@ def pressed(draft: LabelSetDraft, button: str) -> bool:
         return True
     place, rows = (int(match[3]) - 1, questions[number]["labels"]) if match[3] else (number, questions)
     if what == "add-label":
-        if len(questions[number]["labels"]) < MAX_LABELS:
+        if len(questions[number]["labels"]) <= MANY_LABELS:
             questions[number]["labels"] = [*questions[number]["labels"], EMPTY_LABEL]
     elif what.startswith("remove"):
         if 0 <= place < len(rows) > 1:

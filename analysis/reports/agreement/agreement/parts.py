@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from analysis.figures.folding import MOST_SHOWN, MOST_SHOWN_WHOLE
 from analysis.figures.results import PENDING, number
 from analysis.reports.agreement.agreement.coefficients import with_closed_form
 from analysis.reports.agreement.agreement.result import (
@@ -52,12 +53,16 @@ PERMUTATIONS = (99, 999)
 
 
 def per_label(coded: Labels, dimension: Dimension, *, quick: bool, all: bool) -> list[LabelAgreement]:
-    """Each label against the rest; nothing for two labels, where it would say the same twice. A first pass does without
-    the coefficients that no picture shows."""
+    """Each label against the rest, of many the most frequent; nothing for two labels, where it would repeat itself.
+    A first pass does without the coefficients that no picture shows."""
     if len(dimension.labels) < 3:
         return []
-    rows = []
-    for code, label in enumerate(dimension.labels):
+    rows, counts = [], np.bincount(coded.value, minlength=len(dimension.labels))
+    codes = range(len(counts))
+    if len(counts) > MOST_SHOWN_WHOLE:
+        codes = np.argsort(-counts, kind="stable")[:MOST_SHOWN].tolist()
+    for code in codes:
+        label = dimension.labels[code]
         either = (f"not {label.value}", label.value)
         one = replace(coded, value=(coded.value == code).astype(np.int64), categories=either)
         agreement = percent_agreement(one)
@@ -67,7 +72,7 @@ def per_label(coded: Labels, dimension: Dimension, *, quick: bool, all: bool) ->
             LabelAgreement(
                 label=label.value,
                 title=label.title,
-                n=int((coded.value == code).sum()),
+                n=int(counts[code]),
                 percent_agreement=to_figure(agreement, quick=quick),
                 alpha=to_figure(krippendorff_alpha(one), quick=quick),
                 **{

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from msgspec import UnsetType
 
+from analysis.figures.folding import folding_note
 from analysis.figures.items import ALL, DIMENSION, JUDGEMENTS, LABEL, RATER, Filter
 from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.figures.results import Ends, Figure
@@ -200,7 +201,7 @@ def _coefficients(result: Agreement, question: QuestionAgreement) -> list[Part |
             rows,
             " ".join(filter(None, [note, recomputed_in_words([question])])),
         ),
-        *([] if question.per_label or question.takes_number else [_labels(question)]),
+        *([] if len(question.per_label) >= len(question.labels) or question.takes_number else [_labels(question)]),
     ]
 
 
@@ -278,6 +279,7 @@ def _per_label(question: QuestionAgreement) -> Table:
             ),
         ],
         question.per_label,
+        folding_note(len(question.labels)),
     )
 
 

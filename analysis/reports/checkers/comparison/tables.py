@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from analysis.figures.folding import MOST_SHOWN_WHOLE, folding_note, shown_places
 from analysis.figures.items import Filter
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison import filters
@@ -179,7 +180,9 @@ def per_label(dimension: ComparedDimension) -> Table:
             Column("People", "support", items=lambda row: filters.said_by_people(slug, row.label)),
             Column("Checker", "predicted", items=lambda row: filters.said_by_checker(slug, row.label)),
         ],
-        dimension.per_label,
+        sorted(dimension.per_label, key=lambda row: -row.support)
+        if len(dimension.per_label) > MOST_SHOWN_WHOLE
+        else dimension.per_label,
     )
 
 
@@ -194,10 +197,14 @@ def confusion(dimension: ComparedDimension) -> Table:
             items=lambda row: filters.of_cell(dimension.dimension, row[0].label, label.label),
         )
 
+    places = shown_places(dimension.confusion)
+    n, is_whole = len(dimension.labels), len(places) == len(dimension.labels)
+    others = Column("Others", lambda row: sum(row[1]) - sum(row[1][place] for place in places))
     return Table(
         f"{dimension.title}: people (rows) and checker",
-        [Column("People", lambda row: row[0].title), *map(column, range(len(dimension.labels)))],
-        list(zip(dimension.labels, dimension.confusion, strict=True)),
+        [Column("People", lambda row: row[0].title), *map(column, places), *([] if is_whole else [others])],
+        [(dimension.labels[place], dimension.confusion[place]) for place in places],
+        folding_note(n),
     )
 
 
