@@ -8,7 +8,7 @@ from celery import shared_task
 from annotation.jobs import counts, leftovers, lifecycle, versions
 from annotation.models import Job
 from annotation.participation import leaving
-from annotation.projects import reach
+from annotation.projects import managing, reach
 from annotation.webhooks import delivering
 from annotation.work import assigning, threads
 
@@ -48,6 +48,7 @@ def sweep() -> None:
     lifecycle.sweep()
     assigning.return_expired_leases()
     leaving.end_timed_out()
+    managing.end_last_days()
     reach.check_accounts()
     delivering.sweep()
     leftovers.sweep_now_and_then()

@@ -44,6 +44,11 @@ class Project(models.Model):
         PAUSE = "pause", "Pause the person, and give their open work to others"
         ASK = "ask", "Ask the researchers: the person goes on until they decide"
 
+    class AtLastDay(models.TextChoices):
+        NOTHING = "none", "Nothing: annotators see that it is over"
+        PAUSE = "pause", "Pause the project"
+        CLOSE = "close", "Close the project"
+
     class PayPer(models.TextChoices):
         ITEM = "item", "Item that was answered"
         HOUR = "hour", "Hour of work"
@@ -98,6 +103,11 @@ class Project(models.Model):
     person_most_items = models.PositiveIntegerField(default=0, db_default=0)
     person_most_percent = models.PositiveSmallIntegerField(default=0, db_default=0)
     group_quotas = models.TextField(blank=True, default="", db_default="")
+    # Until when people label, and what becomes of the project then (annotation.projects.limits.last_day).
+    last_day = models.DateField(null=True, blank=True)
+    at_last_day = models.CharField(
+        max_length=5, choices=AtLastDay.choices, default=AtLastDay.PAUSE, db_default=AtLastDay.PAUSE.value
+    )
     # Whether members learn first: it has items for training or qualification (annotation.work.learning).
     has_learning = models.BooleanField(default=False, db_default=False, editable=False)
     pass_percent = models.PositiveSmallIntegerField(default=80, db_default=80)  # of right answers in qualification

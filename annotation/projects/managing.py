@@ -14,7 +14,7 @@ from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
 from annotation.projects.label_sets import keep_label_set
-from annotation.projects.limits import quotas
+from annotation.projects.limits import last_day, quotas
 from annotation.projects.options import set_options
 from annotation.projects.prefill import scorers, why_not_drawn
 from annotation.projects.raters import rater_of
@@ -110,6 +110,8 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
     if "further_questions" in changes and (unknown := unknown_questions(project, changes["further_questions"])):
         raise ProjectError(f"The project asks no question {unknown[0]!r}")
     with editing.locked(project):
+        if problem := last_day.why_not(changes.get("last_day"), project.last_day):
+            raise ProjectError(problem)
         before = _history_of(project, changes)
         for name, value in changes.items():
             setattr(project, name, value)
@@ -153,6 +155,8 @@ def set_card(project: Project, card: dict[str, str], by: User | None = None) -> 
 
 
 def open_project(project: Project, by: User | None = None) -> Project:
+    if problem := last_day.why_not_open(project):
+        raise ProjectError(problem)
     return _move(project, Project.State.OPEN, by)
 
 
@@ -162,6 +166,15 @@ def pause_project(project: Project, by: User | None = None) -> Project:
 
 def close_project(project: Project, by: User | None = None) -> Project:
     return _move(project, Project.State.CLOSED, by)
+
+
+def end_last_days() -> int:
+    """Pause or close the projects whose last day is over. Returns how many."""
+    moves = {Project.AtLastDay.PAUSE: pause_project, Project.AtLastDay.CLOSE: close_project}
+    found = last_day.reached()
+    for project in found:
+        moves[project.at_last_day](project)
+    return len(found)
 
 
 def _move(project: Project, state: str, by: User | None) -> Project:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from datetime import date
 from decimal import Decimal
 
 from django import forms
@@ -314,6 +315,27 @@ class AmountSetting(ProjectSetting):
         return str(value)
 
 
+class DaySetting(ProjectSetting):
+    form_class, is_required = forms.DateField, False
+    widget = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        day = values[self.name]
+        return f"{day:%-d %B %Y}" if day else ""
+
+    def in_history(self, value: date | None) -> str | None:
+        return value and value.isoformat()
+
+
+class AtLastDaySetting(ChoiceSetting):
+    """Listed with a last day only."""
+
+    form_class, is_required = DefaultChoiceField, False
+
+    def in_words(self, values: Mapping[str, object]) -> str:
+        return super().in_words(values) if values.get("last_day") else ""
+
+
 class FlagSetting(ProjectSetting):
     form_class, is_required = forms.BooleanField, False
 
@@ -494,6 +516,14 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "With more than 1, people label without a connection: the browser keeps so many items ready, also when the "
         "page is reloaded. Each is held for 10 minutes times this number, or for the time to answer if that is longer.",
         bounds=(1, 50), group=TIME, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
+    ),
+    DaySetting(
+        "last_day", "Last day", "Annotators see it. Empty: none.",
+        group=TIME, can_change=True, is_public=True, exported=NEVER,
+    ),
+    AtLastDaySetting(
+        "at_last_day", "When the last day is over", "In the server's time zone. Answers that are still sent are kept.",
+        group=TIME, can_change=True, exported=NEVER,
     ),
     LimitSetting(
         "person_most_items", "Most items of one person", "Checks are among them. 0: no limit.",

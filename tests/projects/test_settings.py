@@ -12,6 +12,7 @@ from annotation.projects.settings import (
     SETTINGS,
     TIME,
     UNLESS_DEFAULT,
+    DaySetting,
     DrawnSetting,
     FlagSetting,
     NumberSetting,
@@ -65,6 +66,8 @@ def values(one: ProjectSetting) -> str:
             return f"one of {', '.join(value for value, _ in choices)}"
         case {"max_length": most}:
             return f"a text of at most {most:,} characters"
+    if isinstance(one, DaySetting):
+        return "a day such as 2026-12-24, or null"
     return "true or false" if isinstance(one, FlagSetting) else "the UUID of a run, or null"
 
 
@@ -72,7 +75,7 @@ def default(one: ProjectSetting) -> str:
     match one:
         case DrawnSetting():
             return "drawn"
-        case RunSetting():
+        case RunSetting() | DaySetting():
             return "none"
         case FlagSetting():
             return f"{one.default}".lower()

@@ -48,6 +48,7 @@ FIELDS: dict[type[forms.Field], type[s.Field]] = {
     AmountField: s.DecimalField,
     CurrencyField: Currency,
     PieceSetField: PieceSet,
+    forms.DateField: s.DateField,
     QuotasField: Quotas,
     RunField: s.UUIDField,
 }
@@ -75,4 +76,5 @@ def shown_value(one: ProjectSetting) -> s.Field:
 
 def _field(one: ProjectSetting, **options) -> s.Field:
     empty = {forms.CharField: {"allow_blank": not one.is_required}, RunField: {"allow_null": True}}
+    empty[forms.DateField] = {"allow_null": True}
     return FIELDS[one.form_class](help_text=one.description, **empty.get(one.form_class, {}), **options)

@@ -10,6 +10,7 @@ from annotation.models import PIECE_LINKS, Dataset, Membership, Project, Unit, U
 from annotation.projects.draft_kinds import drafted_for, sources_in
 from annotation.projects.item_making import can_collect
 from annotation.projects.label_sets import newest_for
+from annotation.projects.limits import last_day
 from annotation.projects.managing import unknown_questions
 from annotation.projects.prefill import why_not_drawn
 from annotation.projects.settings import SELDOM, TASK, ProjectSetting, asked, changeable, why_not_paid
@@ -121,6 +122,8 @@ class ProjectSettingsForm(SharedForm, forms.Form):
                 "prefill_run", "Choose the run whose suggestions are shown; start one first if there is none"
             )
         _check_shares(self, cleaned)
+        if problem := last_day.why_not(cleaned.get("last_day"), self.project.last_day):
+            self.add_error("last_day", problem)
         if problem := why_not_paid(cleaned):
             self.add_error("pay_currency", problem)
         if unknown := unknown_questions(self.project, cleaned.get("further_questions") or ""):
