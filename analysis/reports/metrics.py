@@ -41,6 +41,7 @@ REPORTS: EntryTable[Report] = EntryTable(
         "analysis.reports.checkers.difference.report:REPORT",
         "analysis.reports.rates.coverage.report:REPORT",
         "analysis.reports.rates.preferences.report:REPORT",
+        "analysis.reports.rates.errors.report:REPORT",
         "analysis.papers.leakage.show:REPORT",
         "analysis.papers.sufficiency.report:REPORT",
         "analysis.papers.druid.show:REPORT",

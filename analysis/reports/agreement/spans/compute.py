@@ -153,6 +153,7 @@ def _question(
             )
             for value, units in with_label.items()
         ],
+        severities=_of_severities(dimension, marked.by_severity, quick),
         fields=[
             MarkedField(
                 field=field,
@@ -164,6 +165,20 @@ def _question(
         n_fields_not_listed=max(0, len(marked.by_field) - MAX_FIELDS),
         **_pairs(continua, source, has_own, overlap, quick),
     )
+
+
+def _of_severities(dimension: Dimension, continua: Continua | None, quick: bool) -> list[HighlightedLabel]:
+    return [
+        HighlightedLabel(
+            label=one.value,
+            title=one.title,
+            n_units=len(units_where(continua, _texts_with(continua.only_label(one.value)))),
+            n_spans=continua.only_label(one.value).n_spans,
+            figures=_of_label(continua.only_label(one.value), None, True, quick),
+        )
+        for one in dimension.spans.severities
+        if continua is not None and one.value in continua.labels
+    ]
 
 
 def _compared_by(has_own: bool) -> Callable[[Continua], Continua]:

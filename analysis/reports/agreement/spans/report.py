@@ -85,6 +85,7 @@ class HighlightedQuestion(Record):
     outcomes: dict[str, int]
     figures: list[SpanFigure]
     labels: list[HighlightedLabel]
+    severities: list[HighlightedLabel] = []
     fields: list[MarkedField]
     n_fields_not_listed: int
     pairs: list[HighlightPair]
@@ -149,6 +150,7 @@ def _parts(result: HighlightAgreement, question: HighlightedQuestion, picture: I
         _figures(question),
         picture,
         _labels(question),
+        *([_severities(question)] if question.severities else []),
         _fields(question),
         _pairs(result, question),
     ]
@@ -235,6 +237,15 @@ def _measures(rows: Sequence) -> list[Column]:
 
     titles = [one.title for one in rows[0].figures] if rows else []
     return [Column(title, measure(place), interval=True) for place, title in enumerate(titles)]
+
+
+def _severities(question: HighlightedQuestion) -> Table:
+    return Table(
+        f"{question.title}: highlights by severity",
+        (Column("Severity", "title"), Column("Highlights", "n_spans"), *_measures(question.severities)),
+        question.severities,
+        "Only highlights of the severity count, whatever their label.",
+    )
 
 
 def _labels(question: HighlightedQuestion) -> Table:

@@ -35,6 +35,8 @@ class MarkedTexts:
         end to end. Raters are pseudonyms, texts ``(unit, label)``.
     by_field : dict
         The same of each field alone; empty where there is only one.
+    by_severity : Continua
+        The same with severities in the place of labels; None where spans have none.
     n_answers, n_marking : int
         Answers that could carry marks, and those that do.
     n_unknown : int
@@ -43,6 +45,7 @@ class MarkedTexts:
 
     continua: Continua
     by_field: dict[str, Continua]
+    by_severity: Continua | None
     n_answers: int
     n_marking: int
     n_unknown: int
@@ -108,16 +111,17 @@ def marked_texts(
     answers = answers.assign(group=answers["label"] if who == "same-label" else "")
     lengths = lengths.sort_values(["unit", "order"], kind="stable")
     cluster = units.set_index("unit")["cluster"]
-    has_own = bool(dimension.spans.own_labels)
+    named = "own_label" if dimension.spans.own_labels else "label"
     fields = sorted(spans["field"].unique(), key=lambda field: (len(field), field))
     return MarkedTexts(
-        continua=_continua(answers, spans, lengths, cluster, has_own),
+        continua=_continua(answers, spans, lengths, cluster, named),
         by_field={
             field: _continua(
-                answers, spans[spans["field"] == field], lengths[lengths["field"] == field], cluster, has_own
+                answers, spans[spans["field"] == field], lengths[lengths["field"] == field], cluster, named
             )
             for field in (fields if len(fields) > 1 else ())
         },
+        by_severity=_continua(answers, spans, lengths, cluster, "severity") if dimension.spans.severities else None,
         n_answers=n_answers,
         n_marking=n_marking,
         n_unknown=len(set(unknown) | set(without_text)),
@@ -125,9 +129,10 @@ def marked_texts(
 
 
 def _continua(
-    answers: pd.DataFrame, spans: pd.DataFrame, lengths: pd.DataFrame, cluster: pd.Series, has_own: bool
+    answers: pd.DataFrame, spans: pd.DataFrame, lengths: pd.DataFrame, cluster: pd.Series, named: str
 ) -> Continua:
-    """The texts of each unit end to end. Spans have the label of the answer, unless they have labels of their own."""
+    """The texts of each unit end to end. `named` is the column of what spans are called: the label of the
+    answer, their own, or their severity."""
     whole = lengths.groupby("unit")["length"].sum()
     begin = lengths.assign(begin=lengths.groupby("unit")["length"].cumsum() - lengths["length"])
     answers = answers[answers["unit"].isin(whole.index)]
@@ -137,7 +142,7 @@ def _continua(
         _names(answers),
         answers["rater"].tolist(),
         (_names(spans), spans["rater"].tolist(), spans["start"].to_numpy() + offset, spans["end"].to_numpy() + offset),
-        span_labels=spans["own_label" if has_own else "label"].tolist(),
+        span_labels=spans[named].tolist(),
         lengths=whole.reindex(answers["unit"]).to_numpy(),
         clusters=cluster.reindex(answers["unit"]).tolist(),
     )
