@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from dataclasses import replace
 
 import pytest
 from django.core.management import call_command
@@ -123,7 +122,7 @@ def test_what_an_answer_may_hold(spans, wrong):
     kind = task_type_of(MQM)
     judgements = [{"unit": "u", "dimension": "errors", "label": "marked", "spans": spans}]
     try:
-        [found] = check(kind, ["u"], judgements, {"claim": TEXTS[0]})
+        [found] = check(kind, ["u"], {"claim": TEXTS[0]}, judgements)
     except InvalidSubmission as refused:
         assert wrong and wrong in str(refused)
     else:
@@ -253,7 +252,7 @@ def test_what_is_written_is_read_again(tmp_path):
     wmt_mqm.write(tasks, [question], tmp_path)
     again = list(wmt_mqm.read([SourceFile(tmp_path / wmt_mqm.FILE, "mqm.tsv")], Options(label_set=found)))
 
-    def answers(of: list) -> set:
-        return {replace(one, submitted_at=None) for one in of if isinstance(one, AnnotationRecord)}
+    def answers(of: list) -> dict:
+        return {(one.item, one.rater): one for one in of if isinstance(one, AnnotationRecord)}
 
     assert answers(again) == answers(records) and len(answers(again)) == 3

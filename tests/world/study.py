@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.formats.records import AspectRecord, QuestionRecord, ResponseRecord
 from annotation.models import Assignment, CheckerRun, Claim, Decision, Evidence, Project, Revision, Suggestion
+from annotation.projects import label_sets
 from tests.analysis import test_icat_report
 from tests.factories import make_dataset, make_project, make_suggestions
 from tests.kinds import answer_all, bring_in, make_kind_dataset, make_kind_project
@@ -160,6 +161,64 @@ def _of_aspects(n: int = 12) -> Project:
     return project
 
 
+ERRONEOUS = "Es fror, es fror."
+GRADED = {
+    "name": "Graded errors",
+    "version": 1,
+    "page": "response",
+    "questions": [
+        {
+            "slug": "errors",
+            "title": "Errors",
+            "labels": [{"value": "marked", "title": "Errors"}, {"value": "none", "title": "No error"}],
+            "spans": {
+                "title": "Errors",
+                "fields": ["question", "response"],
+                "labels": ["marked"],
+                "own_labels": [{"value": one, "title": one} for one in ("Accuracy", "Punctuation")],
+                "severities": [
+                    {"value": "Minor", "title": "Minor", "weight": 1},
+                    {"value": "Major", "title": "Major", "weight": 5},
+                ],
+                "weights": [{"label": "Punctuation", "severity": "Minor", "weight": 0.1}],
+            },
+        }
+    ],
+}
+
+
+@remembered
+def graded(n: int = 12) -> Project:
+    """Two systems' translations of segments of six documents; two people mark errors in them, and differ in some."""
+    dataset = make_dataset()
+    records = []
+    for number in range(n):
+        about = {"doc": f"d{number % 6}", "doc_id": "", "seg_id": str(number)}
+        records.append(QuestionRecord(f"q{number:02}", f"It froze in {number}.", metadata=about))
+        records += [
+            ResponseRecord(
+                f"{one}/q{number:02}", "Es fror, es fror.", question=f"q{number:02}", model=one, metadata=about
+            )
+            for one in ("s1", "s2")
+        ]
+    bring_in(dataset, records)
+    label_set = label_sets.save_label_set(dataset.owner, GRADED)
+    project = make_project(dataset, label_set.identifier, order="file")
+    people = [make_rater(project, name) for name in PEOPLE[:2]]
+    for number, item in enumerate(items_of(project)):
+        for person, rater in enumerate(people):
+            revision = item.annotations.create(rater=rater).revisions.create(number=1, suggestion_shown=False)
+            marks = [(0, 2, "Accuracy", "Major")] if item.key.startswith("s2") and number % 3 else []
+            marks += [(7, 8, "Punctuation", "Minor")] if (number + person) % 2 else []
+            label = "marked" if marks else "none"
+            judgement = revision.judgements.create(unit_id=item.anchor_id, dimension="errors", label=label)
+            for start, end, own, severity in marks:
+                quote = ERRONEOUS[start:end]
+                place = {"field": "response", "start": start, "end": end, "quote": quote}
+                judgement.spans.create(**place, label=own, severity=severity)
+    return project
+
+
 @remembered
 def _of_pairs() -> Project:
     project = make_project(leaked(), "nli/two-way/1")
@@ -255,6 +314,7 @@ WORLDS: dict[str, Callable[[], tuple[Project, dict]]] = {
     "difference": _compared,
     "coverage": lambda: (_of_aspects(), {}),
     "preferences": lambda: (preferred(), {}),
+    "errors": lambda: (graded(), {}),
     "leakage": lambda: _imported(_of_pairs()),
     "sufficiency": _contexts,
     "druid": lambda: (measured_evidence(), {}),

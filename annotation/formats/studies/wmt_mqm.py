@@ -54,7 +54,6 @@ DOUBLE = "Errors that one rater marked twice at the same place"
 class _Answer:
     """What one rater found in one segment."""
 
-    file: str
     spans: dict[tuple, SpanRecord] = field(default_factory=dict)
     is_bad: bool = False  # a row of it could not be read, and the rest would be half an answer
 
@@ -88,25 +87,30 @@ class _Reading:
     def records_of(self, file: str, line: int, cells: dict) -> Iterator[Record]:
         doc, seg = (to_key(cells.get(name), name, self.limit) for name in ("doc", "seg_id"))
         system, rater = (to_key(cells.get(name), name, self.limit) for name in ("system", "rater"))
-        question, item = f"{doc}/{seg}", f"{system}/{doc}/{seg}"
-        texts = {column: _plain(required_text(cells.get(column), column), column) for column in FIELDS}
-        about = {name: to_text(cells.get(name), name) for name in OF_TEXTS}
-        if self.questions.is_new(question, (texts["source"][0],), line):
-            yield QuestionRecord(question, texts["source"][0], metadata=about)
-        if self.responses.is_new(item, (texts["target"][0],), line):
-            yield ResponseRecord(item, texts["target"][0], question=question, model=system, metadata=about)
-        answer = self.answers.setdefault((item, rater), _Answer(file))
-        for column in FIELDS:
-            if to_text(cells.get(column), column).count(OPEN) > to_text(cells.get(column), column).count(CLOSE):
-                self._note(ENDLESS, file, line)
+        item = to_key(f"{system}/{doc}/{seg}", "seg_id", self.limit)
+        answer = self.answers.setdefault((item, rater), _Answer())
         try:
-            for span in self._errors(cells, texts):
-                if place_of_span(span) in answer.spans:
-                    self._note(DOUBLE, file, line)
-                answer.spans[place_of_span(span)] = span
+            yield from self._read(cells, answer, f"{doc}/{seg}", item, system, (file, line))
         except BadCell:
             answer.is_bad = True
             raise
+
+    def _read(
+        self, cells: dict, answer: _Answer, question: str, item: str, system: str, place: tuple[str, int]
+    ) -> Iterator[Record]:
+        texts = {column: _plain(required_text(cells.get(column), column), column) for column in FIELDS}
+        about = {name: to_text(cells.get(name), name) for name in OF_TEXTS}
+        if self.questions.is_new(question, (texts["source"][0],), place[1]):
+            yield QuestionRecord(question, texts["source"][0], metadata=about)
+        if self.responses.is_new(item, (texts["target"][0],), place[1]):
+            yield ResponseRecord(item, texts["target"][0], question=question, model=system, metadata=about)
+        for column in FIELDS:
+            if to_text(cells.get(column), column).count(OPEN) > to_text(cells.get(column), column).count(CLOSE):
+                self._note(ENDLESS, *place)
+        for span in self._errors(cells, texts):
+            if place_of_span(span) in answer.spans:
+                self._note(DOUBLE, *place)
+            answer.spans[place_of_span(span)] = span
 
     def _errors(self, cells: dict, texts: Mapping[str, tuple[str, list]]) -> Iterator[SpanRecord]:
         """The error of the row; none where it says that there is none."""
