@@ -42,7 +42,7 @@ def test_a_system_has_the_mean_of_its_segments():
         (one["system"], one["value"]): one["each"]["estimate"] for one in result["severities"] + result["categories"]
     }
     assert each["s1", "Major"] == each["s1", "Accuracy"] == 0
-    assert each["s1", "Minor"] == each["s1", "Punctuation"] == 0.5
+    assert each["s1", "Minor"] == each["s1", "Punctuation"] == pytest.approx(1 / 3)
     assert "Minor Punctuation 0.1" in result["formula"]
 
 

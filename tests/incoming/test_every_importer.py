@@ -196,6 +196,11 @@ SAMPLES = {
         mapping=ROLES | {"time": "when"},
         treat={"characters": "replace", "dates": "day-first", "zone": "Europe/London"},
     ),
+    "wmt-mqm": sample(
+        "wmt-mqm",
+        {"system": "a", "doc": "d", "doc_id": "1", "seg_id": "1", "rater": "r", "source": "It is.", "comment": "Order"}
+        | {"target": "Ist <v>es</v>.", "category": "Style/Awkward", "severity": "Minor"},
+    ),
     "scifact": sample(
         "scifact",
         {"id": 1, "claim": "Ice melts.", "cited_doc_ids": [7], "more": "x"}

@@ -209,7 +209,7 @@ def graded(n: int = 12) -> Project:
         for person, rater in enumerate(people):
             revision = item.annotations.create(rater=rater).revisions.create(number=1, suggestion_shown=False)
             marks = [(0, 2, "Accuracy", "Major")] if item.key.startswith("s2") and number % 3 else []
-            marks += [(7, 8, "Punctuation", "Minor")] if (number + person) % 2 else []
+            marks += [(7, 8, "Punctuation", "Minor")] if (number + person) % 3 == 0 else []
             label = "marked" if marks else "none"
             judgement = revision.judgements.create(unit_id=item.anchor_id, dimension="errors", label=label)
             for start, end, own, severity in marks:

@@ -20,9 +20,10 @@ from pathlib import Path
 from annotation.formats.cells import BadCell, SeenParents, required_text, to_key, to_text
 from annotation.formats.files.tables import open_tables
 from annotation.formats.info import Format, Writer, has_columns
-from annotation.formats.names import shown
+from annotation.formats.names import TITLE_CHARS, highlight_value, shown
 from annotation.formats.records import (
     AnnotationRecord,
+    FormatError,
     JudgementRecord,
     LostRecord,
     QuestionRecord,
@@ -33,9 +34,10 @@ from annotation.formats.records import (
     place_of_span,
 )
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tools.tasks import MARKED, NONE
+from annotation.formats.tools.tasks import FORM_MARKS, MARKED, NONE
 from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask
 from annotation.task_types.base import REASON_CHARS
+from annotation.task_types.label_sets import MAX_OWN_LABELS
 
 QUESTION = "errors"
 NO_ERROR = "No-error"
@@ -73,7 +75,7 @@ class _Reading:
         self.limit = options.limits.key_chars
         made = (options.label_set or {}).get("questions", ())
         rule = next((one.get("spans", {}) for one in made if one["slug"] == QUESTION), {})
-        self.categories = {one["value"].casefold(): one["value"] for one in rule.get("own_labels", ())}
+        self.categories = {one["title"].casefold(): one["value"] for one in rule.get("own_labels", ())}
         self.questions = SeenParents("source", ("source",))
         self.responses = SeenParents("segment", ("target",))
         self.answers: dict[tuple[str, str], _Answer] = {}
@@ -129,7 +131,7 @@ class _Reading:
         reason = to_text(cells.get("comment"), "comment").strip()
         if len(reason) > REASON_CHARS:
             raise BadCell("comment", reason, f"has {len(reason):,} characters; a reason has at most {REASON_CHARS:,}")
-        named = self.categories.get(category.casefold(), category)
+        named = self.categories.get(category.casefold(), highlight_value(category))
         yield SpanRecord(FIELDS[column], start, end, texts[column][0][start:end], named, severity, reason)
 
     def annotations(self) -> Iterator[Record]:
@@ -190,13 +192,19 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
             severities.add(to_text(row[1].get("severity"), "severity").capitalize())
     if not categories:
         return {}
+    if len(categories) > MAX_OWN_LABELS:
+        some = ", ".join(list(categories.values())[:3])
+        raise FormatError(
+            f"The file has {len(categories)} categories, such as {some}; highlights have at most {MAX_OWN_LABELS} "
+            "labels. Merge categories"
+        )
     found = [one for one in SEVERITIES if one in severities] or list(SEVERITIES)
     weights = [
-        {"label": category, "severity": "Minor", "weight": 0.1}
+        {"label": highlight_value(category), "severity": "Minor", "weight": 0.1}
         for category in categories.values()
         if category.casefold() == PUNCTUATION and "Minor" in found
     ] + [
-        {"label": category, "weight": 25.0}
+        {"label": highlight_value(category), "weight": 25.0}
         for category in categories.values()
         if category.casefold().startswith(NON_TRANSLATION)
     ]
@@ -204,7 +212,10 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
         "title": "Errors",
         "fields": list(FIELDS.values()),
         "labels": [MARKED],
-        "own_labels": [{"value": one, "title": one} for one in sorted(categories.values())],
+        "own_labels": [
+            {"value": highlight_value(one), "title": shown(one).translate(FORM_MARKS)[:TITLE_CHARS]}
+            for one in sorted(categories.values())
+        ],
         "severities": [{"value": one, "title": one, "weight": SEVERITIES[one]} for one in found],
         "weights": weights,
         "reasons": True,

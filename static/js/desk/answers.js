@@ -9,10 +9,14 @@ const make = (tag, more = {}, ...children) => {
   return element;
 };
 
+const severityIn = (made, { unit, dimension }, span) => {
+  const group = made.groups.find((one) => one.unit === unit && one.dimension.slug === dimension);
+  return (group && made.severities(group).find((known) => known.value === span.severity)?.title) ?? "";
+};
 /** Highlights of an answer, painted as those of the letter; `index` counts the letters. */
-const layersOf = (made, { unit, spans }, letter, index) => spans
+const layersOf = (made, judgement, letter, index) => judgement.spans
   .filter((span) => made.texts.has(span.field))
-  .map((span) => ({ ...made.utf16(span), unit, kind: "said", number: index + 1, letter }));
+  .map((span) => ({ ...made.utf16(span), unit: judgement.unit, kind: "said", number: index + 1, letter, word: severityIn(made, judgement, span) }));
 
 export const overlayOf = (made) => made.payload.said.flatMap(({ letter, judgements }, index) => judgements.flatMap((judgement) => layersOf(made, judgement, letter, index)));
 
