@@ -15,7 +15,7 @@ CONTEXT = "task"
 
 
 def _words_of(kind: TaskType) -> Iterator[str]:
-    yield kind.units_title
+    yield from (kind.title, kind.units_title)
     if kind.free_text:
         yield from (kind.free_text.title, kind.free_text.hint)
     for dimension in kind.dimensions:

@@ -26,6 +26,7 @@ PYTHON = ("annotation", "analysis/progress", "config")
 KEYWORDS = {
     "gettext": None,
     "gettext_lazy": None,
+    "N_": None,
     "_": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
@@ -57,13 +58,16 @@ def texts_of_modules() -> Iterator[tuple[str | tuple[str, str], str | None]]:
                 yield text, context
 
 
-def words_of_task_types() -> Iterator[tuple[str, str]]:
+def words_of_task_types() -> Iterator[tuple[str, str | None]]:
     from annotation import task_words
-    from annotation.task_types import TASK_TYPES
+    from annotation.task_types import TASK_TYPES, keys
 
     for identifier in TASK_TYPES.own_entries:
         for text in sorted(task_words.declared_words(identifier)):
             yield text, task_words.CONTEXT
+    for one in keys.SHORTCUTS:
+        for text in filter(None, (one.labelling, one.desk, one.title)):
+            yield text, None
 
 
 def texts_of_scripts() -> Iterator[tuple[str | tuple[str, str], None]]:

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .people import new_token
 from .projects import Project, Rater
@@ -101,8 +102,8 @@ class ConsentForm(models.Model):
     """A version of what people consent to. The newest one is asked for; an empty one asks for nothing."""
 
     class OnWithdrawal(models.TextChoices):
-        KEEP = "keep", "Answers are kept under a pseudonym"
-        REMOVE = "remove", "Answers are left out of all figures, exports and releases made afterwards"
+        KEEP = "keep", _("Answers are kept under a pseudonym")
+        REMOVE = "remove", _("Answers are left out of all figures, exports and releases made afterwards")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="consent_forms")
     version = models.PositiveIntegerField()

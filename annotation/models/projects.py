@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.task_types import TaskType, UnknownTaskTypeError, configured, look_up_in, task_type
 
@@ -15,10 +16,10 @@ from .content import Dataset
 
 class Project(models.Model):
     class State(models.TextChoices):
-        PREPARING = "preparing"  # items are still being made
-        OPEN = "open"
-        PAUSED = "paused"
-        CLOSED = "closed"
+        PREPARING = "preparing", _("Preparing")  # items are still being made
+        OPEN = "open", _("Open")
+        PAUSED = "paused", _("Paused")
+        CLOSED = "closed", _("Closed")
 
     class Prefill(models.TextChoices):
         OFF = "off", "Off: annotators never see suggestions"

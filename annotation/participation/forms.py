@@ -4,6 +4,9 @@ import math
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation import incoming
 from annotation.editing import SharedForm
@@ -14,6 +17,7 @@ from annotation.participation.questionnaires import WORDS, screening_questions
 from annotation.projects.label_sets import newest_for
 from annotation.task_types import Dimension, TaskType, task_type
 from annotation.task_types.base import TEXT_CHARS, number_text
+from annotation.task_words import number_words
 
 PARAMETERS = {"participant": "Participant", "study": "Study", "session": "Session"}
 
@@ -134,8 +138,8 @@ class ConsentTextForm(SharedForm, forms.Form):
 class ReturnForm(forms.Form):
     code = forms.CharField(
         max_length=60,
-        label="Your return code",
-        help_text="Four groups of four letters and digits, which you were shown when you joined.",
+        label=_("Your return code"),
+        help_text=_("Four groups of four letters and digits, which you were shown when you joined."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
 
@@ -229,10 +233,10 @@ class AnswersForm(forms.Form):
         parts = [one.question]
         if one.asked_when is not None:
             before = self.kind.dimension(one.asked_when.dimension)
-            labels = " or ".join(before.label(value).title for value in one.asked_when.labels)
-            parts.append(f"Only if {before.title} is {labels}.")
+            labels = gettext(" or ").join(before.label(value).title for value in one.asked_when.labels)
+            parts.append(gettext("Only if {question} is {labels}.").format(question=before.title, labels=labels))
         if one.takes_number:
-            parts.append(f"{str(one.number).capitalize()}{f' ({one.number.unit})' if one.number.unit else ''}.")
+            parts.append(f"{capfirst(number_words(one.number))}{f' ({one.number.unit})' if one.number.unit else ''}.")
         return " ".join(filter(None, parts))
 
     def clean(self):
@@ -244,11 +248,13 @@ class AnswersForm(forms.Form):
                 continue
             answer = self._answer(one, cleaned[name])
             if answer and not one.takes(answer):
-                self.add_error(name, f"Enter {one.known_answers}")
+                self.add_error(
+                    name, gettext("Enter {answers}").format(answers=number_words(one.number) or one.known_answers)
+                )
             elif answer:
                 self.answers[one.slug] = answer
             elif not one.is_optional:
-                self.add_error(name, "Answer this question, too")
+                self.add_error(name, gettext("Answer this question, too"))
         if cleaned.get(WORDS):
             self.answers[WORDS] = cleaned[WORDS]
         return cleaned

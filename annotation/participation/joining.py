@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.access import ANNOTATOR, Removed
 from annotation.models import Item, Membership, Participation, Project, Rater, StudyLink, User
@@ -149,7 +150,7 @@ def _take_place(link: StudyLink) -> None:
         raise CannotJoin(reason)
     if not links.take_place(link) and not (leaving.end_timed_out(link) and links.take_place(link)):
         link.refresh_from_db()
-        raise CannotJoin(links.obstacle(link) or "This study is full: all places are taken.")
+        raise CannotJoin(links.obstacle(link) or _("This study is full: all places are taken."))
 
 
 def _make_annotator(link: StudyLink, user: User) -> None:

@@ -6,6 +6,8 @@ from datetime import date, datetime, time, timedelta
 
 from django.db.models import F
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from annotation import editing
 from annotation.models import Project, SettingsChange, StudyLink, User
@@ -61,15 +63,17 @@ def obstacle(link: StudyLink) -> str:
     """Why nobody can join by the link now, in a sentence for a person who wants to; empty where they can."""
     project = link.project
     if link.closed_at is not None or project.state == Project.State.CLOSED:
-        return "This study is closed, and takes no more participants."
+        return _("This study is closed, and takes no more participants.")
     if link.expires_at is not None and link.expires_at <= timezone.now():
-        return f"The link to this study has expired: {link.last_day:%d %B %Y} was its last day."
+        return _("The link to this study has expired: {day} was its last day.").format(
+            day=date_format(link.last_day, "j F Y")
+        )
     if project.state == Project.State.PREPARING:
-        return "This study has not begun yet. Please come back later."
+        return _("This study has not begun yet. Please come back later.")
     if project.state == Project.State.PAUSED:
-        return "This study is paused. Please come back later."
+        return _("This study is paused. Please come back later.")
     if link.places_used >= link.places:
-        return "This study is full: all places are taken."
+        return _("This study is full: all places are taken.")
     return ""
 
 

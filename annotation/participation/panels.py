@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from annotation import incoming
 from annotation.models import Participation, StudyLink
@@ -103,18 +104,22 @@ def ids_in(link: StudyLink, query: Mapping[str, str]) -> PanelIds:
         values = _signed(link, names, values, query)
     if not values.get("participant"):
         raise PanelError(
-            f"The URL lacks {names['participant']}, by which the panel names you. Open the study from the panel again."
+            _("The URL lacks {name}, by which the panel names you. Open the study from the panel again.").format(
+                name=names["participant"]
+            )
         )
     for value in values.values():
         if len(value) > ID_CHARS or not incoming.is_storable(value):
-            raise PanelError("The URL holds an id that is too long. Open the study from the panel again.")
+            raise PanelError(_("The URL holds an id that is too long. Open the study from the panel again."))
     return PanelIds(**values)
 
 
 def _signed(link: StudyLink, names: Mapping[str, str], values: dict, query: Mapping[str, str]) -> dict:
     wrong = PanelError(
-        "The signature of the URL is missing or wrong, so it was changed on its way or is too old. Nothing was stored. "
-        "Open the study from the panel again."
+        _(
+            "The signature of the URL is missing or wrong, so it was changed on its way or is too old. Nothing was "
+            "stored. Open the study from the panel again."
+        )
     )
     if token := query.get(TOKEN, ""):
         claims = claims_of(token, link.signing_key)

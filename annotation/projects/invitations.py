@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext as _
 
 from annotation.access import RESEARCHER, roles_of
 from annotation.models import Invitation, Membership, Project, User
@@ -136,11 +137,11 @@ def withdraw(invitation: Invitation) -> None:
 def obstacle(invitation: Invitation) -> str:
     """Why the invitation no longer works, or ''."""
     if invitation.accepted_at is not None:
-        return "This invitation has already been used"
+        return _("This invitation has already been used")
     if invitation.expires_at <= timezone.now():
-        return "This invitation has expired"
+        return _("This invitation has expired")
     if not may_invite(invitation.invited_by, invitation.project):
-        return "The person who made this invitation may no longer invite people"
+        return _("The person who made this invitation may no longer invite people")
     return ""
 
 
@@ -162,7 +163,7 @@ def account_for(invitation: Invitation) -> User | None:
 def accept(invitation: Invitation, user: User) -> None:
     """Join as the account that is signed in."""
     if not is_for(invitation, user):
-        raise InvitationError(f"This invitation is for {invitation.email}")
+        raise InvitationError(_("This invitation is for {email}").format(email=invitation.email))
     with transaction.atomic():
         _use(_locked(invitation), user)
 
@@ -170,7 +171,7 @@ def accept(invitation: Invitation, user: User) -> None:
 def accept_as_new(invitation: Invitation, way: str, *, name: str, password: str) -> User:
     """Make the account that the invitation is for; its address is proven where the link went by mail. Of several clicks
     at once one makes it, and the others get an error."""
-    there_is = "An account with this address already exists; sign in to accept"
+    there_is = _("An account with this address already exists; sign in to accept")
     email = invitation.email.lower()
     try:
         with transaction.atomic():

@@ -91,7 +91,9 @@ SHORTCUTS = (
 )
 
 
-def shortcuts_of(kind: TaskType, page: str, own: Mapping[str, str] = {}) -> list[dict]:
+def shortcuts_of(
+    kind: TaskType, page: str, own: Mapping[str, str] = {}, translated: Callable[[str], str] = str
+) -> list[dict]:
     """The lines of the page's list of keys, for a task; `own` are keys of a person's, by action."""
     changed, of_labels = changed_keys(own, kind), label_keys([kind])
     shown = [
@@ -102,7 +104,7 @@ def shortcuts_of(kind: TaskType, page: str, own: Mapping[str, str] = {}) -> list
     return [
         {
             "printed": [PRINTED.get(key, changed.get(key, key)) for key in one.keys],
-            "words": one.on(page).format(kind=kind),
+            "words": translated(one.on(page)).format(kind=kind),
         }
         for one in shown
     ]

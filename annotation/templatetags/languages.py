@@ -1,4 +1,4 @@
-"""The words of the page's scripts, and what numbers answer a question, in the reader's language."""
+"""Words of the page's scripts, titles of task types, and what numbers answer a question, in the reader's language."""
 
 from django import template
 from django.conf import settings
@@ -7,7 +7,7 @@ from django.utils.translation import get_language
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JSONCatalog
 
-from annotation.task_words import number_words
+from annotation.task_words import in_words, number_words
 
 register = template.Library()
 
@@ -24,3 +24,4 @@ def script_words() -> str:
 
 
 register.filter("number_words", number_words)
+register.filter("task_title", in_words)

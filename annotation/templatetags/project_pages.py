@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from django import template
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop as N_
 
 from annotation.access import (
     ADJUDICATOR,
@@ -65,53 +67,63 @@ def _sees_progress(user: User, project: Project) -> bool:
 OVERVIEW = "project_detail"
 # The first page of a section has no condition: a section leads to the first page that the person may open.
 SECTIONS = {
-    "Overview": (ProjectPage(OVERVIEW, "Overview", EVERYBODY),),
-    "Items": (
-        ProjectPage("project_items", "Items", JUDGES),
-        ProjectPage("adjudication", "Adjudication", frozenset({ADJUDICATOR}), shows_labels=True),
-        ProjectPage("project_comments", "Comments", JUDGES, shows_labels=True, counts=_unanswered),
-        ProjectPage("my_work", "My work", frozenset({ANNOTATOR}), counts=_unread),
+    N_("Overview"): (ProjectPage(OVERVIEW, N_("Overview"), EVERYBODY),),
+    N_("Items"): (
+        ProjectPage("project_items", N_("Items"), JUDGES),
+        ProjectPage("adjudication", N_("Adjudication"), frozenset({ADJUDICATOR}), shows_labels=True),
+        ProjectPage("project_comments", N_("Comments"), JUDGES, shows_labels=True, counts=_unanswered),
+        ProjectPage("my_work", N_("My work"), frozenset({ANNOTATOR}), counts=_unread),
     ),
-    "People": (
-        ProjectPage("project_members", "Members", RESEARCHERS),
-        ProjectPage("study_links", "Study links", RESEARCHERS),
-        ProjectPage("study_consent", "Consent", RESEARCHERS),
-        ProjectPage("study_questionnaires", "Questionnaires", RESEARCHERS),
-        ProjectPage("project_guidelines", "Guidelines", EVERYBODY),
-        ProjectPage("project_progress", "Progress", JUDGES, fits=_sees_progress),
-        ProjectPage("project_pay", "Pay", RESEARCHERS),
-        ProjectPage("project_learning", "Training and checks", RESEARCHERS),
+    N_("People"): (
+        ProjectPage("project_members", N_("Members"), RESEARCHERS),
+        ProjectPage("study_links", N_("Study links"), RESEARCHERS),
+        ProjectPage("study_consent", N_("Consent"), RESEARCHERS),
+        ProjectPage("study_questionnaires", N_("Questionnaires"), RESEARCHERS),
+        ProjectPage("project_guidelines", N_("Guidelines"), EVERYBODY),
+        ProjectPage("project_progress", N_("Progress"), JUDGES, fits=_sees_progress),
+        ProjectPage("project_pay", N_("Pay"), RESEARCHERS),
+        ProjectPage("project_learning", N_("Training and checks"), RESEARCHERS),
     ),
-    "Machines": (
-        ProjectPage("project_runs", "Checker runs", RESEARCHERS),
+    N_("Machines"): (
+        ProjectPage("project_runs", N_("Checker runs"), RESEARCHERS),
         ProjectPage(
-            "project_prompts", "Prompts", RESEARCHERS, fits=lambda user, project: not versions.why_none(project)
+            "project_prompts", N_("Prompts"), RESEARCHERS, fits=lambda user, project: not versions.why_none(project)
         ),
-        ProjectPage("project_training", "Training", RESEARCHERS, fits=lambda user, project: not why_not(project.type)),
-        ProjectPage("project_retrieval", "Retrieval", RESEARCHERS),
+        ProjectPage(
+            "project_training", N_("Training"), RESEARCHERS, fits=lambda user, project: not why_not(project.type)
+        ),
+        ProjectPage("project_retrieval", N_("Retrieval"), RESEARCHERS),
         ProjectPage(
             "project_generations",
-            "Generated answers",
+            N_("Generated answers"),
             RESEARCHERS,
             fits=lambda user, project: questions_in(project.dataset).exists(),
         ),
-        ProjectPage("project_drafts", "Drafts", RESEARCHERS, fits=_has_drafts),
+        ProjectPage("project_drafts", N_("Drafts"), RESEARCHERS, fits=_has_drafts),
     ),
-    "Results": (
-        ProjectPage("project_reports", "Reports", JUDGES, shows_labels=True),
-        ProjectPage("project_agreement", "Agreement", JUDGES, shows_labels=True),
-        ProjectPage("project_comparison", "Comparison", JUDGES, shows_labels=True),
-        ProjectPage("project_rules", "Rules", JUDGES, shows_labels=True),
-        ProjectPage("project_releases", "Releases", JUDGES, shows_labels=True),
-        ProjectPage("project_exports", "Exports", JUDGES, shows_labels=True),
+    N_("Results"): (
+        ProjectPage("project_reports", N_("Reports"), JUDGES, shows_labels=True),
+        ProjectPage("project_agreement", N_("Agreement"), JUDGES, shows_labels=True),
+        ProjectPage("project_comparison", N_("Comparison"), JUDGES, shows_labels=True),
+        ProjectPage("project_rules", N_("Rules"), JUDGES, shows_labels=True),
+        ProjectPage("project_releases", N_("Releases"), JUDGES, shows_labels=True),
+        ProjectPage("project_exports", N_("Exports"), JUDGES, shows_labels=True),
     ),
-    "Settings": (
-        ProjectPage("project_settings", "General", RESEARCHERS),
-        ProjectPage("project_options", "Questions", RESEARCHERS),
-        ProjectPage("project_webhooks", "Webhooks", RESEARCHERS),
-        ProjectPage("settings_history", "History", RESEARCHERS),
+    N_("Settings"): (
+        ProjectPage("project_settings", N_("General"), RESEARCHERS),
+        ProjectPage("project_options", N_("Questions"), RESEARCHERS),
+        ProjectPage("project_webhooks", N_("Webhooks"), RESEARCHERS),
+        ProjectPage("settings_history", N_("History"), RESEARCHERS),
     ),
 }
+
+
+ROLES = {ANNOTATOR: _("annotator"), ADJUDICATOR: _("adjudicator"), RESEARCHER: _("researcher")}
+
+
+@register.filter
+def in_roles(roles) -> str:
+    return ", ".join(str(ROLES.get(one, one)) for one in roles)
 
 
 @register.filter

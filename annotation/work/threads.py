@@ -14,6 +14,8 @@ from django.db.models import Count, QuerySet
 from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, override
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import RESEARCHER, project_for, project_with_labels_for
 from annotation.addresses import known_site
@@ -132,21 +134,20 @@ def mail_comment(thread_id: int, to_annotator: bool) -> int:
     members = User.objects.filter(memberships__project=thread.project, memberships__is_active=True)
     if to_annotator:
         members = members.filter(pk=thread.rater.user_id)
-        what = f"There is a reply to your comment in “{thread.project}”."
+        what = _("There is a reply to your comment in “{project}”.")
     else:
         members = members.filter(memberships__role=RESEARCHER).exclude(pk=thread.rater.user_id)
-        what = f"An annotator wrote a comment in “{thread.project}”."
+        what = _("An annotator wrote a comment in “{project}”.")
     site = known_site()
     link = (site.address if site else "") + reverse("thread", args=[thread.project.slug, thread.uuid])
     sent = 0
     for user in members.filter(mails_comments=True, is_active=True).exclude(email="").distinct():
         try:
-            sent += mail.send_mail(
-                f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}Comment in {thread.project}",
-                f"{what}\n\n{link}\n\nYou can turn these mails off on the page of your account.\n",
-                None,
-                [user.email],
-            )
+            with override(user.language or settings.LANGUAGE_CODE):
+                subject = gettext("Comment in {project}").format(project=thread.project)
+                off = gettext("You can turn these mails off on the page of your account.")
+                text = f"{what.format(project=thread.project)}\n\n{link}\n\n{off}\n"
+                sent += mail.send_mail(settings.ACCOUNT_EMAIL_SUBJECT_PREFIX + subject, text, None, [user.email])
         except (SMTPException, OSError) as error:
             log.warning("A mail about a comment was not sent: %s", error)
     return sent

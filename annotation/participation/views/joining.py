@@ -9,6 +9,7 @@ from django.http import Http404
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -160,7 +161,7 @@ def study_return(request):
             usage.rollback()
             sign_in(request, found.user)
             return _lead_on(found)
-        form.add_error("code", "No participant has this code")
+        form.add_error("code", gettext("No participant has this code"))
     return render(request, "annotation/participation/return.html", {"form": form})
 
 

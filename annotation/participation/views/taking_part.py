@@ -7,6 +7,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import incoming
@@ -68,7 +69,7 @@ def give_consent(request, slug):
             return HttpResponse("Choose yes or no", status=400, content_type="text/plain")
         if consent.give(project, request.user, version):
             return redirect("work_page", slug)
-        messages.warning(request, "The text has changed since you opened the page. Please read it again")
+        messages.warning(request, _("The text has changed since you opened the page. Please read it again"))
         return redirect("give_consent", slug)
     context = {"project": project, "form": form, "html": mark_safe(render_markdown(form.markdown))}
     return render(request, "annotation/participation/give_consent.html", context)
@@ -110,7 +111,7 @@ def finish_study(request, slug):
 def withdraw_consent(request, slug):
     project = own_project(request, slug)
     consent.withdraw(project, request.user, request.user)
-    messages.success(request, "You have withdrawn your consent")
+    messages.success(request, _("You have withdrawn your consent"))
     return redirect("taking_part", slug)
 
 

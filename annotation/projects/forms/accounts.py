@@ -2,6 +2,9 @@
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation import incoming
 from annotation.editing import SharedForm
@@ -15,12 +18,15 @@ class NewAccountForm(forms.Form):
     """Name and password; the address is the invitation's."""
 
     name = forms.CharField(
+        label=_("Name"),
         max_length=150,
-        help_text="Shown to other members of your projects. Exports show a random pseudonym instead.",
+        help_text=_("Shown to other members of your projects. Exports show a random pseudonym instead."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     password = forms.CharField(
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}), help_text="At least 10 characters."
+        label=_("Password"),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=_("At least 10 characters."),
     )
 
     def __init__(self, *args, email: str, **kwargs):
@@ -42,9 +48,12 @@ class NameForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["name", "mails_comments"]
+        labels = {"name": _("Name"), "mails_comments": _("Mail me about comments")}
         help_texts = {
-            "name": "Shown to other members of your projects.",
-            "mails_comments": "Of replies to your comments, and of annotators' comments where you are a researcher.",
+            "name": _("Shown to other members of your projects."),
+            "mails_comments": _(
+                _("Of replies to your comments, and of annotators' comments where you are a researcher.")
+            ),
         }
 
 
@@ -56,9 +65,9 @@ class KeysForm(SharedForm, forms.Form):
         self.of_labels = keys.label_keys(kinds)
         for action, (usual, words) in keys.changeable().items():
             self.fields[action] = forms.CharField(
-                label=words[:1].upper() + words[1:],
+                label=capfirst(gettext(words)),
                 initial=account.own_keys.get(action, usual),
-                help_text=f"Usually {usual}",
+                help_text=gettext("Usually {key}").format(key=usual),
                 max_length=1,
                 widget=forms.TextInput(attrs={"size": 2, "autocomplete": "off", "autocapitalize": "none"}),
             )
@@ -68,12 +77,17 @@ class KeysForm(SharedForm, forms.Form):
         first: dict[str, str] = {}
         for action, key in cleaned.items():
             if not keys.is_key(key):
-                self.add_error(action, "Enter a letter or a sign of a Latin keyboard; digits choose labels")
+                self.add_error(action, gettext("Enter a letter or a sign of a Latin keyboard; digits choose labels"))
             elif key in self.of_labels and key != keys.changeable()[action][0]:
-                self.add_error(action, f"“{key}” chooses a label in a project of yours: enter another key")
+                self.add_error(
+                    action, gettext("“{key}” chooses a label in a project of yours: enter another key").format(key=key)
+                )
             elif key in first:
                 other = self.fields[first[key]].label
-                self.add_error(action, f"“{key}” is the key of “{other}” too: change one of them")
+                self.add_error(
+                    action,
+                    gettext("“{key}” is the key of “{other}” too: change one of them").format(key=key, other=other),
+                )
             first.setdefault(key, action)
         return cleaned
 

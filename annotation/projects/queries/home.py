@@ -9,6 +9,8 @@ from datetime import timedelta
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import ANNOTATOR, RESEARCHER, researched_projects, visible_projects
 from annotation.models import (
@@ -27,7 +29,7 @@ from annotation.projects.queries.projects import ProjectRow
 
 # From so many projects on they can be searched and grouped.
 MANY = 10
-GROUPS = {"": "Newest first", "state": "By state", "dataset": "By data set"}
+GROUPS = {"": _("Newest first"), "state": _("By state"), "dataset": _("By data set")}
 NEWS_AGE = timedelta(days=14)
 
 
@@ -77,7 +79,9 @@ def _replies(user: User) -> Iterable[News]:
     raters = Rater.objects.filter(user=user, project__in=visible_projects(user)).select_related("project")
     unread = Count("threads", filter=Q(threads__is_unread=True))
     for rater in raters.annotate(n=unread).filter(n__gt=0).order_by("project__title", "project"):
-        words = "1 reply to a comment of yours" if rater.n == 1 else f"{rater.n:,} replies to comments of yours"
+        words = ngettext("{n} reply to a comment of yours", "{n} replies to comments of yours", rater.n).format(
+            n=f"{rater.n:,}"
+        )
         yield News(rater.project, words, reverse("my_work", args=[rater.project.slug]) + "?filter=replied")
 
 
@@ -92,7 +96,9 @@ def _newer_guidelines(user: User, since) -> Iterable[News]:
     )
     for rater in raters.filter(known__lt=F("newest"), newest_at__gte=since).order_by("-newest_at"):
         url = reverse("project_guidelines", args=[rater.project.slug])
-        yield News(rater.project, f"The guidelines have changed: version {rater.newest}", url)
+        yield News(
+            rater.project, gettext("The guidelines have changed: version {version}").format(version=rater.newest), url
+        )
 
 
 def _decisions(user: User, since) -> Iterable[News]:
@@ -112,7 +118,13 @@ def _decisions(user: User, since) -> Iterable[News]:
     for project in Project.objects.filter(pk__in=counted).order_by("title", "pk"):
         n = counted[project.pk]
         url = reverse("my_work", args=[project.slug]) + "?filter=decided"
-        yield News(project, f"{n:,} of your answers {'has' if n == 1 else 'have'} a new decision", url)
+        yield News(
+            project,
+            ngettext("{n} of your answers has a new decision", "{n} of your answers have a new decision", n).format(
+                n=f"{n:,}"
+            ),
+            url,
+        )
 
 
 def projects_of(user: User, group: str = "", search: str = "") -> QuerySet[Project]:
@@ -132,7 +144,7 @@ def group_of(row: ProjectRow, group: str) -> str:
     if group == "state":
         return row.project.get_state_display()
     if group == "dataset":
-        return str(row.project.dataset) if RESEARCHER in row.roles else "Other projects"
+        return str(row.project.dataset) if RESEARCHER in row.roles else gettext("Other projects")
     return ""
 
 

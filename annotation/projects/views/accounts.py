@@ -14,6 +14,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -44,7 +45,7 @@ def account(request):
     form = NameForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "Saved")
+        messages.success(request, _("Saved"))
         return redirect("account")
     return render(request, "annotation/accounts/account.html", {"form": form})
 
@@ -64,7 +65,7 @@ def account_keys(request):
         if request.method == "POST" and (is_reset or form.is_valid()):
             person.own_keys = {} if is_reset else form.own_keys
             person.save(update_fields=["own_keys"])
-            messages.success(request, "Saved. A page that is open has them when you reload it")
+            messages.success(request, _("Saved. A page that is open has them when you reload it"))
             return redirect("account_keys")
     return render(request, "annotation/accounts/keys.html", {"form": form}, status=409 if form.has_conflict else 200)
 
@@ -116,9 +117,11 @@ def invitation(request, token):
     way = invitations.way_of(row, request.GET.get("key", ""))
     if invitations.needs_key(row) and not way:
         if invitations.has_mail_server():
-            context["problem"] = f"Open the link in the mail to {row.email} to create the account"
+            context["problem"] = _("Open the link in the mail to {email} to create the account").format(email=row.email)
         else:
-            context["problem"] = f"Ask an administrator for the link that creates the account of {row.email}"
+            context["problem"] = _("Ask an administrator for the link that creates the account of {email}").format(
+                email=row.email
+            )
         return render(request, "annotation/accounts/invitation.html", context, status=403)
     form = NewAccountForm(request.POST or None, email=row.email)
     if request.method == "POST" and form.is_valid():
@@ -134,7 +137,9 @@ def invitation(request, token):
 
 def _join(request, invitation: Invitation, context: dict):
     if not invitations.is_for(invitation, request.user):
-        context["problem"] = f"This invitation is for {invitation.email}, and you are signed in as {request.user.email}"
+        context["problem"] = _("This invitation is for {email}, and you are signed in as {own}").format(
+            email=invitation.email, own=request.user.email
+        )
         return render(request, "annotation/accounts/invitation.html", context, status=403)
     if request.method == "POST":
         try:
@@ -149,7 +154,7 @@ def _join(request, invitation: Invitation, context: dict):
 
 
 def _welcome(request, invitation: Invitation):
-    messages.success(request, "Welcome")
+    messages.success(request, _("Welcome"))
     if invitation.project is not None:
         return redirect("project_detail", invitation.project.slug)
     return redirect("home")

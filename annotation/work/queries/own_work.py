@@ -16,21 +16,23 @@ from django.core.cache import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotation, Assignment, Decision, Item, Judgement, Project, Rater, Revision, Thread
 from annotation.task_types import SEPARATOR, Dimension
+from annotation.task_words import answer_title, worded
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.work import answers_of
 
 FILTERS = {
-    "": "Everything",
-    "answered": "Answered",
-    "skipped": "Skipped",
-    "flagged": "Flagged",
-    "parked": "Parked for later",
-    "commented": "With a comment",
-    "replied": "With a new reply",
-    "earlier-guidelines": "Answered before the guidelines changed",
+    "": _("Everything"),
+    "answered": _("Answered"),
+    "skipped": _("Skipped"),
+    "flagged": _("Flagged"),
+    "parked": _("Parked for later"),
+    "commented": _("With a comment"),
+    "replied": _("With a new reply"),
+    "earlier-guidelines": _("Answered before the guidelines changed"),
 }
 DECIDED = "decided"  # where the project shows decisions
 OF_SKIPS = {"skipped": {}, "flagged": {"is_flagged": True}, "parked": {"is_parked": True}}
@@ -57,14 +59,14 @@ class OwnRow:
 
 
 def filters_of(project: Project) -> dict[str, str]:
-    return FILTERS | ({DECIDED: "With a decision"} if project.shows_decisions else {})
+    return FILTERS | ({DECIDED: _("With a decision")} if project.shows_decisions else {})
 
 
 def label_filters(project: Project) -> list[tuple[str, str]]:
     """Names and titles of the labels that answers can be narrowed to."""
     return [
         (f"{one.slug}:{label.value}", f"{one.title}: {label.title}")
-        for one in project.type.asked_dimensions
+        for one in worded(project.type).asked_dimensions
         for label in one.shown_labels
     ]
 
@@ -143,7 +145,7 @@ def rows_of(project: Project, rater: Rater, found: Sequence[tuple[str, datetime,
 
 
 def _add_answers(project: Project, rows: dict[int, OwnRow]) -> None:
-    dimensions = {one.slug: one for one in project.type.dimensions}
+    dimensions = {one.slug: one for one in worded(project.type).dimensions}
     latest = Revision.objects.filter(annotation__in=rows, is_latest=True)
     for pk, number, comment, at in latest.values_list("annotation_id", "number", "comment", "received_at"):
         rows[pk].comment = comment
@@ -152,7 +154,7 @@ def _add_answers(project: Project, rows: dict[int, OwnRow]) -> None:
     labelled = defaultdict(Counter)
     for pk, slug, label in labels.values_list("revision__annotation_id", "dimension", "label"):
         if slug in dimensions:
-            labelled[pk][dimensions[slug].title_of(label)] += 1
+            labelled[pk][answer_title(dimensions[slug], label)] += 1
     for pk, counted in labelled.items():
         rows[pk].labels = [label if n == 1 else f"{label} ({n})" for label, n in counted.items()]
 
@@ -256,6 +258,6 @@ def agreement_of(project: Project, rater: Rater) -> list[Agreed]:
     counted = {slug: (n, of) for slug, n, of in cache.get_or_set(f"own-agreement:{rater.pk}:{today}", count, DAY)}
     return [
         Agreed(one.title, *counted[one.slug])
-        for one in project.type.asked_dimensions
+        for one in worded(project.type).asked_dimensions
         if counted.get(one.slug, (0, 0))[1] >= LEAST_COMPARED
     ]

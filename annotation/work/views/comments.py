@@ -8,6 +8,7 @@ from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
 from django.shortcuts import redirect, render
 from django.urls import path
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import incoming
@@ -80,20 +81,20 @@ def _page(request, found: Thread, is_own: bool, title: str, *, text: str = "", e
 def _reply(request, found: Thread, is_own: bool):
     if request.POST.get("do") == "answered" and not is_own:
         threads.set_answered(found)
-        messages.success(request, "The comment no longer waits for a reply")
+        messages.success(request, _("The comment no longer waits for a reply"))
         return redirect("project_comments", found.project.slug)
     text = request.POST.get("text", "").strip()
-    error = "" if text else "Write something first"
+    error = "" if text else _("Write something first")
     try:
         text = incoming.text(text, MAX_COMMENT)
     except incoming.Refused as refused:
-        text, error = "", f"Your reply {refused}"
+        text, error = "", _("Your reply {problem}").format(problem=refused)
     if error:
         [found] = threads.add_words([found])
         words = unit_words.words_of(found.project.type.anchor_kind, [found.item.anchor_id])
         return _page(request, found, is_own, words[found.item.anchor_id][0], text=text, error=error)
     threads.reply(found, request.user, text)
-    messages.success(request, "Your reply was stored")
+    messages.success(request, _("Your reply was stored"))
     return redirect("thread", found.project.slug, found.uuid)
 
 

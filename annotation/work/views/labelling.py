@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from annotation import access, incoming
@@ -211,7 +212,7 @@ def work_page(request, slug):
         {
             "project": project,
             "type": kind,
-            "shortcuts": keys.shortcuts_of(kind, keys.LABELLING, request.user.own_keys),
+            "shortcuts": keys.shortcuts_of(kind, keys.LABELLING, request.user.own_keys, gettext),
             "takes_highlights": keys.takes_highlights(project.type),
             "keys": keys.page_keys(keys.LABELLING, project.type, request.user.own_keys),
             "urls": _addresses(project),

@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import incoming
@@ -52,7 +53,7 @@ def my_work(request, slug):
         "chosen": chosen,
         "search": search,
         "query": urlencode({"filter": chosen, "search": search}),
-        "searched": searching.searched_words(project, searches_keys=False),
+        "searched": _(searching.searched_words(project, searches_keys=False)),
         "page": page,
         "rows": own_work.rows_of(project, rater, page.object_list),
         "totals": own_work.totals_of(days),
@@ -81,7 +82,7 @@ def _go_to(request, project: Project, rater):
         raise BadRequest(f"number {refused}") from None
     place = own_work.place_of(rater, number)
     if place is None:
-        messages.error(request, f"You have no answer with the number {number:,}")
+        messages.error(request, _("You have no answer with the number {number}").format(number=f"{number:,}"))
         return redirect("my_work", project.slug)
     return redirect(item_url(project, place))
 
