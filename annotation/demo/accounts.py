@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.models import Membership
 
 
@@ -22,11 +24,11 @@ class DemoAccount:
 
 
 DEMO_ACCOUNTS = (
-    DemoAccount("annotator", "Ada Amari", "Annotator", Membership.Role.ANNOTATOR),
-    DemoAccount("second-annotator", "Ben Birke", "Second annotator", Membership.Role.ANNOTATOR),
-    DemoAccount("adjudicator", "Cleo Conti", "Adjudicator", Membership.Role.ADJUDICATOR),
-    DemoAccount("researcher", "Dana Dietz", "Researcher", Membership.Role.RESEARCHER),
-    DemoAccount("administrator", "Emil Engel", "Administrator", ""),
+    DemoAccount("annotator", "Ada Amari", _("Annotator"), Membership.Role.ANNOTATOR),
+    DemoAccount("second-annotator", "Ben Birke", _("Second annotator"), Membership.Role.ANNOTATOR),
+    DemoAccount("adjudicator", "Cleo Conti", _("Adjudicator"), Membership.Role.ADJUDICATOR),
+    DemoAccount("researcher", "Dana Dietz", _("Researcher"), Membership.Role.RESEARCHER),
+    DemoAccount("administrator", "Emil Engel", _("Administrator"), ""),
 )
 
 

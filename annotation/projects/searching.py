@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_noop as N_
 
 from annotation.models import ItemWords, Project, Unit
 
@@ -41,7 +42,9 @@ TITLE_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 # What a piece of content is titled by in a type whose pieces may have several parents.
-PARENTS = {"evidence": "claim or question", "response": "claim or question"}
+PARENTS = {"evidence": N_("claim or question"), "response": N_("claim or question")}
+# The kinds of parents that task types name, and what is searched where there is none.
+SEARCHED = (N_("claim"), N_("question"), N_("text"))
 
 
 def searched_words(project: Project, *, searches_keys: bool) -> str:

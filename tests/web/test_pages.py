@@ -126,6 +126,8 @@ ELSEWHERE = {
     "claims_csv", "claims_publish", "retrieval_web",
     # tests/operation/test_health.py
     "healthz", "readyz", "metrics",
+    # tests/web/test_languages.py
+    "choose_language",
     # tests/accounts/
     "account_detail", "account_action", "invitation_code",
     # tests/llm/test_calibrating.py
