@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from annotation.rendering import conversation, markdown
+from annotation.rendering import conversation, html, markdown
 from annotation.rendering.runs import CannotRender, RunWriter
 
 PLAIN = "plain"
@@ -37,6 +37,7 @@ FORMATS = {
     for one in (
         TextFormat(PLAIN, "Plain text, character for character"),
         TextFormat("markdown", "Markdown", markdown.render),
+        TextFormat("html", "HTML", html.render),
         TextFormat(conversation.SLUG, "Conversation", conversation.render),
     )
 }

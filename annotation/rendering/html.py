@@ -1,0 +1,117 @@
+"""HTML as safe HTML: the elements that carry meaning, none of their attributes but links' addresses. What would run,
+style or load is left out; its source can be read in the other view."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+from annotation.rendering.runs import CannotRender, RunWriter
+
+MOST_NESTED = 100
+MOST_OPEN = 500  # looking for the ends of more takes long where they have none
+# fmt: off
+SAME = {
+    "blockquote", "caption", "code", "dd", "del", "dl", "dt", "em", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q",
+    "samp", "small", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "a",
+}
+BOXES = {
+    "address", "article", "aside", "div", "figcaption", "figure", "footer", "header", "main", "section",
+}
+# What is in these is not text of the page.
+HIDDEN = {
+    "head", "iframe", "math", "noscript", "object", "script", "select", "style", "svg", "template", "textarea", "title",
+}
+# fmt: on
+# Elements by the tag that is written for them.
+ELEMENTS = {name: name for name in SAME} | {name: "div" for name in BOXES}
+ELEMENTS |= {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
+ELEMENTS |= {"b": "strong", "i": "em", "s": "del", "strike": "del"}
+ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});")
+
+
+def render(page: RunWriter) -> None:
+    source = page.source
+    if max(len(re.findall(r"<[!?]", source)), source.count("<") - source.count(">")) > MOST_OPEN:
+        raise CannotRender(f"it has more than {MOST_OPEN:,} comments, or tags that do not end")
+    reader = _Reader(page)
+    reader.feed(page.source)
+    reader.close()
+    reader.finish()
+
+
+class _Reader(HTMLParser):
+    def __init__(self, page: RunWriter):
+        super().__init__(convert_charrefs=False)
+        self.page = page
+        self.open: list[tuple[str, str]] = []  # the file's names, and the tags that were written
+        self.hidden = ""  # the outermost hidden element
+        self.depth = 0  # of elements of its name within it
+        starts = [0, *(found.end() for found in re.finditer("\n", page.source))]
+        self.starts = starts
+
+    def at(self) -> int:
+        line, column = self.getpos()
+        return self.starts[line - 1] + column
+
+    def handle_starttag(self, tag, attrs):
+        if self.hidden:
+            self.depth += tag == self.hidden
+        elif tag in HIDDEN:
+            self.hidden, self.depth = tag, 1
+        elif tag in ("br", "hr"):
+            self.page.tag(tag)
+        elif tag == "img":
+            self.page.tag("span", class_="image")
+            self.page.run(self.at(), self.at() + len(self.get_starttag_text()))
+            self.page.end("span")
+        elif tag in ELEMENTS:
+            self.begin(tag, dict(attrs))
+
+    def handle_startendtag(self, tag, attrs):
+        if tag not in HIDDEN:
+            self.handle_starttag(tag, attrs)
+
+    def begin(self, name: str, attributes: dict) -> None:
+        if len(self.open) >= MOST_NESTED:
+            raise CannotRender(f"its elements are nested more than {MOST_NESTED} deep")
+        tag = ELEMENTS[name]
+        if tag == "a":
+            if not self.page.link(attributes.get("href") or ""):
+                return
+        else:
+            self.page.tag(tag, dir="auto")
+        self.open.append((name, tag))
+
+    def handle_endtag(self, tag):
+        if self.hidden:
+            self.depth -= tag == self.hidden
+            if not self.depth:
+                self.hidden = ""
+        elif any(name == tag for name, _ in self.open):
+            while self.open:
+                name, written = self.open.pop()
+                self.page.end(written)
+                if name == tag:
+                    break
+
+    def finish(self) -> None:
+        while self.open:
+            self.page.end(self.open.pop()[1])
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.page.run(self.at(), self.at() + len(data))
+
+    def handle_entityref(self, name):
+        self.entity()
+
+    handle_charref = handle_entityref
+
+    def entity(self) -> None:
+        if self.hidden:
+            return
+        start = self.at()
+        if found := ENTITY.match(self.page.source, start):
+            self.page.run(start, found.end(), unescape(found[0]))
