@@ -1,4 +1,4 @@
-"""Texts as they look: Markdown and conversations as safe HTML in which every stretch has its place in the source.
+"""Texts as they look: Markdown, conversations and HTML as safe HTML, each stretch with its place in the source.
 
 Highlights are offsets into the stored text, whichever way it is shown. The renderers write text only through
 `runs.RunWriter`, which notes the offset of each run; `static/js/work/texts/` reads these. Knows no Django.

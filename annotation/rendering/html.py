@@ -28,7 +28,6 @@ HIDDEN = {
 ELEMENTS = {name: name for name in SAME} | {name: "div" for name in BOXES}
 ELEMENTS |= {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
 ELEMENTS |= {"b": "strong", "i": "em", "s": "del", "strike": "del"}
-ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});")
 
 
 def render(page: RunWriter) -> None:
@@ -105,13 +104,18 @@ class _Reader(HTMLParser):
             self.page.run(self.at(), self.at() + len(data))
 
     def handle_entityref(self, name):
-        self.entity()
+        self.entity(f"&{name}")
 
-    handle_charref = handle_entityref
+    def handle_charref(self, name):
+        self.entity(f"&#{name}")
 
-    def entity(self) -> None:
+    def entity(self, written: str) -> None:
+        """The character of an entity; one without its semicolon is text."""
         if self.hidden:
             return
         start = self.at()
-        if found := ENTITY.match(self.page.source, start):
-            self.page.run(start, found.end(), unescape(found[0]))
+        end = start + len(written)
+        if self.page.source[end : end + 1] == ";":
+            self.page.run(start, end + 1, unescape(f"{written};"))
+        else:
+            self.page.run(start, end)

@@ -78,6 +78,11 @@ def test_nothing_runs_loads_or_styles():
     assert not found.loose.strip()
 
 
+def test_entities_are_characters_and_others_are_text():
+    source = "<p>a &amp; b &copy; &#233; &nosuch; &amp c & d &#65x</p>"
+    assert check_places(source, render(source, "html").html).text == "a & b © é &nosuch; &amp c & d &#65x"
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.lists(st.sampled_from(PARTS), max_size=25).map("".join), st.text(max_size=60)))
 @example("<p>\ra\r\nb</p>")
