@@ -28,6 +28,7 @@ from annotation.work.answer_rules import InvalidSubmission, check
 from config import task_type_checks
 from tests.exporting.test_release_round_trip import through_an_empty_assay
 from tests.factories import join, make_label_set_project, make_user
+from tests.importing.tools.files import export, import_by_command
 
 OWN = [{"value": one, "title": one} for one in ("Fluency/Punctuation", "Accuracy/Mistranslation", "Non-translation")]
 SEVERITIES = [
@@ -256,3 +257,23 @@ def test_what_is_written_is_read_again(tmp_path):
         return {(one.item, one.rater): one for one in of if isinstance(one, AnnotationRecord)}
 
     assert answers(again) == answers(records) and len(answers(again)) == 3
+
+
+@pytest.mark.django_db
+def test_a_file_comes_out_of_a_project_as_it_went_in(tmp_path):
+    path = tmp_path / "mqm.tsv"
+    path.write_text(HEADER + ROWS)
+    project = import_by_command(path, slug="translations")
+    assert project.type.dimension("errors").spans.weight_of("Style/Awkward", "Major") == 5
+    assert set(Span.objects.values_list("field", "quote", "severity")) == {
+        ("response", "ist spaet", "Major"),
+        ("response", "spaet", "Minor"),
+        ("question", "is", "Major"),
+    }
+    export(project, "wmt-mqm", tmp_path / "out")
+
+    def cells(text: str) -> set[tuple]:
+        rows = [line.split("\t") for line in text.splitlines()[1:]]
+        return {(*row[:4], *row[5:8], row[8].capitalize(), row[9]) for row in rows}
+
+    assert cells((tmp_path / "out" / wmt_mqm.FILE).read_text()) == cells(HEADER + ROWS)
