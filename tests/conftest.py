@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import TransactionTestCase
 
-from tests.own_database import empty_database, empty_tables
+from tests.own_database import empty_database, empty_tables, empty_template
 
 # Numbers are asserted as a CPU gives them, and by many processes at once. tests/models_runtime/test_gpu.py says how to
 # let a GPU be seen.
@@ -77,12 +77,14 @@ def pytest_collection_finish(session):
 
 
 @pytest.fixture(scope="session")
-def django_db_keepdb(request, django_db_keepdb, django_db_modify_db_settings):
-    """Processes that share a run begin with copies of one file of tables: migrating takes each some nine seconds."""
-    if not hasattr(request.config, "workerinput") or connection.vendor != "sqlite":
+def django_db_keepdb(django_db_keepdb, django_db_modify_db_settings):
+    """A process begins with a copy of tables that are migrated once for all runs: it takes some twenty seconds."""
+    test = connection.settings_dict["TEST"]
+    if connection.vendor == "postgresql":
+        test["TEMPLATE"] = empty_template()
         yield django_db_keepdb
         return
-    path = Path(connection.settings_dict["TEST"]["NAME"])
+    path = Path(test["NAME"])
     shutil.copyfile(empty_database(), path)
     yield True
     path.unlink()

@@ -1,33 +1,74 @@
 """Databases with tables and nothing in them: of a process of its own, and after a test that committed something."""
 
+import hashlib
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import django
+import psycopg
 from django.apps import apps
-from django.conf import settings
 from django.db import connection, transaction
 from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "var" / "tests"
+
+
+@cache
+def made_from() -> str:
+    """A hash of all that tables follow from: migrations and models of every app, settings, Django and Python."""
+    files = {ROOT / "config" / "settings.py", ROOT / "config" / "environment.py"}
+    for app in apps.get_app_configs():
+        for pattern in ("apps.py", "models.py", "models/**/*.py", "migrations/*.py"):
+            files |= set(Path(app.path).glob(pattern))
+    digest = hashlib.sha256((django.__version__ + sys.version).encode())
+    for file in sorted(files):
+        digest.update(f"{file}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def migrate(url: str) -> None:
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": url}
+    command = [sys.executable, "manage.py", "migrate", "--skip-checks", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
 
 def empty_database() -> Path:
-    """The file to copy. It is migrated once for all processes of a run, which share the folder of data."""
-    path = settings.DATA_DIR / "empty.sqlite3"
-    with FileLock(f"{path}.lock"):
+    """The file to copy. It is migrated once, and kept for later runs until what it is made from changes."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    path = KEPT / f"{made_from()}.sqlite3"
+    with FileLock(KEPT / "lock"):
         if not path.exists():
             making = path.with_suffix(".new")
-            environment = os.environ | {
-                "DJANGO_SETTINGS_MODULE": "config.settings",
-                "DATABASE_URL": f"sqlite:///{making}",
-            }
-            migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-            subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+            making.unlink(missing_ok=True)
+            migrate(f"sqlite:///{making}")
+            for former in KEPT.glob("*.sqlite3"):
+                former.unlink()
             making.rename(path)
     return path
+
+
+def empty_template() -> str:
+    """Its like on PostgreSQL, a database of the server. Its comment says what it was made from."""
+    server = urlsplit(os.environ["DATABASE_URL"])
+    name = f"empty_{server.path[1:]}"
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with (
+        FileLock(KEPT / "lock"),
+        psycopg.connect(server._replace(path="/postgres").geturl(), autocommit=True) as postgresql,
+    ):
+        comment = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
+        if postgresql.execute(comment, [name]).fetchone() != (made_from(),):
+            postgresql.execute(f'DROP DATABASE IF EXISTS "{name}"')
+            postgresql.execute(f'CREATE DATABASE "{name}"')
+            migrate(server._replace(path=f"/{name}").geturl())
+            postgresql.execute(f"COMMENT ON DATABASE \"{name}\" IS '{made_from()}'")
+    return name
 
 
 def tables_of_tests() -> Iterator[tuple[str, list[str]]]:
