@@ -48,6 +48,9 @@ LONGEST = (
     "test_fuzz_every.py",
 )
 
+# .ci/run looks for files with these marks instead of collecting all tests.
+NAMED_IN_FILE = ("browser", "on_postgresql")
+
 
 def pytest_configure(config):
     """Files go to processes in the order of `pytest_collection_modifyitems`, not those with most tests first."""
@@ -57,6 +60,9 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """Tests that take longest come first where several processes share them, and many small ones fill the gaps."""
+    for path, mark in {(item.path, mark) for item in items for mark in NAMED_IN_FILE if item.get_closest_marker(mark)}:
+        if f"mark.{mark}" not in path.read_text("utf-8"):
+            raise pytest.UsageError(f"Write mark.{mark} in {path}, which .ci/run would not find otherwise")
     if not hasattr(config, "workerinput"):
         return
 
