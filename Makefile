@@ -21,9 +21,10 @@ LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && scripts/check_pro
 demo: $(RUNTIME) assay.env
 	@PORT=$(PORT) exec $(BIN)/python scripts/demo.py
 
-# Beside the linters every module is compiled once, which each of the processes that run tests would do anew.
+# Beside the linters every module is compiled once, which each of the processes that run tests would do anew; and tables are
+# made, for which they would wait.
 test: setup
-	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(LINT) && wait
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null & $(LINT) && $(BIN)/python -m tests.own_database && wait
 	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not slow and not browser" --ignore tests/test_architecture.py
 
 # What .ci/run leaves out: simulated studies, papers' sizes, whole journeys, vLLM, the rest on PostgreSQL. About an hour.

@@ -88,3 +88,10 @@ def empty_tables() -> None:
         cursor.execute(" UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {name})" for name in tables))
         for (table,) in cursor.fetchall():
             cursor.execute(f"DELETE FROM {table}")
+
+
+# `python -m tests.own_database` makes it before the processes that would wait for it.
+if __name__ == "__main__":
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    django.setup()
+    empty_database()
