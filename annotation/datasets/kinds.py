@@ -28,11 +28,11 @@ from annotation.models import (
     Aspect,
     AtomicClaim,
     Claim,
-    Comparison,
     Decision,
     Evidence,
     ItemUnit,
     Judgement,
+    OutputComparison,
     Pair,
     Question,
     Response,
@@ -108,7 +108,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("aspect", AspectRecord, Aspect, UnitKind.ASPECT, shown_with=("question",)),
     Kind("evidence", EvidenceRecord, Evidence, UnitKind.EVIDENCE, shown_with=("question",), is_beside_documents=True),
     Kind("pair", PairRecord, Pair, UnitKind.PAIR, follows_parents=False),
-    Kind("comparison", ComparisonRecord, Comparison, UnitKind.COMPARISON, problem_of=ComparisonRecord.problem),
+    Kind("comparison", ComparisonRecord, OutputComparison, UnitKind.COMPARISON, problem_of=ComparisonRecord.problem),
 )
 KIND_OF_RECORD = {kind.record: kind for kind in KINDS}
 KIND_NAMED = {kind.name: kind for kind in KINDS}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from operator import attrgetter
 
-from annotation.task_types.preference import OUTPUTS, PLACES
+from annotation.task_types.base import OUTPUTS, PLACES
 
 
 @dataclass(frozen=True, slots=True)

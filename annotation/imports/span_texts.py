@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from annotation.models import ContentBatch, Dataset, Evidence, Unit
 from annotation.projects.item_making import anchor_link
 from annotation.task_types import TaskType
-from annotation.task_types.preference import OUTPUTS
+from annotation.task_types.base import OUTPUTS
 from annotation.work.queries.contents import PASSAGE, PASSAGES
 
 # Kind of anchor -> field -> column, seen from the anchor's row.

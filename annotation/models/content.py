@@ -229,7 +229,7 @@ class Pair(Content):
     response = models.ForeignKey(Response, on_delete=models.PROTECT, null=True)
 
 
-class Comparison(Content):
+class OutputComparison(Content):
     """Outputs for one prompt, from which the best is chosen. There are two to five; the others are empty."""
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT)
@@ -334,7 +334,7 @@ class Unit(models.Model):
     sub_sentence = models.ForeignKey(SubSentence, on_delete=models.PROTECT, null=True, related_name="units")
     atomic_claim = models.ForeignKey(AtomicClaim, on_delete=models.PROTECT, null=True, related_name="units")
     aspect = models.ForeignKey(Aspect, on_delete=models.PROTECT, null=True, related_name="units")
-    comparison = models.ForeignKey(Comparison, on_delete=models.PROTECT, null=True, related_name="units")
+    comparison = models.ForeignKey(OutputComparison, on_delete=models.PROTECT, null=True, related_name="units")
 
     objects = UnitQuerySet.as_manager()
 

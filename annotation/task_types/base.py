@@ -16,6 +16,11 @@ from fractions import Fraction
 SEPARATOR = "|"
 NONE_CHOSEN = "(none)"
 NONE_TITLE = "None of these"
+# The outputs that a comparison may have, and their texts, as columns and highlights call them.
+PLACES = ("a", "b", "c", "d", "e")
+OUTPUTS = tuple(f"output_{place}" for place in PLACES)
+# What is chosen where none of them is best.
+TIE, NONE_GOOD = "tie", "none"
 # What an answer is: one label, any number of labels, a number, a text.
 ANSWERS = ("label", "labels", "number", "text")
 TEXT_CHARS = 10_000

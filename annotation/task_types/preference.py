@@ -4,12 +4,20 @@ What is stored is in the comparison's own terms (output A, B, ...); each person 
 own, by which the labels are called on the page.
 """
 
-from .base import Condition, Dimension, FreeText, Label, Metric, ShuffledTexts, SpanRule, TaskType
-
-# The outputs that a comparison may have, and their texts, as columns and highlights call them.
-PLACES = ("a", "b", "c", "d", "e")
-OUTPUTS = tuple(f"output_{place}" for place in PLACES)
-TIE, NONE_GOOD = "tie", "none"
+from .base import (
+    NONE_GOOD,
+    OUTPUTS,
+    PLACES,
+    TIE,
+    Condition,
+    Dimension,
+    FreeText,
+    Label,
+    Metric,
+    ShuffledTexts,
+    SpanRule,
+    TaskType,
+)
 
 SHUFFLED = ShuffledTexts(OUTPUTS, "Output")
 

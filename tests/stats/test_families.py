@@ -19,6 +19,7 @@ FAMILIES = (
     "spans",
     "generation",
     "planning",
+    "preferences",
 )
 
 

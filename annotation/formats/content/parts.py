@@ -29,7 +29,7 @@ from annotation.formats.records import (
     TripletRecord,
     piece_key,
 )
-from annotation.task_types.preference import OUTPUTS
+from annotation.task_types.base import OUTPUTS
 
 LABELS, METHODS, DERIVED, METADATA, INDEX = "labels", "methods", "derived", "metadata", "index"
 PIECES = ("triplets", "sub_sentences", "atomic_claims")

@@ -50,7 +50,7 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.rows import hashed, plain
 from annotation.formats.tools.tasks import model_name
-from annotation.task_types.preference import CHOICE, NONE_GOOD, PREFERENCE, TIE
+from annotation.task_types.base import NONE_GOOD, TIE
 
 OUTPUT = re.compile(r"(response|output|completion|candidate|generation|conversation|answer|summary) ?([a-e]|[0-5])")
 SYSTEM = re.compile(r"(?:model|system|llm|author) ?([a-e]|[0-5])(?: name| id)?")
@@ -70,12 +70,13 @@ BAD = {"both bad", "bothbad", "tie (bothbad)", "all bad", "neither", "none", "no
 WORDS = re.compile(r"(?:model|response|output|completion|candidate|assistant|answer|system|option) ?")
 SIDES = {"left": 0, "first": 0, "right": 1, "second": 1}
 TURNS = "\n\n---\n\n"
+PREFERENCE = "preference"  # the question
 CHECKER = "model:"
 SWAPPED = " (swapped)"
 
 
 @dataclass(frozen=True, slots=True)
-class PreferenceLayout:
+class PreferenceColumns:
     """Which columns have what; `first` is the number or letter that the first output's column ends in."""
 
     outputs: tuple[str, ...]
@@ -92,7 +93,7 @@ class PreferenceLayout:
         return {*self.outputs, *self.systems, *self.fields.values()}
 
 
-def layout_of(columns: Iterable[str]) -> PreferenceLayout | None:
+def layout_of(columns: Iterable[str]) -> PreferenceColumns | None:
     """None where these are no columns of preferences."""
     named = {normal(column): column for column in columns}
     fields = {
@@ -112,14 +113,14 @@ def layout_of(columns: Iterable[str]) -> PreferenceLayout | None:
                 continue
             has = places[: next((at for at, place in enumerate(places) if place not in outputs), len(places))]
             systems = tuple(by_place[place] for place in has if place in by_place)
-            return PreferenceLayout(
+            return PreferenceColumns(
                 tuple(outputs[place] for place in has), systems if len(systems) == len(has) else (), first, fields
             )
     if set(CHOSEN) <= named.keys():
         names = [f"{one} model" for one in CHOSEN]
         systems = tuple(named[name] for name in names if name in named)
         fields.pop("winner", None)
-        return PreferenceLayout(
+        return PreferenceColumns(
             tuple(named[name] for name in CHOSEN), systems if len(systems) == 2 else (), fields=fields
         )
     return None
@@ -213,7 +214,7 @@ class _Rows(Places):
         super().start(file)
         self.questions.start(file)
 
-    def records_of(self, layout: PreferenceLayout, line: int, cells: dict) -> Iterator[Record]:
+    def records_of(self, layout: PreferenceColumns, line: int, cells: dict) -> Iterator[Record]:
         cell = {name: cells.get(column) for name, column in layout.fields.items()}
         prompt, outputs = self._texts(layout, cells, cell)
         systems = [to_text(cells.get(column), column).strip() for column in layout.systems]
@@ -235,7 +236,7 @@ class _Rows(Places):
             label = PLACES[order[PLACES.index(label)]] if label in PLACES else label
             yield self._answer(layout, cell, key, label, order, line)
 
-    def _texts(self, layout: PreferenceLayout, cells: dict, cell: dict) -> tuple[str, list[str]]:
+    def _texts(self, layout: PreferenceColumns, cells: dict, cell: dict) -> tuple[str, list[str]]:
         values = [cells.get(column) for column in layout.outputs]
         last = max((at for at, value in enumerate(values) if value not in (None, "")), default=0)
         columns = layout.outputs[: max(2, last + 1)]
@@ -261,7 +262,7 @@ class _Rows(Places):
     def _missing(self, column: str) -> str:
         raise BadCell(column, "", "is empty: a comparison needs the text of each of its outputs, at least two")
 
-    def _question_key(self, layout: PreferenceLayout, cell: dict, prompt: str) -> str:
+    def _question_key(self, layout: PreferenceColumns, cell: dict, prompt: str) -> str:
         if "question_id" not in layout.fields:
             return hashed("q", prompt)
         key = to_key(cell["question_id"], layout.fields["question_id"], self.limit)
@@ -270,7 +271,7 @@ class _Rows(Places):
 
     def _key(
         self,
-        layout: PreferenceLayout,
+        layout: PreferenceColumns,
         cell: dict,
         question: str,
         systems: list[str],
@@ -291,7 +292,7 @@ class _Rows(Places):
         return key
 
     def _comparison(
-        self, layout: PreferenceLayout, cells: dict, question: str, outputs: list[str], systems: list[str]
+        self, layout: PreferenceColumns, cells: dict, question: str, outputs: list[str], systems: list[str]
     ) -> ComparisonRecord:
         """Without its key. BadCell where the outputs leave nothing to choose."""
         kept = {name: value for name, value in cells.items() if name not in layout.columns}
@@ -308,7 +309,7 @@ class _Rows(Places):
             raise BadCell(of.get(column, column), value, reason)
         return record
 
-    def _winner(self, layout: PreferenceLayout, value: object, systems: list[str], n_outputs: int) -> str | None:
+    def _winner(self, layout: PreferenceColumns, value: object, systems: list[str], n_outputs: int) -> str | None:
         """The label, with the outputs in the order of the row; None where the row has none."""
         if layout.is_chosen:
             return PLACES[0]
@@ -336,22 +337,22 @@ class _Rows(Places):
         return PLACES[at]
 
     def _answer(
-        self, layout: PreferenceLayout, cell: dict, key: str, label: str, order: list[int], line: int
+        self, layout: PreferenceColumns, cell: dict, key: str, label: str, order: list[int], line: int
     ) -> Record:
         who, is_checker = self._rater(cell.get("rater"), layout.fields.get("rater", "rater"))
         if is_checker:
             name = model_name(who) + (SWAPPED if order != sorted(order) else "")
-            return self._once(SuggestionRecord(key, name, CHOICE.slug, label), key, name, line, "judge", who)
+            return self._once(SuggestionRecord(key, name, PREFERENCE, label), key, name, line, "judge", who)
         if not who:
             first = self.decided.setdefault(key, (self.base + line, label))
             if first[1] != label:
                 column = layout.fields.get("winner", layout.outputs[0])
                 raise BadCell(column, label, f"differs from {self.describe(first[0])}, and no column names raters")
-            return DecisionRecord(key, CHOICE.slug, label)
+            return DecisionRecord(key, PREFERENCE, label)
         metadata = {} if layout.is_chosen else {SHOWN_ORDER: [OUTPUTS[place] for place in order]}
         if reason := to_text(cell.get("reason"), layout.fields.get("reason", "")).strip():
-            metadata["free_text"] = {"question": PREFERENCE.free_text.title, "answer": reason}
-        answer = AnnotationRecord(key, who, (JudgementRecord(key, CHOICE.slug, label),), metadata=metadata)
+            metadata["free_text"] = {"question": "Reason", "answer": reason}
+        answer = AnnotationRecord(key, who, (JudgementRecord(key, PREFERENCE, label),), metadata=metadata)
         return self._once(answer, key, who, line, layout.fields["rater"], who)
 
     def _once(self, record: Record, key: str, name: str, line: int, column: str, who: str) -> Record:
@@ -395,5 +396,5 @@ INFO = Format(
     extensions=(".csv", ".tsv", ".jsonl", ".json", ".parquet"),
     reader=read,
     detect=detect,
-    task_type=PREFERENCE.identifier,
+    task_type="preference/-/1",
 )

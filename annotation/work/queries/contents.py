@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from annotation.models import EVIDENCE_PARENTS, Evidence, Unit
-from annotation.task_types.preference import OUTPUTS
+from annotation.task_types.base import OUTPUTS
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from analysis.reports.rates.preferences.report import (
 )
 from analysis.sources.base import Source
 from analysis.sources.outline import MAJORITY, Run
-from analysis.stats import Choices, SystemRanking, fit_strengths, krippendorff_alpha, rank_systems
+from analysis.stats import Choices, SystemRanking, fit_strengths, kendall_tau_b, krippendorff_alpha, rank_systems
 from annotation.formats.records import SYSTEMS
 from annotation.formats.tools.preferences import SWAPPED
 from annotation.task_types import Dimension
-from annotation.task_types.preference import CHOICE, OUTPUTS, PLACES
+from annotation.task_types.base import OUTPUTS, PLACES
+from annotation.task_types.preference import CHOICE
 
 TIED, UNKNOWN, SAME = (
     "choices without a winner among more than two outputs",
@@ -395,10 +396,8 @@ def _as_answers(compared: ComparedOutputs, dimension: Dimension, codes: np.ndarr
 
 def _tau(choices: Choices, ranking: SystemRanking) -> float | None:
     """Of the judge's strengths with people's, over systems."""
-    from scipy.stats import kendalltau
-
     if ranking.undefined or choices.n_systems < 3 or not len(choices.outcome):
         return None
     wins, ties = choices.counted
     strengths = fit_strengths(wins[None], ties[None], penalty=1e-3).strengths[0]
-    return number(float(kendalltau(strengths, ranking.strengths).statistic))
+    return number(kendall_tau_b(strengths, ranking.strengths).estimate)
