@@ -112,7 +112,6 @@ ALLOWED = {
         "annotation.incoming",
         "annotation.rendering",
         "annotation.task_types.base",
-        "annotation.task_types.preference",  # which text of a comparison a label chooses
         "plugins",
     ),
     "annotation.rendering": (),

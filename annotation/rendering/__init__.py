@@ -1,7 +1,7 @@
 """Texts as they look: Markdown, conversations and HTML as safe HTML, each stretch with its place in the source.
 
 Highlights are offsets into the stored text, whichever way it is shown. The renderers write text only through
-`runs.RunWriter`, which notes the offset of each run; `static/js/work/texts/` reads these. Knows no Django.
+`runs.RunWriter`, which writes the offset of each run (`data-at`); `static/js/work/texts/` reads these. Knows no Django.
 """
 
 from annotation.rendering.formats import FORMATS, TEXTS, Rendered, render

@@ -122,8 +122,8 @@ def _call(call: object, number: int) -> tuple[str, str]:
         raise BadConversation(f"A tool call of turn {number} is not an object")
     inside = call.get("function") if isinstance(call.get("function"), Mapping) else call
     name = inside.get("name", "")
-    sent = inside.get("arguments", inside.get("input", {}))
-    return ", ".join(["tool call", *_plain([name] if name else [])]), _as_words(sent)
+    arguments = inside.get("arguments", inside.get("input", {}))
+    return ", ".join(["tool call", *_plain([name] if name else [])]), _as_words(arguments)
 
 
 def _as_words(value: object) -> str:

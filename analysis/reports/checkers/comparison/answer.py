@@ -11,8 +11,8 @@ from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison.methods import named_reference
 from analysis.reports.checkers.comparison.pictures import draw_confusion, draw_labellers, written
 from analysis.reports.checkers.comparison.result import (
-    CheckerComparison,
     ComparedDimension,
+    Comparison,
     Significance,
     WithPerson,
     is_of_people,
@@ -27,7 +27,7 @@ from analysis.reports.words.sentences import checker_name
 class About:
     """One question of a comparison, for rules."""
 
-    result: CheckerComparison
+    result: Comparison
     of: ComparedDimension
 
     @property
@@ -307,7 +307,7 @@ NEXT = (
 )
 
 
-def answer(result: CheckerComparison) -> Answer:
+def answer(result: Comparison) -> Answer:
     each = [About(result, dimension) for dimension in result.dimensions if not dimension.derived_from]
     rules = (SCALE, BASELINE, PEOPLE) if result.gives_labels else (SCORES,)
     sentences = [" ".join(all_that_apply(rules, about)) for about in each]
@@ -328,7 +328,7 @@ def answer(result: CheckerComparison) -> Answer:
     )
 
 
-def _headlines(result: CheckerComparison, each: list[About]) -> Iterator[Headline]:
+def _headlines(result: Comparison, each: list[About]) -> Iterator[Headline]:
     for about in each:
         figure = about.of.accuracy if result.gives_labels else about.spearman
         if figure and figure.is_defined:
@@ -344,13 +344,13 @@ def _word(about: About) -> str:
     return f"{place} the majority baseline, {about.majority[1]:.3f}"
 
 
-def _nothing(result: CheckerComparison) -> str:
+def _nothing(result: Comparison) -> str:
     if result.gives_labels:
         return f"{checker_name(result)} cannot be compared with people: there are no labels yet."
     return "No question here has ordered labels by people, so there is nothing to correlate the scores with."
 
 
-def _picture(result: CheckerComparison) -> Picture | None:
+def _picture(result: Comparison) -> Picture | None:
     """The first question's: everybody's accuracy, in a first pass the confusion."""
     pictures = (picture(result, one) for one in result.dimensions for picture in (draw_labellers, draw_confusion))
     return next(filter(None, pictures), None) if result.gives_labels else None

@@ -17,9 +17,9 @@ from analysis.reports.checkers.comparison.on_scale import on_scale
 from analysis.reports.checkers.comparison.probabilities import probabilities
 from analysis.reports.checkers.comparison.result import (
     Baseline,
-    CheckerComparison,
     ComparedDimension,
     ComparedRun,
+    Comparison,
     LabelMeasures,
     MeasuresWithUnasked,
     Rival,
@@ -89,7 +89,7 @@ def compute(
     own_units: bool = False,
     all: bool = False,
     quick: bool = False,
-) -> tuple[CheckerComparison, Items]:
+) -> tuple[Comparison, Items]:
     """The comparison report of one checker run.
 
     `run` is the run's UUID; `reference` a key of WITH_MODEL; with `touched`, labels given after the checker's
@@ -220,7 +220,7 @@ def compute(
     add_judgements(items, kind, counted, everything, of_runs=judged)
     families = adjust([parts[side.dimension.slug] for side in sides])
     left_out = decisions_left_out(source, reference, units, of_one)
-    return CheckerComparison(
+    return Comparison(
         all=all,
         margin=margin,
         run=checker_run.uuid,

@@ -11,8 +11,8 @@ from analysis.reports.checkers.comparison.result import (
     PARTIAL,
     WITHIN,
     Associations,
-    CheckerComparison,
     ComparedDimension,
+    Comparison,
     CorrelationLevel,
 )
 from analysis.reports.checkers.comparison.tables import (
@@ -31,7 +31,7 @@ SCORE_TESTS_SUPPOSE = (
 )
 
 
-def associations(result: CheckerComparison, dimension: ComparedDimension) -> list[Table]:
+def associations(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     correlations = dimension.associations
     return [_tests(result, dimension, correlations), _levels(result, dimension, correlations)] if correlations else []
 
@@ -41,7 +41,7 @@ def _opening(dimension: ComparedDimension, correlations: Associations, n: int) -
     return Filter({f"{dimension.dimension}.score": "yes"}) if n == correlations.n_scored else None
 
 
-def _levels(result: CheckerComparison, dimension: ComparedDimension, correlations: Associations) -> Table:
+def _levels(result: Comparison, dimension: ComparedDimension, correlations: Associations) -> Table:
     return Table(
         f"{dimension.title}: segment and system level, {result.score}",
         [
@@ -70,7 +70,7 @@ def _levels(result: CheckerComparison, dimension: ComparedDimension, correlation
     )
 
 
-def _about_tests(result: CheckerComparison, levels: list[CorrelationLevel]) -> list[str]:
+def _about_tests(result: Comparison, levels: list[CorrelationLevel]) -> list[str]:
     """What was permuted, and what p values are adjusted for."""
     notes, families = [], result.families
     within = [row for row in levels if row.test and row.test.name == WITHIN]
@@ -93,7 +93,7 @@ def _that_stay(n: int, over: str = "") -> str:
     )
 
 
-def _tests(result: CheckerComparison, dimension: ComparedDimension, correlations: Associations) -> Table:
+def _tests(result: Comparison, dimension: ComparedDimension, correlations: Associations) -> Table:
     first = correlations.tests[0] if correlations.tests else None
     return Table(
         f"{dimension.title}: could the correlations with {result.score} be chance?",
@@ -114,7 +114,7 @@ def _tests(result: CheckerComparison, dimension: ComparedDimension, correlations
     )
 
 
-def scores(result: CheckerComparison, dimension: ComparedDimension) -> list[Table]:
+def scores(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """Two scores against the same people."""
     if not dimension.scores:
         return []

@@ -6,8 +6,8 @@ from analysis.reports.checkers.comparison.pictures import written
 from analysis.reports.checkers.comparison.result import (
     PARTIAL,
     WITHIN,
-    CheckerComparison,
     ComparedDimension,
+    Comparison,
     CorrelationLevel,
     is_of_people,
     others_of,
@@ -37,7 +37,7 @@ MEASURES = (
 )
 
 
-def methods(result: CheckerComparison) -> str:
+def methods(result: Comparison) -> str:
     ties = sum(dimension.votes.tied for dimension in result.dimensions if counts_places(result, dimension))
     return sentences(
         f"The checker {checker_name(result)} was compared with people ({named_reference(result)}) on "
@@ -60,12 +60,12 @@ def methods(result: CheckerComparison) -> str:
     )
 
 
-def counts_places(result: CheckerComparison, dimension: ComparedDimension) -> bool:
+def counts_places(result: Comparison, dimension: ComparedDimension) -> bool:
     """Whether the reference's label counts, so that a tie leaves a unit out: raters' means have none."""
     return result.gives_labels or dimension.rated_by == PLACE
 
 
-def named_reference(result: CheckerComparison) -> str:
+def named_reference(result: Comparison) -> str:
     """What of people the checker is compared with, for a sentence."""
     means = {one.rated_by for one in result.dimensions if not counts_places(result, one)}
     if len(means) == 1 and not any(counts_places(result, one) for one in result.dimensions):
@@ -73,7 +73,7 @@ def named_reference(result: CheckerComparison) -> str:
     return "decision, else majority" if result.reference == FINAL else result.reference_title.lower()
 
 
-def _labels(result: CheckerComparison) -> str:
+def _labels(result: Comparison) -> str:
     if not (result.gives_labels and result.dimensions):
         return ""
     return (
@@ -92,7 +92,7 @@ def _measured(dimension: ComparedDimension) -> str:
     return f"{sentence}: {listed(known)}." if known else f"{sentence}."
 
 
-def _on_scale(result: CheckerComparison) -> str:
+def _on_scale(result: Comparison) -> str:
     """The verdicts on scales, and how their intervals are made."""
     found = [dimension for dimension in result.dimensions if dimension.on_scale]
     if not found:
@@ -105,7 +105,7 @@ def _on_scale(result: CheckerComparison) -> str:
     )
 
 
-def _soft(result: CheckerComparison) -> str:
+def _soft(result: Comparison) -> str:
     if not any(dimension.soft for dimension in result.dimensions):
         return ""
     return (
@@ -116,13 +116,13 @@ def _soft(result: CheckerComparison) -> str:
     )
 
 
-def over_in_words(result: CheckerComparison, row: CorrelationLevel) -> str:
+def over_in_words(result: Comparison, row: CorrelationLevel) -> str:
     """Sources are called by what they are split by."""
     split = split_in(result.made_from)
     return row.over.replace("sources", f"groups by {name_split(split)}") if split else row.over
 
 
-def _correlations(result: CheckerComparison) -> str:
+def _correlations(result: Comparison) -> str:
     first = next((dimension for dimension in result.dimensions if dimension.correlations), None)
     if first is None:
         return ""
@@ -139,7 +139,7 @@ def _correlations(result: CheckerComparison) -> str:
     )
 
 
-def _tested(result: CheckerComparison) -> str:
+def _tested(result: Comparison) -> str:
     """How correlations were tested."""
     associations = [dimension.associations for dimension in result.dimensions if dimension.associations]
     tests = [test for one in associations for test in one.tests]
@@ -155,7 +155,7 @@ def _tested(result: CheckerComparison) -> str:
     )
 
 
-def _probabilities(result: CheckerComparison) -> str:
+def _probabilities(result: Comparison) -> str:
     if not any(dimension.probabilities for dimension in result.dimensions):
         return ""
     return (
@@ -167,7 +167,7 @@ def _probabilities(result: CheckerComparison) -> str:
     )
 
 
-def _two(result: CheckerComparison) -> str:
+def _two(result: Comparison) -> str:
     others = [checker_name(result.other)] if result.families["versus"] else []
     rivals = next((dimension.rivals for dimension in result.dimensions if dimension.rivals), [])
     names = listed(list(dict.fromkeys([*others, *(rival.name for rival in rivals)])))
@@ -183,7 +183,7 @@ def _two(result: CheckerComparison) -> str:
     )
 
 
-def _several(result: CheckerComparison) -> str:
+def _several(result: Comparison) -> str:
     first = next((dimension.several for dimension in result.dimensions if dimension.several), None)
     if first is None:
         return ""
@@ -194,7 +194,7 @@ def _several(result: CheckerComparison) -> str:
     )
 
 
-def _two_scores(result: CheckerComparison) -> str:
+def _two_scores(result: Comparison) -> str:
     if not result.families["scores"]:
         return ""
     a, b = (" of ".join(filter(None, side)) for side in result.score_pair)
@@ -207,7 +207,7 @@ def _two_scores(result: CheckerComparison) -> str:
     )
 
 
-def _swaps(result: CheckerComparison) -> str:
+def _swaps(result: Comparison) -> str:
     """How many swaps the permutation tests of two scores tried."""
     tests = [row.tests[0] for dimension in result.dimensions for row in dimension.scores or ()]
     tried = [test for test in tests if test.n_permutations]
@@ -217,7 +217,7 @@ def _swaps(result: CheckerComparison) -> str:
     return f"{'all ' if all(test.exact for test in tried) else ''}{number:,} swaps"
 
 
-def _adjusted(result: CheckerComparison, *families: str) -> str:
+def _adjusted(result: Comparison, *families: str) -> str:
     number = max(result.families[name] for name in families)
     if number < 2:
         return ""
@@ -227,7 +227,7 @@ def _adjusted(result: CheckerComparison, *families: str) -> str:
     )
 
 
-def _everybody(result: CheckerComparison) -> str:
+def _everybody(result: Comparison) -> str:
     first = next((dimension.labellers for dimension in result.dimensions if dimension.labellers), None)
     if first is None or not first.people:
         return ""

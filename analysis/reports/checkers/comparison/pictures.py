@@ -7,8 +7,8 @@ from analysis.figures.pictures import Axis, IntervalRow, Intervals, Lines, Matri
 from analysis.figures.results import Figure
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.checkers.comparison.result import (
-    CheckerComparison,
     ComparedDimension,
+    Comparison,
     Labeller,
     LabelProbabilities,
     Probabilities,
@@ -20,13 +20,13 @@ from analysis.reports.words.numbers import either, n_of
 from analysis.reports.words.sentences import checker_name, checker_title
 
 
-def _against(result: CheckerComparison) -> str:
+def _against(result: Comparison) -> str:
     untouched = not result.touched and is_of_people(result)
     labels = ", untouched labels" if untouched else ""
     return f"{checker_name(result)} against people ({result.reference_title.lower()}{labels})"
 
 
-def draw_confusion(result: CheckerComparison, dimension: ComparedDimension) -> Matrix | None:
+def draw_confusion(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
     accuracy = dimension.accuracy
     if not result.gives_labels or not accuracy.n_pairable:
         return None
@@ -49,9 +49,7 @@ def draw_confusion(result: CheckerComparison, dimension: ComparedDimension) -> M
     )
 
 
-def draw_probabilities(
-    result: CheckerComparison, dimension: ComparedDimension, probabilities: Probabilities
-) -> list[Picture]:
+def draw_probabilities(result: Comparison, dimension: ComparedDimension, probabilities: Probabilities) -> list[Picture]:
     n = probabilities.brier.n_pairable
     about = f"{result.project}: {_against(result)}, n = {n_of(n, 'units')} with probabilities."
     pictures: list[Picture] = []
@@ -158,7 +156,7 @@ def written(figure: Figure) -> str:
     return figure.written() if figure.is_defined else f"undefined ({figure.undefined})"
 
 
-def draw_labellers(result: CheckerComparison, dimension: ComparedDimension) -> Intervals | None:
+def draw_labellers(result: Comparison, dimension: ComparedDimension) -> Intervals | None:
     """The accuracy of every checker and every person; None where nobody's is known."""
     labellers = dimension.labellers
     if labellers is None or not any(row.accuracy.n_pairable for row in labellers.labellers):
@@ -190,7 +188,7 @@ def draw_labellers(result: CheckerComparison, dimension: ComparedDimension) -> I
     )
 
 
-def draw_agreement(result: CheckerComparison, dimension: ComparedDimension) -> Matrix | None:
+def draw_agreement(result: Comparison, dimension: ComparedDimension) -> Matrix | None:
     labellers = dimension.labellers
     if not (labellers and labellers.people and labellers.against_people) or not draw_labellers(result, dimension):
         return None

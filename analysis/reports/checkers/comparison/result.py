@@ -310,7 +310,7 @@ class ComparedRun(Record):
     version: str
 
 
-class CheckerComparison(RunAgainstReference):
+class Comparison(RunAgainstReference):
     """`all`: with more statistics."""
 
     all: bool = False
@@ -334,12 +334,12 @@ class CheckerComparison(RunAgainstReference):
         return self.gives != "scores"
 
 
-def is_of_people(result: CheckerComparison) -> bool:
+def is_of_people(result: Comparison) -> bool:
     """Whether the reference is made of people's labels, so that a person's own must be kept out of it."""
     return result.reference in OF_PEOPLE
 
 
-def others_of(result: CheckerComparison) -> str:
+def others_of(result: Comparison) -> str:
     """What the checker and a person are both held against, for a sentence."""
     if result.reference == "majority":
         return "the majority of the others"

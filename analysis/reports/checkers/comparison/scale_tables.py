@@ -7,11 +7,11 @@ from analysis.figures.items import Filter
 from analysis.figures.page import Part, Text
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison import filters
-from analysis.reports.checkers.comparison.result import CheckerComparison, ComparedDimension
+from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
 from analysis.reports.words.sentences import checker_title
 
 
-def on_scale(result: CheckerComparison, dimension: ComparedDimension) -> list[Part]:
+def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
     found, slug = dimension.on_scale, dimension.dimension
     if found is None:
         return []
@@ -49,7 +49,7 @@ def on_scale(result: CheckerComparison, dimension: ComparedDimension) -> list[Pa
     ]
 
 
-def soft_labels(result: CheckerComparison, dimension: ComparedDimension) -> list[Part]:
+def soft_labels(result: Comparison, dimension: ComparedDimension) -> list[Part]:
     if dimension.soft is None:
         return []
     behind = Filter({f"{dimension.dimension}.soft": "yes"})

@@ -9,7 +9,7 @@ from analysis.figures.page import Counts, Page, Part, Section, Text
 from analysis.reports.checkers.comparison import correlation_tables, filters, pictures, scale_tables, tables
 from analysis.reports.checkers.comparison.answer import answer
 from analysis.reports.checkers.comparison.methods import counts_places, methods
-from analysis.reports.checkers.comparison.result import CheckerComparison, ComparedDimension
+from analysis.reports.checkers.comparison.result import ComparedDimension, Comparison
 from analysis.reports.common import (
     ALL_STATISTICS,
     ANY_RUN,
@@ -33,8 +33,8 @@ Titled = tuple[str, list[Part | None]]
 RELIABILITY = "On the dotted line the checker is perfectly calibrated; below it, it is overconfident."
 
 
-def page(result: CheckerComparison) -> Page:
-    def shown(sections: Callable[[CheckerComparison, ComparedDimension], list[Titled]]) -> list[Section]:
+def page(result: Comparison) -> Page:
+    def shown(sections: Callable[[Comparison, ComparedDimension], list[Titled]]) -> list[Section]:
         return [
             Section(f"{dimension.title}: {title}", parts)
             for dimension in result.dimensions
@@ -46,7 +46,7 @@ def page(result: CheckerComparison) -> Page:
     return Page(answer(result), [questions, *shown(_sections)], _notes(result), more)
 
 
-def _notes(result: CheckerComparison) -> list[str]:
+def _notes(result: Comparison) -> list[str]:
     notes = [result.decisions_left_out.words] if result.decisions_left_out else []
     if result.reference in ("majority", FINAL) and not result.touched:
         notes.append("Only labels given before a suggestion of the checker was seen count.")
@@ -71,7 +71,7 @@ def _notes(result: CheckerComparison) -> list[str]:
     return notes
 
 
-def _sections(result: CheckerComparison, dimension: ComparedDimension) -> list[Titled]:
+def _sections(result: Comparison, dimension: ComparedDimension) -> list[Titled]:
     sections: list[Titled] = [
         ("on the scale", scale_tables.on_scale(result, dimension)),
         ("agreement with people", _against_people(result, dimension)),
@@ -87,7 +87,7 @@ def _sections(result: CheckerComparison, dimension: ComparedDimension) -> list[T
     return [*sections, ("every checker and every person", everybody)]
 
 
-def _more(result: CheckerComparison, dimension: ComparedDimension) -> list[Titled]:
+def _more(result: Comparison, dimension: ComparedDimension) -> list[Titled]:
     sections: list[Titled] = []
     if dimension.rivals:
         sections.append(("compared with every other checker", tables.rivals(result, dimension)))
@@ -100,7 +100,7 @@ def _more(result: CheckerComparison, dimension: ComparedDimension) -> list[Title
     return sections
 
 
-def _against_people(result: CheckerComparison, dimension: ComparedDimension) -> list[Part | None]:
+def _against_people(result: Comparison, dimension: ComparedDimension) -> list[Part | None]:
     parts: list[Part | None] = [Text(DERIVED_NOTE) if dimension.derived_from else None, _counts(result, dimension)]
     parts.append(tables.measures(result, dimension))
     if result.gives_labels:
@@ -108,7 +108,7 @@ def _against_people(result: CheckerComparison, dimension: ComparedDimension) -> 
     return parts
 
 
-def _counts(result: CheckerComparison, dimension: ComparedDimension) -> Counts:
+def _counts(result: Comparison, dimension: ComparedDimension) -> Counts:
     slug, votes = dimension.dimension, dimension.votes
     rows = [
         ("labels untouched by the checker", dimension.n_labels_untouched, None),
@@ -261,7 +261,7 @@ REPORT = Report(
     "labels given before a suggestion of the checker was seen count.",
     own_page="project_comparison",
     tab="project_comparison",
-    kind=CheckerComparison,
+    kind=Comparison,
     declares=page,
     paragraph=methods,
     quick=True,

@@ -10,8 +10,8 @@ from analysis.figures.items import Filter
 from analysis.figures.tables import Column, Table
 from analysis.reports.checkers.comparison import filters
 from analysis.reports.checkers.comparison.result import (
-    CheckerComparison,
     ComparedDimension,
+    Comparison,
     Equivalent,
     LabelProbabilities,
     Probabilities,
@@ -91,11 +91,11 @@ def equivalence_columns(equivalent: Callable[[Any], Equivalent]) -> list[Column]
     ]
 
 
-def about_equivalence(result: CheckerComparison) -> str:
+def about_equivalence(result: Comparison) -> str:
     return f"Equivalent: two one-sided tests find the difference below {result.margin:g}."
 
 
-def about_family(result: CheckerComparison, name: str) -> str:
+def about_family(result: Comparison, name: str) -> str:
     """What the adjusted p values were adjusted for."""
     n = result.families[name]
     return f"Adjusted for the {n} tests of this kind over all questions and checkers here." if n > 1 else ""
@@ -104,7 +104,7 @@ def about_family(result: CheckerComparison, name: str) -> str:
 # ---- all questions ----
 
 
-def questions(result: CheckerComparison) -> Table:
+def questions(result: Comparison) -> Table:
     """The headline figures of each question, and what they rest on."""
     if not result.gives_labels:
         rows = [one for one in result.dimensions if one.correlations]
@@ -137,7 +137,7 @@ def questions(result: CheckerComparison) -> Table:
 # ---- the run against people ----
 
 
-def measures(result: CheckerComparison, dimension: ComparedDimension) -> Table:
+def measures(result: Comparison, dimension: ComparedDimension) -> Table:
     """Rows are titles, figures, and which units the figure is of."""
     slug, rows, below = dimension.dimension, [], ""
     if result.gives_labels:
@@ -211,7 +211,7 @@ def confusion(dimension: ComparedDimension) -> Table:
 # ---- its probabilities ----
 
 
-def probabilities(result: CheckerComparison, dimension: ComparedDimension, measured: Probabilities) -> list[Table]:
+def probabilities(result: Comparison, dimension: ComparedDimension, measured: Probabilities) -> list[Table]:
     title, slug = dimension.title, dimension.dimension
     bins = [str(place) for place in range(len(measured.bins))]
     in_bins = Filter({f"{slug}.bin": tuple(bins)})
@@ -278,7 +278,7 @@ def _thresholds(dimension: ComparedDimension, label: LabelProbabilities) -> Tabl
 # ---- another run, and all other checkers ----
 
 
-def versus(result: CheckerComparison, dimension: ComparedDimension, figures: Versus) -> list[Table]:
+def versus(result: Comparison, dimension: ComparedDimension, figures: Versus) -> list[Table]:
     title, column = dimension.title, f"{dimension.dimension}.versus"
     run, other = checker_name(result), checker_name(result.other)
     only = [
@@ -317,12 +317,12 @@ def versus(result: CheckerComparison, dimension: ComparedDimension, figures: Ver
     ]
 
 
-def _untouched(result: CheckerComparison) -> str:
+def _untouched(result: Comparison) -> str:
     is_counted = result.reference in ("majority", FINAL) and not result.touched
     return "; only labels that neither of them touched count" if is_counted else ""
 
 
-def rivals(result: CheckerComparison, dimension: ComparedDimension) -> list[Table]:
+def rivals(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """The run against the newest run of every other checker, each over the same people; before it all at once."""
     others, run = dimension.rivals or [], checker_name(result)
 
@@ -358,7 +358,7 @@ def rivals(result: CheckerComparison, dimension: ComparedDimension) -> list[Tabl
     ]
 
 
-def _several(result: CheckerComparison, dimension: ComparedDimension) -> list[Table]:
+def _several(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """Three checkers or more at once."""
     several = dimension.several
     if not several:
@@ -391,7 +391,7 @@ def _several(result: CheckerComparison, dimension: ComparedDimension) -> list[Ta
 # ---- everybody who labels ----
 
 
-def labellers(result: CheckerComparison, dimension: ComparedDimension) -> list[Table]:
+def labellers(result: Comparison, dimension: ComparedDimension) -> list[Table]:
     """Every checker and person against the reference."""
     measured, slug = dimension.labellers, dimension.dimension
     if not measured:
@@ -440,7 +440,7 @@ def against_people(dimension: ComparedDimension) -> Table | None:
     )
 
 
-def _with_people(result: CheckerComparison, dimension: ComparedDimension) -> Table:
+def _with_people(result: Comparison, dimension: ComparedDimension) -> Table:
     slug = dimension.dimension
     return Table(
         f"{dimension.title}: {checker_name(result)} and each person against {others_of(result)}",
@@ -470,7 +470,7 @@ def _with_people(result: CheckerComparison, dimension: ComparedDimension) -> Tab
     )
 
 
-def _about_people(result: CheckerComparison, dimension: ComparedDimension) -> str:
+def _about_people(result: Comparison, dimension: ComparedDimension) -> str:
     measured = dimension.labellers
     units = "Checkers are compared on the units that all of them label."
     return sentences(
