@@ -43,7 +43,7 @@ but two days.
 
 """
 MARKDOWN, TURNS = "20,000 characters of Markdown", "100 turns"
-TEXTS[MARKDOWN] = (SECTION * 60)[:20_000]
+TEXTS[MARKDOWN] = (SECTION * 70)[:20_000]
 TEXTS[TURNS] = "\n\n".join(f"[{role}]\n{SENTENCE} **Yes.**" for role in ("user", "assistant") * 50)
 DESK = "desk"
 # Notes for each key when the frame that follows it was painted.
