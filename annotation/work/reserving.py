@@ -173,7 +173,7 @@ def rules_of_table(project: Project, content: bytes) -> dict[int, ItemRule]:
     missing = {"item"} - set(reader.fieldnames or ())
     if missing or not set(reader.fieldnames or ()) & set(COLUMNS[1:]):
         raise ReservingError(f"The file needs the column item, and one or more of {', '.join(COLUMNS[1:])}")
-    names, rows, lines, problems = _Names(project), {}, {}, []
+    names, rows, lines, problems = _Names(project), {}, {}, {}
     try:
         for row in reader:
             if len(rows) >= MAX_ROWS:
@@ -189,13 +189,14 @@ def rules_of_table(project: Project, content: bytes) -> dict[int, ItemRule]:
                     raise ReservingError(f"the item {key!r} is listed twice")
                 rows[key], lines[key] = names.rule(*map(_listed, cells[1:3]), _numbers(cells[3])), reader.line_num
             except ReservingError as error:
-                problems.append(f"Line {reader.line_num}: {error}")
+                problems[reader.line_num] = str(error)
     except csv.Error as error:
-        problems.append(f"Line {reader.line_num}: {error}")
+        problems[reader.line_num] = str(error)
     known = _known_items(project, rows)
-    problems += [f"Line {lines[key]}: the project has no item {key!r} to judge" for key in rows if key not in known]
+    problems |= {lines[key]: f"the project has no item {key!r} to judge" for key in rows if key not in known}
     if problems:
-        raise ReservingError(problems[0], problems[:MOST_NAMED])
+        named = [f"Line {line}: {problem}" for line, problem in sorted(problems.items())]
+        raise ReservingError(named[0], named[:MOST_NAMED])
     return by_item(project, rows)
 
 

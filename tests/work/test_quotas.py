@@ -201,4 +201,4 @@ def test_progress_says_what_limits_leave_to_nobody():
     counts.changed(project_id=project.pk)
     page = client_of(project.created_by).get(f"/projects/{project.slug}/progress/")
     assert page.context["lack"] == 2  # 11 are left, and three people may give 3 each
-    assert "2 of the judgements that are left can be given by nobody" in page.content.decode()
+    assert "No annotator may give 2 of the judgements that are left" in page.content.decode()
