@@ -39,7 +39,7 @@ from annotation.models import (
 from annotation.projects import cases, reach
 from annotation.projects.raters import rater_of
 from annotation.task_types import TaskType
-from annotation.work import showing
+from annotation.work import showing, threads
 from annotation.work.answer_rules import FieldError, InvalidSubmission, check, check_spans
 from annotation.work.queries import pages
 
@@ -261,7 +261,8 @@ def parts(project: Project, user: User, item: Item) -> dict:
         "comment": "",
         "suggestions": [],
     }
-    return pages.template_context(page, payload) | {"is_desk": True, "reasons": Decision.Reason.choices}
+    context = {"is_desk": True, "reasons": Decision.Reason.choices, "project": project}
+    return pages.template_context(page, payload) | context | {"threads": threads.threads_of(project).filter(item=item)}
 
 
 def _differing(page: pages.LabellingPage, answers) -> set[tuple[str, str]]:

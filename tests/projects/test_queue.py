@@ -8,11 +8,12 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from analysis.rules.running import run_rule
 from analysis.rules.snapshots import take_snapshot
 from annotation.jobs import lifecycle
-from annotation.models import Assignment, Case, Decision, Job, Shown, Suggestion
+from annotation.models import Assignment, Case, Decision, Job, Shown, Suggestion, Thread
 from annotation.projects import cases
 from tests import factories
 from tests.rules.test_rules import say
@@ -194,3 +195,14 @@ def test_what_checkers_said_comes_when_it_is_asked_for_and_is_noted_with_the_dec
     post(f"items/{payload['item']}/decide/", {"basis": payload["basis"], "judgements": said})
     decision = Decision.objects.get(dimension="stance")
     assert [one["checker"] for one in decision.seen["runs"]] == ["fake"] and decision.seen["names"] is False
+
+
+def test_the_page_of_an_item_links_to_its_comments_without_names(study):
+    project, units, client = study
+    item = project.items.get(item_units__unit=units[4])
+    address = f"/projects/{project.slug}/adjudication/items/{item.uuid}/"
+    assert "Comments:" not in client.post(address, "{}", content_type="application/json").json()["html"]
+    rater = project.raters.first()
+    thread = Thread.objects.create(project=project, item=item, rater=rater, changed_at=timezone.now())
+    html = client.post(address, "{}", content_type="application/json").json()["html"]
+    assert f"/comments/{thread.uuid}/" in html and "unanswered" in html and rater.name not in html
