@@ -24,6 +24,7 @@ from pathlib import Path
 
 from analysis.judge.baseline import Change, change_sentence, changes, exit_code
 from analysis.judge.choosing import Chosen
+from analysis.judge.destinations import DESTINATIONS, write_scores
 from analysis.judge.fingerprint import described
 from analysis.judge.judging import choose_columns, verdicts
 from analysis.judge.junit import as_junit
@@ -172,6 +173,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--junit", type=Path, metavar="FILE.xml", help="write JUnit XML, too")
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the rows, with corrected values, too")
+    parser.add_argument(
+        "--scores",
+        nargs=2,
+        metavar=("TOOL", "FILE"),
+        help=f"write what --out adds as scores, too, for {', '.join(DESTINATIONS)}",
+    )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
     parser.add_argument(
         "--differing", type=Path, metavar="FILE.csv", help="write the rows that judge and people differ on"
@@ -204,8 +211,8 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
         raise TableProblem("--save needs a row per text, with a column for each judge and person")
-    if chosen.is_long and options.out:
-        raise TableProblem("--out needs a row per text, with a column for each judge and person")
+    if chosen.is_long and (options.out or options.scores):
+        raise TableProblem("--out and --scores need a row per text, with a column for each judge and person")
     options.judge, options.human = chosen.judges, chosen.people
     order = [label.strip() for label in options.labels.split(",")] if options.labels else []
     found = verdicts(
@@ -225,6 +232,11 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
         _write_differing(
             options.differing, found, chosen, [*filter(None, dict.fromkeys((options.by, options.cluster)))]
         )
+    if options.scores:
+        tool, file = options.scores
+        if tool not in DESTINATIONS:
+            raise TableProblem(f"--scores writes for one of {', '.join(DESTINATIONS)}, not for {tool!r}")
+        write_scores(options.file, Path(file), tool, found)
     if options.out:
         from analysis.judge.corrected import write_corrected
 

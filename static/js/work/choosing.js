@@ -92,6 +92,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
   stage.addEventListener("keydown", (event) => {
     const field = event.target;
     if (!field.matches("[data-find-label]") || event.isComposing || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Escape") return forget(field); // and the field is left, as any other
     if (event.key === "ArrowDown" || event.key === "ArrowUp") walkLabels(field, event.key === "ArrowDown" ? 1 : -1);
     else if (event.key === "Enter") {
       const group = itemNow()?.groupOf(field.closest("[data-group]"));
