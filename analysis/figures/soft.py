@@ -55,8 +55,8 @@ def soft_figures(found: SoftLabelComparison, who: str) -> Iterator[SoftFigure]:
 
 
 def soft_note(who: str, *, has_probabilities: bool, what: str = "unit") -> str:
-    without = "" if has_probabilities else f" The {who} gives no probabilities, so that its label has probability 1."
+    missing = "" if has_probabilities else f" The {who} gives no probabilities, so that its label has probability 1."
     return (
         f"The soft label is the share of people who gave each label, on {what}s with two people or more; entropies are "
-        f"in nats.{without}"
+        f"in nats.{missing}"
     )

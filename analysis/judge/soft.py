@@ -34,15 +34,15 @@ def probabilities_of(path: Path, column: str, cells: Sequence[str], columns: Col
 
 def _distribution(cell: str, place: dict[str, int]) -> np.ndarray:
     try:
-        probabilities = json.loads(cell)
+        distribution = json.loads(cell)
     except ValueError:
-        probabilities = None
-    if not isinstance(probabilities, dict) or not probabilities:
+        distribution = None
+    if not isinstance(distribution, dict) or not distribution:
         raise ValueError(
             f'{cell[:80]!r} is no object in JSON from labels to probabilities, such as {{"yes": 0.8, "no": 0.2}}'
         )
     shares = np.zeros(len(place))
-    for label, value in probabilities.items():
+    for label, value in distribution.items():
         if folded(label.strip()) not in place:
             raise ValueError(
                 f"gives a probability to {label!r}, which no column of labels holds; name all with --labels"

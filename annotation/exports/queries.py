@@ -81,7 +81,7 @@ class ExportedItem:
     # (unit key, dimension) -> label -> how many last revisions have it, surplus ones left out
     votes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     # (unit key, dimension) -> rater -> what each of these revisions says
-    of_raters: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    by_rater: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     # (unit key, dimension) -> the decision's label and method
     decisions: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     # When they were made, where that is known.
@@ -151,7 +151,7 @@ class ExportedItem:
                 place = judgement.unit, judgement.dimension
                 counts = self.votes.setdefault(place, {})
                 counts[judgement.label] = counts.get(judgement.label, 0) + 1
-                self.of_raters.setdefault(place, {})[annotation.rater] = judgement.label
+                self.by_rater.setdefault(place, {})[annotation.rater] = judgement.label
 
 
 def item_ids(project: Project, moment: Moment) -> array:

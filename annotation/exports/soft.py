@@ -20,17 +20,17 @@ def has_soft_label(question: Dimension) -> bool:
     return not question.takes_text
 
 
-def soft_label(question: Dimension, answers: Mapping[str, str]) -> dict[str, float]:
+def soft_label(question: Dimension, by_rater: Mapping[str, str]) -> dict[str, float]:
     """The share of raters who gave each label; empty without any. Where a question takes several labels, the shares of
-    those who chose each, which may add up to more than 1. `answers` is rater -> answer as it is stored."""
-    counts = Counter(label for answer in answers.values() for label in question.chosen(answer))
-    return {label: n / len(answers) for label, n in counts.items()}
+    those who chose each, which may add up to more than 1. `by_rater` is rater -> answer as it is stored."""
+    counts = Counter(label for answer in by_rater.values() for label in question.chosen(answer))
+    return {label: n / len(by_rater) for label, n in counts.items()}
 
 
-def cells_of(question: Dimension, answers: Mapping[str, str]) -> dict[str, str | None]:
+def cells_of(question: Dimension, by_rater: Mapping[str, str]) -> dict[str, str | None]:
     """A cell for each of SOFT_COLUMNS; None without a rater."""
-    values = {RATERS: answers, SOFT: soft_label(question, answers)}
+    values = {RATERS: by_rater, SOFT: soft_label(question, by_rater)}
     return {
-        part: json.dumps(value, ensure_ascii=False, sort_keys=True) if answers else None
+        part: json.dumps(value, ensure_ascii=False, sort_keys=True) if by_rater else None
         for part, value in values.items()
     }

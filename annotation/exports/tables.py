@@ -115,7 +115,7 @@ class _Tables:
                         row[name] = label = item.label(self.kind, key, question)
                         row[f"{name}{BY}"] = None if label is None else item.method(key, question)
                     for name, question in self.soft.items():
-                        cells = cells_of(question, item.of_raters.get((key, question.slug), {}))
+                        cells = cells_of(question, item.by_rater.get((key, question.slug), {}))
                         row |= {f"{name}{part}": cell for part, cell in cells.items()}
                     row[UNDECIDED] = "; ".join(f"{slug}: {why}" for of, slug, why in open_places if of == key) or None
                     yield row

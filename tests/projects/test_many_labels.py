@@ -64,7 +64,7 @@ def test_the_form_takes_lines_and_gives_them_back():
     assert "Card arrival\tcard_arrival\tA card that has not come" in edited
     assert "questions.1.labels.1.title" not in edited and len(edited) < 60_000
     wrong = client.post("/label-sets/new/", said | {"questions.1.lines": lines + "\nCard arrival"})
-    assert wrong.status_code == 422 and "two labels have the title" in wrong.content.decode()
+    assert wrong.status_code == 422 and "wo labels have the title" in wrong.content.decode()
     too_many = "\n".join(f"Intent {place}" for place in range(1_500))
     refused = client.post("/label-sets/new/", said | {"questions.1.lines": too_many})
     assert "a question has 2 to 1,000" in refused.content.decode() and LabelSet.objects.count() == 1

@@ -47,8 +47,5 @@ def test_a_label_among_a_thousand_is_found_by_its_words_and_chosen_with_enter(op
     second = work.answer()
     work.is_saved()
     assert (stored(first, anna), stored(second, anna)) == ({"intent": "intent_731"}, {"intent": "intent_5"})
-    for theme in ("light", "dark"):
-        work.page.emulate_media(color_scheme=theme)
-        work.page.screenshot(path=f"/tmp/b/soft-{theme}.png")
     html = work.page.context.request.get(work.page.url).body()
     assert len(gzip.compress(html)) < 60_000

@@ -166,11 +166,11 @@ def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str]
         for part, words in SOFT_COLUMNS.items() if has_soft_label(dimension) else ():
             columns[_column(name, part)] = ("text", words.format(name))
 
-    answers_in = _answers_by_unit(source, units)
+    rated_in = _rated(source, units)
 
     def parts() -> Iterator[tuple[list[int], dict[str, list]]]:
         for here, values in content.parts:
-            answers = answers_in(here)
+            by_rater = rated_in(here)
             for name, dimension in settled.items():
                 of_units = [found[unit, dimension.slug] for unit in here]
                 if name not in values:
@@ -179,7 +179,7 @@ def _labels(source: Source, folder: Path, units: pd.DataFrame, groups: list[str]
                 values[f"{name}_by"] = [one.method or None for one in of_units]
                 values[f"{name}_votes"] = [line_of(one.votes) if one.votes else None for one in of_units]
                 if has_soft_label(dimension):
-                    cells = [cells_of(dimension, answers.get((unit, dimension.slug), {})) for unit in here]
+                    cells = [cells_of(dimension, by_rater.get((unit, dimension.slug), {})) for unit in here]
                     values |= {_column(name, part): [one[part] for one in cells] for part in SOFT_COLUMNS}
             yield here, values
 
@@ -191,15 +191,13 @@ def _column(question: str, part: str) -> str:
     return f"{question}{part.replace('.', '_')}"
 
 
-def _answers_by_unit(
-    source: Source, units: pd.DataFrame
-) -> Callable[[list[int]], dict[tuple[int, str], dict[str, str]]]:
+def _rated(source: Source, units: pd.DataFrame) -> Callable[[list[int]], dict[tuple[int, str], dict[str, str]]]:
     """A function from units, which come in the frame's order, to each rater's label by unit and dimension."""
     rows = rows_of(source.label_frame(units), ("unit", "dimension", "rater", "label"))
     of_units = groupby(rows, key=itemgetter(0))
     ahead: list = [next(of_units, None)]
 
-    def answers_in(here: list[int]) -> dict[tuple[int, str], dict[str, str]]:
+    def rated_in(here: list[int]) -> dict[tuple[int, str], dict[str, str]]:
         found: dict[tuple[int, str], dict[str, str]] = {}
         for unit in here:
             if ahead[0] is None or ahead[0][0] != unit:
@@ -209,7 +207,7 @@ def _answers_by_unit(
             ahead[0] = next(of_units, None)
         return found
 
-    return answers_in
+    return rated_in
 
 
 def _number(label: str | None) -> float | None:

@@ -92,19 +92,19 @@ def soft_label_comparison(
     >>> found.labeller.cross_entropy.undefined
     'infinite: probability 0 for a label that people gave, in 1 of 2 units'
     """
-    people, q = np.asarray(counts, dtype=float), np.asarray(probabilities, dtype=float)
-    if people.ndim != 2 or people.shape != q.shape:
-        raise ValueError(f"counts and probabilities have one shape, units by labels, not {people.shape} and {q.shape}")
+    n_given, q = np.asarray(counts, dtype=float), np.asarray(probabilities, dtype=float)
+    if n_given.ndim != 2 or n_given.shape != q.shape:
+        raise ValueError(f"counts and probabilities have one shape, units by labels, not {n_given.shape} and {q.shape}")
     scale = None if values is None else np.asarray(values, dtype=float)
-    if (scale is not None and len(scale) != people.shape[1]) or (cluster is not None and len(cluster) != len(people)):
+    if (scale is not None and len(scale) != n_given.shape[1]) or (cluster is not None and len(cluster) != len(n_given)):
         raise ValueError("values have an entry for each label, and cluster one for each unit")
     is_known = ~np.isnan(q).any(axis=1)
-    if (people < 0).any() or (q[is_known] < 0).any() or (is_known & (q.sum(axis=1) == 0)).any():
+    if (n_given < 0).any() or (q[is_known] < 0).any() or (is_known & (q.sum(axis=1) == 0)).any():
         raise ValueError("counts and probabilities are not below 0, and at least one probability of a unit is above 0")
-    has_people = people.sum(axis=1) >= LEAST_PEOPLE
+    has_people = n_given.sum(axis=1) >= LEAST_PEOPLE
     both = has_people & is_known
-    p, q = (rows[both] / rows[both].sum(axis=1, keepdims=True) for rows in (people, q))
-    groups = np.arange(len(people))[both] if cluster is None else np.asarray(cluster)[both]
+    p, q = (rows[both] / rows[both].sum(axis=1, keepdims=True) for rows in (n_given, q))
+    groups = np.arange(len(n_given))[both] if cluster is None else np.asarray(cluster)[both]
     left_out = {"fewer than two people": int((~has_people).sum()), "no labeller": int((has_people & ~is_known).sum())}
 
     def mean(of_units: np.ndarray, least: float = 0.0, most: float = np.inf) -> Effect:
@@ -128,8 +128,8 @@ def soft_label_comparison(
         )
 
     of_people, of_labeller = _entropy(p), _entropy(q)
-    greatest = float(np.log(max(1, people.shape[1])))
-    entropies = np.full((2, len(people)), np.nan)
+    greatest = float(np.log(max(1, n_given.shape[1])))
+    entropies = np.full((2, len(n_given)), np.nan)
     entropies[:, both] = of_people, of_labeller
     correlation = spearman(entropies[1], entropies[0], cluster)
     if correlation.undefined and len(p) > 1:

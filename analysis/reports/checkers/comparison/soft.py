@@ -39,10 +39,10 @@ def soft_labels(
     is_known = (unit >= 0) & (code >= 0)
     several = np.bincount(unit[is_known], minlength=len(units)) > 1
     rows = np.flatnonzero(several & ~leave_out)[: MOST_CELLS // max(1, n_labels)]
-    probable = source.probability_frame(run, dimension.slug, dimension.values)
-    has_probabilities = not probable.empty
+    frame = source.probability_frame(run, dimension.slug, dimension.values)
+    has_probabilities = not frame.empty
     if has_probabilities:
-        table = probable.reindex(units["unit"].to_numpy()[rows]).to_numpy(dtype=float, copy=True)
+        table = frame.reindex(units["unit"].to_numpy()[rows]).to_numpy(dtype=float, copy=True)
         table[~(table.sum(axis=1) > 0)] = np.nan
     else:
         table = np.full((len(rows), n_labels), np.nan)
