@@ -24,10 +24,10 @@ from pathlib import Path
 
 from analysis.judge.baseline import Change, change_sentence, changes, exit_code
 from analysis.judge.choosing import Chosen
-from analysis.judge.destinations import DESTINATIONS, write_scores
+from analysis.judge.files.destinations import DESTINATIONS, write_scores
+from analysis.judge.files.junit import as_junit
 from analysis.judge.fingerprint import described
 from analysis.judge.judging import choose_columns, verdicts
-from analysis.judge.junit import as_junit
 from analysis.judge.parts import Answered
 from analysis.judge.peers import MARGIN
 from analysis.judge.saved import save
@@ -238,7 +238,7 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
             raise TableProblem(f"--scores writes for one of {', '.join(DESTINATIONS)}, not for {tool!r}")
         write_scores(options.file, Path(file), tool, found)
     if options.out:
-        from analysis.judge.corrected import write_corrected
+        from analysis.judge.files.corrected import write_corrected
 
         write_corrected(options.file, options.out, found)
     return chosen, found

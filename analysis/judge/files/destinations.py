@@ -18,7 +18,7 @@ from annotation.formats.tables.mapping import preview
 
 
 @dataclass(frozen=True)
-class Score:
+class TraceScore:
     """`trace` is the file's id of what was judged."""
 
     trace: str
@@ -37,16 +37,16 @@ class Destination:
 
     ids: tuple[str, ...]
     is_json: bool
-    columns: Callable[[Score], dict]
+    columns: Callable[[TraceScore], dict]
 
 
-def _langfuse(score: Score) -> dict:
+def _langfuse(score: TraceScore) -> dict:
     kind = "CATEGORICAL" if score.number is None else "NUMERIC"
     value = score.value if score.number is None else score.number
     return {"traceId": score.trace, "name": score.name, "value": value, "dataType": kind}
 
 
-def _phoenix(score: Score) -> dict:
+def _phoenix(score: TraceScore) -> dict:
     is_label = score.number is None
     number = "" if is_label else score.value
     return {
@@ -57,7 +57,7 @@ def _phoenix(score: Score) -> dict:
     }
 
 
-def _mlflow(score: Score) -> dict:
+def _mlflow(score: TraceScore) -> dict:
     return {
         "trace_id": score.trace,
         "name": score.name,
@@ -109,10 +109,10 @@ def _traces(path: Path, tool: str, destination: Destination) -> list[str]:
     return traces
 
 
-def _scores(traces: Sequence[str], every: Sequence[Answered]) -> Iterator[Score]:
+def _scores(traces: Sequence[str], every: Sequence[Answered]) -> Iterator[TraceScore]:
     for answered in every:
         for name, cells in answered.judgement.further_columns().items():
-            yield from (Score(trace, name, cell) for trace, cell in zip(traces, cells, strict=True) if cell)
+            yield from (TraceScore(trace, name, cell) for trace, cell in zip(traces, cells, strict=True) if cell)
 
 
 def _write_lines(file: IO[str], rows: Iterator[dict]) -> None:

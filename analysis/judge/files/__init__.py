@@ -1,0 +1,1 @@
+"""Files that `assay judge` writes."""
