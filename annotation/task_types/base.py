@@ -36,8 +36,8 @@ def trimmed(text: str) -> str:
     return text.strip(SPACES)
 
 
-MANY_LABELS = 40  # more are searched, and more different numbers of a file are no labels
 MAX_LABELS = 1_000  # of a question
+MANY_LABELS = 40  # more are searched, and more different numbers of a file are no labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,24 @@ def intents(n: int = 1_000) -> dict:
     return {"name": "Intents", "version": 1, "page": "claim", "summary": "", "questions": [question]}
 
 
+def size_of(answer) -> int:
+    """Of a page or of JSON, compressed as a proxy does."""
+    is_page = answer.ok and answer.headers.get("content-type", "").startswith(("text/html", "application/json"))
+    return len(gzip.compress(answer.body())) if is_page else 0
+
+
 def test_a_label_among_a_thousand_is_found_by_its_words_and_chosen_with_enter(open_context):
     anna = make_user("anna")
     project = make_label_set_project(intents(), ["My card has not come.", "Where is my money?"], slug="intents")
     join(project, anna)
-    work = LabellingPage(open_context(anna).new_page(), project).open()
+    page, sizes = open_context(anna).new_page(), []
+
+    def measure(answer):
+        sizes.append(size_of(answer))
+
+    page.on("response", measure)
+    work = LabellingPage(page, project).open()
+    page.remove_listener("response", measure)
     field = work.page.get_by_role("searchbox", name="Find a label of Intent")
     work.press("t")
     expect(field).to_be_focused()
@@ -47,5 +60,4 @@ def test_a_label_among_a_thousand_is_found_by_its_words_and_chosen_with_enter(op
     second = work.answer()
     work.is_saved()
     assert (stored(first, anna), stored(second, anna)) == ({"intent": "intent_731"}, {"intent": "intent_5"})
-    html = work.page.context.request.get(work.page.url).body()
-    assert len(gzip.compress(html)) < 60_000
+    assert sizes and max(sizes) < 60_000
