@@ -1,6 +1,6 @@
 // Choosing labels by key, click or suggestion, and walking between the groups of whatever item is on the screen.
 
-import { find, forget, foundBy, walk as walkLabels } from "./finding.js";
+import { listenToSearches } from "./finding.js";
 import { keyOf } from "./keyboard.js";
 import { gettext } from "../words.js";
 
@@ -87,23 +87,11 @@ export function createChooser(stage, itemNow, page, highlighter) {
     itemNow().chose();
   });
 
-  // Among many labels: the field finds, the arrows walk, Enter chooses what they point at and goes on.
-  stage.addEventListener("input", (event) => event.target.matches("[data-find-label]") && find(event.target));
-  stage.addEventListener("keydown", (event) => {
-    const field = event.target;
-    if (!field.matches("[data-find-label]") || event.isComposing || event.ctrlKey || event.metaKey) return;
-    if (event.key === "Escape") return forget(field); // and the field is left, as any other
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") walkLabels(field, event.key === "ArrowDown" ? 1 : -1);
-    else if (event.key === "Enter") {
-      const group = itemNow()?.groupOf(field.closest("[data-group]"));
-      const found = foundBy(field);
-      if (!group || !found) return void event.preventDefault(); // never the form's own submission
-      itemNow().choose(group, found.querySelector("input").value);
-      forget(field);
-      if (group.dimension.answer !== "labels") onwards(group);
-      found.scrollIntoView({ block: "nearest", behavior: "instant" });
-    } else return;
-    event.preventDefault();
+  listenToSearches(stage, (box, value) => {
+    const group = itemNow()?.groupOf(box);
+    if (!group) return;
+    itemNow().choose(group, value);
+    if (group.dimension.answer !== "labels") onwards(group);
   });
 
   function nameWhole(text) {
