@@ -25,6 +25,7 @@ TIE, NONE_GOOD = "tie", "none"
 ANSWERS = ("label", "labels", "number", "text")
 TEXT_CHARS = 10_000
 REASON_CHARS = 2_000  # of a span
+MAX_OWN_LABELS = 60  # of spans; the 20 colours begin again
 VALUE_CHARS = 80  # of a label's value, where that is not the label as it is written
 # What parts the labels of highlights in the form: `Irony, Insult = slur`.
 OWN_MARKS = (",", "=")

@@ -36,6 +36,7 @@ from .base import (
     ANSWERS,
     MANY_LABELS,
     MAX_LABELS,
+    MAX_OWN_LABELS,
     NONE_CHOSEN,
     OWN_MARKS,
     SEPARATOR,
@@ -62,7 +63,6 @@ from .triplets import SUB_SENTENCES, TRIPLETS
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS = 12
-MAX_OWN_LABELS = 60  # of spans; the 20 colours begin again
 MAX_SEVERITIES, MAX_WEIGHT = 9, 1_000
 SLUG_CHARS, UNIT_CHARS = 40, 20
 _BOUNDS = ("min", "max", "step")

@@ -67,7 +67,7 @@ def test_the_formula_follows_from_the_label_set():
     assert task_type_checks.problems_of(kind) == []
     rule = kind.dimension("errors").spans
     # The weights of Freitag et al. 2021.
-    given = {
+    wanted = {
         ("Accuracy/Mistranslation", "Major"): 5,
         ("Accuracy/Mistranslation", "Minor"): 1,
         ("Accuracy/Mistranslation", "Neutral"): 0,
@@ -76,7 +76,7 @@ def test_the_formula_follows_from_the_label_set():
         ("Non-translation", "Major"): 25,
         ("Non-translation", "Minor"): 25,
     }
-    assert {place: rule.weight_of(*place) for place in given} == given
+    assert {place: rule.weight_of(*place) for place in wanted} == wanted
     assert rule.formula == (
         "The score is minus the sum of the errors’ weights: Neutral 0, Minor 1, Major 5; "
         "Minor Fluency/Punctuation 0.1; Non-translation 25."

@@ -36,8 +36,7 @@ from annotation.formats.records import (
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tools.tasks import FORM_MARKS, MARKED, NONE
 from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask
-from annotation.task_types.base import REASON_CHARS
-from annotation.task_types.label_sets import MAX_OWN_LABELS
+from annotation.task_types.base import MAX_OWN_LABELS, REASON_CHARS
 
 QUESTION = "errors"
 NO_ERROR = "No-error"
