@@ -263,7 +263,7 @@ def test_what_is_written_is_read_again(tmp_path):
 def test_a_file_comes_out_of_a_project_as_it_went_in(tmp_path):
     path = tmp_path / "mqm.tsv"
     path.write_text(HEADER + ROWS)
-    project = import_by_command(path, slug="translations")
+    project = import_by_command(path, format="wmt-mqm", slug="translations")
     assert project.type.dimension("errors").spans.weight_of("Style/Awkward", "Major") == 5
     assert set(Span.objects.values_list("field", "quote", "severity")) == {
         ("response", "ist spaet", "Major"),

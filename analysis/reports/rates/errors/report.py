@@ -100,7 +100,8 @@ def _picture(result: Errors) -> Intervals | None:
         name=picture_name("errors"),
         title="Scores by system",
         caption=(
-            f"{result.project}: {n_of(result.all.score.n_pairable, 'segments')}. {result.formula} Means over segments; "
+            f"{result.project}: {n_of(result.n_answers, 'answers')} on "
+            f"{n_of(result.all.score.n_pairable, 'segments')}. {result.formula} Means over segments; "
             f"lines are 95 % bootstrap intervals over {result.clusters}s."
         ),
         alt="; ".join(f"{_named(row.system)}: {row.score.written()}" for row in rows) + ".",
