@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.decisions.moments import DECISION_ORDER
 from annotation.decisions.revised import revised_answers
-from annotation.formats.records import SpanRecord, place_of_span, values_of_span
+from annotation.formats.records import SPAN_VALUES, SpanRecord, place_of_span, values_of_span
 from annotation.models import (
     Annotation,
     Assignment,
@@ -371,7 +371,7 @@ def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Su
 
 
 def _places(spans: list[dict]) -> list[SpanRecord]:
-    return [SpanRecord(**span) for span in spans]
+    return [SpanRecord(*(span.get(name, "") for name in SPAN_VALUES)) for span in spans]
 
 
 def _as_answer(

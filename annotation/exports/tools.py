@@ -19,7 +19,7 @@ from annotation.exports.texts import ItemTexts
 from annotation.formats import FORMATS
 from annotation.formats.info import Writer
 from annotation.formats.names import OUTSIDE
-from annotation.formats.records import AnnotationRecord, SpanRecord
+from annotation.formats.records import SPAN_VALUES, AnnotationRecord, SpanRecord
 from annotation.formats.studies import averitec, beir
 from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
@@ -159,9 +159,6 @@ def tools_for(project: Project) -> dict[str, ToolExport]:
     return {name: tool for name, tool in tool_exports().items() if not tool.refusal(project)}
 
 
-SPAN_PARTS = ("field", "start", "end", "quote", "label")
-
-
 def held_in(project: Project) -> dict[str, int]:
     """What tools' files may not hold, in words, and how many of it the project has."""
     revisions = Revision.objects.filter(annotation__item__project=project)
@@ -282,6 +279,6 @@ def _suggestions(
     for unit, checker, version, dimension, sure, label, explanation, spans in rows.values_list(*columns):
         outside = checker.removeprefix(OUTSIDE)
         name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
-        marked = [SpanRecord(*(one.get(part, "") for part in SPAN_PARTS)) for one in spans]
+        marked = [SpanRecord(*(one.get(part, "") for part in SPAN_VALUES)) for one in spans]
         by_unit[unit][name, sure][dimension] = label, explanation, marked
     return by_unit

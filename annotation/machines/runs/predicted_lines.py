@@ -14,7 +14,8 @@ import msgspec
 
 from annotation import incoming
 from annotation.formats.cells import shorten
-from annotation.formats.records import RowError
+from annotation.formats.content.assay import cells_of_span
+from annotation.formats.records import SPAN_VALUES, RowError
 from annotation.imports.rows import Findings
 from annotation.imports.span_texts import texts_by_unit
 from annotation.jobs.lifecycle import JobError
@@ -26,7 +27,7 @@ from annotation.work.answer_rules import MAX_SPANS, checked_span
 LINE_BYTES = 1024 * 1024
 AT_ONCE = 1_000
 SCORE_CHARS = Score._meta.get_field("name").max_length
-SPAN_PARTS = {"field", "start", "end", "quote", "label", "score"}
+SPAN_PARTS = {*SPAN_VALUES, "score"}
 _DECODER = msgspec.json.Decoder()  # a tenth of the time of the standard library's
 Place = tuple[int, str]  # a unit, and the question or the name of the score
 Stated = tuple  # what stands in the row after its place
@@ -98,11 +99,12 @@ class PredictedLabels:
             problem, good = checked_span(span, self.known[slug].spans, own)
             if good is None:
                 return BadLine("spans", span, problem)
-            kept = {name: getattr(good, name) for name in ("field", "start", "end", "quote")}
-            kept |= {"label": good.label} if good.label else {}
+            kept = cells_of_span(good)
             kept |= {"score": float(span["score"])} if span.get("score") is not None else {}
             checked.append(kept)
-        checked.sort(key=lambda one: (one["field"], one["start"], one["end"], one.get("label", "")))
+        checked.sort(
+            key=lambda one: (one["field"], one["start"], one["end"], one.get("label", ""), one.get("severity", ""))
+        )
         return (slug, *rest, checked)
 
 
@@ -120,7 +122,8 @@ def _refuse_spans(dimension: Dimension, label: str, spans: object) -> None:
             raise BadLine("spans", span, "has no field: the name of the text that it lies in")
         if span.get("score") is not None and not _is_number(span["score"]):
             raise BadLine("spans", span["score"], "has a score that is not a finite number")
-    places = [(one["field"], str(one.get("start")), str(one.get("end")), str(one.get("label"))) for one in spans]
+    parts = ("start", "end", "label", "severity")
+    places = [(one["field"], *(str(one.get(name)) for name in parts)) for one in spans]
     if len(set(places)) < len(places):
         raise BadLine("spans", spans, "name the same place twice")
 
