@@ -17,6 +17,9 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => {
 
 export const gettext = (text, values = {}) => fill(catalogue[text] ?? text, values);
 
+/** A title within a sentence; other languages may keep its capital. */
+export const inSentence = (title) => (language === "en" ? title.toLowerCase() : title);
+
 /** The form for `n` of something, which `{n}` stands for. */
 export function ngettext(one, many, n, values = {}) {
   const forms = catalogue[one];

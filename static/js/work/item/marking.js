@@ -2,7 +2,7 @@
 
 import { keyOf } from "../keyboard.js";
 import { isEqual, isSame } from "./spans.js";
-import { gettext } from "../../words.js";
+import { gettext, inSentence } from "../../words.js";
 
 const MAX_SPANS = 1000; // per judgement, as on the server
 
@@ -100,7 +100,7 @@ export function createMarking({ item, questions, state, spans, moves }) {
         return { isDone: true, words: gettext("{title} is no longer highlighted", { title: text.title }) + marking.nameOf(group) };
       }
       const why = marking.whyAnother(group) || marking.addSpan(group, { field, start: 0, end: text.text.length });
-      return { isDone: !why, words: why || gettext("All of {title} is highlighted", { title: text.title }) + marking.nameOf(group) };
+      return { isDone: !why, words: why || gettext("All of {title} is highlighted", { title: inSentence(text.title) }) + marking.nameOf(group) };
     },
   };
   return marking;
