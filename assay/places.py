@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent
 # The folder that holds `assay`, `config` and the other packages; programs that import them start there.
 PACKAGES = PACKAGE.parent
 IS_INSTALLED = (PACKAGE / "templates").is_dir()
-# The folder with `templates`, `static`, `fixtures` and `docs`.
+# The folder with `templates`, `static`, `fixtures`, `docs` and `locale`.
 SHARED = PACKAGE if IS_INSTALLED else PACKAGES
 
 KEY, FOLDER = "ASSAY_SECRET_KEY", "ASSAY_DATA_DIR"
