@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from django.conf import settings
 from django.utils.translation import get_language, gettext, pgettext
 
-from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType, own_task_type
+from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType, own_task_types
 from annotation.task_types.base import NumberRange, number_text
 
 CONTEXT = "task"
@@ -31,8 +31,8 @@ def _words_of(kind: TaskType) -> Iterator[str]:
 @cache
 def declared_words(identifier: str) -> frozenset[str]:
     """Those of one of Assay's own task types; of any other only what Assay adds to its labels."""
-    kind = own_task_type(identifier)
-    return frozenset({NONE_TITLE, *(_words_of(kind) if kind else ())} - {""})
+    own = own_task_types()
+    return frozenset({NONE_TITLE, *(_words_of(own[identifier]) if identifier in own else ())} - {""})
 
 
 def in_words(text: str, kind: TaskType) -> str:

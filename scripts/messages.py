@@ -60,9 +60,9 @@ def texts_of_modules() -> Iterator[tuple[str | tuple[str, str], str | None]]:
 
 def words_of_task_types() -> Iterator[tuple[str, str | None]]:
     from annotation import task_words
-    from annotation.task_types import TASK_TYPES, keys
+    from annotation.task_types import keys, own_task_types
 
-    for identifier in TASK_TYPES.own_entries:
+    for identifier in own_task_types():
         for text in sorted(task_words.declared_words(identifier)):
             yield text, task_words.CONTEXT
     for one in keys.SHORTCUTS:

@@ -88,6 +88,7 @@ __all__ = [
     "learn",
     "look_up_in",
     "options_of",
+    "own_task_types",
     "task_type",
 ]
 
@@ -95,6 +96,11 @@ __all__ = [
 def every_task_type() -> tuple[TaskType, ...]:
     """All versions, in the table's order. Nothing else reads the table, and nothing asks before it needs one."""
     return tuple(TASK_TYPES.values())
+
+
+def own_task_types() -> Mapping[str, TaskType]:
+    """Assay's own by identifier, without those of installed packages."""
+    return TASK_TYPES.own_entries
 
 
 def is_shipped(identifier: str) -> bool:
@@ -162,8 +168,3 @@ def current_task_types() -> list[TaskType]:
         if name not in newest or newest[name].version < candidate.version:
             newest[name] = candidate
     return list(newest.values())
-
-
-def own_task_type(identifier: str) -> TaskType | None:
-    """One of Assay's own, or None for those of packages and label sets."""
-    return TASK_TYPES.own_entries.get(identifier)

@@ -231,7 +231,7 @@ def test_who_never_was_in_a_project_does_not_learn_of_it_and_who_researches_on_i
     assert bob.page().status_code == 403
     for address in ("/", f"/projects/{bob.project.slug}/"):
         page = bob.client.get(address)
-        assert page.status_code == 200 and OUTLOOKS["removed"].title in text_of(page)
+        assert page.status_code == 200 and str(OUTLOOKS["removed"].title) in text_of(page)
 
 
 def test_a_lease_that_ran_out_is_work_again(world):
