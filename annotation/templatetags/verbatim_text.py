@@ -3,6 +3,7 @@
 from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 register = template.Library()
 
@@ -26,9 +27,10 @@ def source_button(context, field: str) -> str:
     rendered = context.get("rendered", {}).get(field)
     if not (rendered and rendered.html):
         return ""
-    return mark_safe(
+    return format_html(
         '<button type="button" class="source small quiet" data-do="source" aria-pressed="false" aria-keyshortcuts="m">'
-        "Source text <kbd>m</kbd></button>"
+        "{} <kbd>m</kbd></button>",
+        gettext("Source text"),
     )
 
 

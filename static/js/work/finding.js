@@ -1,5 +1,7 @@
 // The search among many labels of a question: words of a label or of its group, in any order.
 
+import { gettext } from "../words.js";
+
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 const wordsOf = (text) => plain(text).split(/[\s_-]+/).filter(Boolean);
 
@@ -31,7 +33,7 @@ function find(field) {
     if (heading) heading.hidden = false;
   }
   point(field, wanted.length ? first : undefined);
-  field.closest("[data-group]").querySelector("[data-found]").textContent = wanted.length ? `${number.toLocaleString("en")} found` : "";
+  field.closest("[data-group]").querySelector("[data-found]").textContent = wanted.length ? gettext("{n} found", { n: number }) : "";
 }
 
 /** The arrows walk through what was found. */

@@ -122,13 +122,13 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
         const here = item.spansOf(group).findLast((one) => one.field === field && one.start < span.end && one.end > span.start);
         const { why } = here ? item.changeSpan(group, here, { severity: severity.value }) : {};
         if (why) page.showStatus(why, "missing");
-        page.announce(why || `${here ? "The highlight is" : "The next highlight is"} ${severity.title}`);
+        page.announce(why || (here ? gettext("The highlight is {severity}", { severity: severity.title }) : gettext("The next highlight is {severity}", { severity: severity.title })));
         return true;
       },
       turnLabel(direction) {
         const group = item.groupFor(field);
         const label = group && labels.turn(group, direction);
-        if (label) page.announce(`Highlights are labelled ${label.title}`);
+        if (label) page.announce(gettext("Highlights are labelled {label}", { label: label.title }));
         return Boolean(label);
       },
       removeAt: (span) => removeAt(text, span),

@@ -1,6 +1,7 @@
 // Whether texts with a format are shown as they look or as their source: one choice for all of them, kept in the browser.
 
 import { selected } from "../highlights/selection.js";
+import { gettext } from "../../words.js";
 
 const NAME = "source-view";
 
@@ -29,6 +30,6 @@ export function createViews(stage, itemNow, settings, announce) {
     if (![...(itemNow()?.texts.values() ?? [])].some((text) => text.isFormatted)) return;
     settings.set(NAME, !isSource());
     show();
-    announce(isSource() ? "The source is shown" : "Texts are shown as they look");
+    announce(isSource() ? gettext("The source is shown") : gettext("Texts are shown as they look"));
   };
 }
