@@ -172,5 +172,5 @@ REPORT = Report(
     declares=page,
     paragraph=methods,
     refuses=refuses,
-    needs_raters="highlighted errors of raters",
+    needs_raters="labels by raters with highlighted errors",
 )
