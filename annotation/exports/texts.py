@@ -10,7 +10,13 @@ from annotation.task_types import TaskType
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, unit_text
 
 # The text that is judged, by what items are made from.
-JUDGED = {"evidence": "evidence", "response": "response", "question": "question", "pair": "hypothesis"}
+JUDGED = {
+    "evidence": "evidence",
+    "response": "response",
+    "question": "question",
+    "pair": "hypothesis",
+    "comparison": "question",  # its prompt; the outputs have columns of their own
+}
 
 
 def judged_field(kind: TaskType) -> str:

@@ -102,23 +102,16 @@ def test_claims_come_with_their_corpus_or_ask_for_it(rosa):
     assert job.result["labels"] == {"stance": {"not_enough_info": 2, "refutes": 1, "supports": 1}}
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [("pairs.csv", shaped.pairwise(), "table of preferences")],
-)
-def test_what_has_no_task_yet_is_refused_with_what_helps(rosa, tmp_path, name, text, words):
-    client = client_of(rosa)
-    page = dropped(client, (name, text))
-    shown = page.content.decode()
-    assert words in shown and "choose the columns by hand" in shown and not page.context["read_as"]
-    assert "Guessed from" not in shown
-    assert not any(row["role"].value() for row in page.context["form"].rows())
-    nothing = client.post(page.redirect_chain[-1][0], {"role-0": ""})
-    assert "Say which column holds the text that was judged" in nothing.content.decode()
-    assert not Job.objects.exists()
-    (tmp_path / name).write_text(text)
-    code, said = command(tmp_path / name, "--format", "ratings", "--dataset", "new", "--owner", rosa.email)
-    assert code == 1 and words in said and "--mapping FILE.json" in said
+def test_preferences_are_read_as_such_and_as_ratings_they_are_refused_with_what_helps(rosa, tmp_path):
+    dropped(client_of(rosa), ("pairs.csv", shaped.pairwise()))
+    job = Job.objects.get(kind="import")
+    lifecycle.run_here(job)
+    job.refresh_from_db()
+    assert (job.parameters["format"], job.state) == ("preferences", "done"), job.message
+    path = tmp_path / "pairs.csv"
+    path.write_text(shaped.pairwise())
+    code, said = command(path, "--format", "ratings", "--dataset", "new", "--owner", rosa.email)
+    assert code == 1 and "Import it with the format preferences" in said and "--mapping FILE.json" in said
     assert not Dataset.objects.filter(slug="new").exists()
 
 
@@ -186,4 +179,5 @@ def test_a_dry_run_of_the_api_guesses_and_says_so(rosa, settings):
     reason = json.dumps(refused.json())
     assert "this format needs a mapping" in reason and "format=ratings" in reason and "user_id" in reason
     pairs = client.post(f"{address}?dry_run=true", data=shaped.pairwise(), content_type="text/csv")
-    assert pairs.status_code == 409 and "table of preferences" in json.dumps(pairs.json())
+    assert pairs.status_code == 202, pairs.content
+    assert Job.objects.filter(kind="import").latest("pk").parameters["format"] == "preferences"

@@ -42,8 +42,9 @@ def by_slug(outcomes) -> dict:
     return {outcome.info.slug: outcome for outcome in outcomes}
 
 
-# For people alone; and by what a retrieval found, which has to be chosen.
+# For people alone, preferences among them; and by what a retrieval found, which has to be chosen.
 NOT_EVERY = {"nli/atomic-claim/1", "claim-verdict/three-way/1", "claim-verdict/four-way/1"}
+NOT_EVERY |= {"preference/-/1", "preference/strength/1"}
 
 
 def test_every_kind_of_project_but_those_for_people_and_retrievals_is_tried():

@@ -247,7 +247,8 @@ def _has_content(result: dict) -> bool:
 
 
 def _refuse_nothing(result: dict) -> None:
-    if result["is_unchanged"] and not result["error_count"] and not _has_content(result):
+    has_labels = any(result[name] for name in ("annotations", "decisions", "from_checkers"))
+    if result["is_unchanged"] and not result["error_count"] and not has_labels and not _has_content(result):
         raise CommandError("The files have nothing to import.")
 
 

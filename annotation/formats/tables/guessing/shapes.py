@@ -222,8 +222,8 @@ def refusal(columns: Sequence[str], rows: Sequence[Mapping]) -> str:
             return (
                 f"This looks like a table of preferences between two texts, {sides[0]} and {sides[1]}"
                 + (f", with the choice in {choice}" if choice else "")
-                + ". Assay has no task that compares two texts. Give each text a row of its own with its ratings, or "
-                "choose the columns by hand to import one side."
+                + ". Import it with the format preferences. To have each text rated, give it a row of its own with its "
+                "ratings, or choose the columns by hand to import one side."
             )
     return ""
 
