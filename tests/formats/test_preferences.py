@@ -160,6 +160,16 @@ def test_a_turn_without_a_role_is_refused(tmp_path):
     assert error.column == "conversation_a[0].role" and "is missing" in error.reason
 
 
+def test_a_later_row_may_have_more_outputs_than_the_first(tmp_path):
+    more = {"response_c": "Thus.", "model_c": "z", "winner": "z"}
+    records = read(
+        tmp_path, ROW | {"winner": "y"}, ROW | {"prompt": "How?"} | more, ROW | {"prompt": "Who?", "winner": "x"}
+    )
+    found = [(one.output_b, one.output_c, one.system_c) for one in of(ComparisonRecord, records)]
+    assert found == [("So.", "", ""), ("So.", "Thus.", "z"), ("So.", "", "")]
+    assert [one.label for one in of(DecisionRecord, records)] == ["b", "c", "a"]
+
+
 def test_chosen_and_rejected(tmp_path):
     dialogue = "\n\nHuman: Hello\n\nAssistant: {}"
     split = read(tmp_path, {"chosen": dialogue.format("Hi!"), "rejected": dialogue.format("What?")})

@@ -374,13 +374,16 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     rows = _Rows(options)
     for table in open_tables(sources, options):
         rows.start(table.name)
-        layout = layout_of(table.columns) if table.columns is not None else None
+        columns = dict.fromkeys(table.columns or ())
+        layout = layout_of(columns)
         for row in table.rows:
             if isinstance(row, RowError):
                 yield row
                 continue
             line, cells = row
-            layout = layout or layout_of(cells)
+            if table.columns is None and not cells.keys() <= columns.keys():  # a later row may have more outputs
+                columns |= dict.fromkeys(cells)
+                layout = layout_of(columns)
             if layout is None:
                 known = "response_a and response_b, or chosen and rejected"
                 raise FormatError(f"{table.name}: has no columns of outputs, such as {known}")
