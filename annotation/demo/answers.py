@@ -26,15 +26,16 @@ class DemoAnswer:
     doubt: DemoAnswer | None = None
 
 
-def answers_in(name: str) -> dict[str, DemoAnswer]:
-    """The answers of `labels/<name>.json`, by unit."""
+def answers_in(name: str, dimensions: tuple[str, ...] = ()) -> dict[str, DemoAnswer]:
+    """The answers of `labels/<name>.json`, by unit; where `dimensions` are given, to these alone."""
     stored = json.loads((FIXTURES / "labels" / f"{name}.json").read_text(encoding="utf-8"))
-    return {unit: _answer(described) for unit, described in stored.items()}
+    return {unit: _answer(described, dimensions) for unit, described in stored.items()}
 
 
-def _answer(described: dict) -> DemoAnswer:
-    doubt = described.get("doubt")
-    return DemoAnswer(**{**described, "doubt": _answer(doubt) if doubt else None})
+def _answer(described: dict, dimensions: tuple[str, ...]) -> DemoAnswer:
+    labels = {slug: label for slug, label in described["labels"].items() if slug in dimensions or not dimensions}
+    doubt = _answer(described["doubt"], dimensions) if "doubt" in described else None
+    return DemoAnswer(**{**described, "labels": labels, "doubt": doubt if doubt and doubt.labels != labels else None})
 
 
 # The answer of an annotator who hesitates. Neutral evidence is taken for irrelevant, and the other way round.

@@ -82,11 +82,15 @@ def make_people() -> dict[str, User]:
     return {account.slug: people[account.email] for account in DEMO_ACCOUNTS}
 
 
-def import_set(described: DemoSet, owner: User) -> None:
+def import_set(described: DemoSet, owner: User, project: Project | None = None) -> None:
+    """The texts; into a `project`, the labels that stand beside them."""
     values = {"title": described.title, "description": described.description, "owner": owner}
+    values["text_formats"] = described.text_formats
     dataset, _ = Dataset.objects.get_or_create(slug=described.slug, defaults=values)
     request = importing.ImportRequest(
-        format=described.format, files=importing.files_of_paths([FIXTURES / described.file])
+        format=described.format,
+        files=importing.files_of_paths([FIXTURES / described.file]),
+        project=project and importing.ProjectWish(project.slug, task_type=project.task_type),
     )
     begun = importing.interrupted(dataset, request)
     _done(begun or importing.start(owner, dataset, request, is_dry_run=False, wake_workers=False))
@@ -126,6 +130,8 @@ def _make_project(described: DemoProject, people: dict[str, User]) -> None:
         _done(run.job)
         if described.prefill != Project.Prefill.OFF:
             suggesting.show_to_annotators(run)
+    if described.takes_labels:
+        import_set(next(one for one in DATASETS if one.slug == described.dataset), researcher, project)
     answers = described.answers()
     if described.participants:
         study.set_up(project, researcher, answers)

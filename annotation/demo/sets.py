@@ -18,6 +18,7 @@ class DemoSet:
     file: str
     format: str
     about: str
+    text_formats: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def description(self) -> str:
@@ -38,6 +39,7 @@ class DemoProject:
     doubts: int = 2  # an annotator follows one in so many doubts
     settings: Mapping[str, object] = field(default_factory=dict)
     participants: tuple[Participant, ...] = ()  # who came by the link of a study
+    takes_labels: bool = False  # of the data set's file, such as a judge's
 
     @property
     def description(self) -> str:
@@ -97,6 +99,14 @@ DATASETS = (
         "pairs.jsonl",
         "content",
         "Pairs that belong to no claim and no question.",
+    ),
+    DemoSet(
+        "demo-outputs",
+        "Outputs of four systems (made up)",
+        "outputs.jsonl",
+        "preferences",
+        "Prompts with two to four outputs each, and a judge's choices with the outputs in both orders.",
+        {"response": "markdown"},
     ),
 )
 
@@ -212,6 +222,29 @@ PROJECTS = (
         (14, 12),
         "Short sentences of two models' answers against passages, with a checker's suggestions after the first answer.",
         prefill=Project.Prefill.AFTER,
+    ),
+    DemoProject(
+        "demo-preferences",
+        "Which output is best?",
+        "demo-outputs",
+        "preference/-/1",
+        "preference",
+        partial(answers_in, "preference", ("preference",)),
+        (10, 9),
+        "Outputs of four systems for one prompt, as Markdown, with a judge that saw them in both orders.",
+        takes_labels=True,
+    ),
+    DemoProject(
+        "demo-preference-strength",
+        "Which is best, and by how much?",
+        "demo-outputs",
+        "preference/strength/1",
+        "preference",
+        partial(answers_in, "preference"),
+        (9, 10),
+        "The same outputs, with how much better the best one is.",
+        doubts=3,
+        takes_labels=True,
     ),
     DemoProject(
         "demo-triplets",

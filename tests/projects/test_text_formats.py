@@ -2,9 +2,11 @@
 
 import pytest
 
+from annotation.formats.records import ComparisonRecord, QuestionRecord
 from annotation.models import Dataset
 from annotation.work.queries.pages import load_page
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from tests.kinds import bring_in
 from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +21,7 @@ def dataset():
 
 def save(dataset: Dataset, **formats: str):
     data = {"title": dataset.title, "description": "", **{f"format_{name}": value for name, value in formats.items()}}
-    return client_of(dataset.owner).post("/datasets/harbour/settings/", data, follow=True)
+    return client_of(dataset.owner).post(f"/datasets/{dataset.slug}/settings/", data, follow=True)
 
 
 def test_a_format_is_stored_with_its_history_and_shown(dataset):
@@ -42,6 +44,16 @@ def test_the_hash_of_what_is_judged_does_not_depend_on_the_format(dataset):
     before = load_page(item, project.type).text_hash
     save(dataset, evidence="html")
     assert load_page(item, project.type).text_hash == before
+
+
+def test_outputs_have_the_format_of_answers():
+    dataset = make_dataset()
+    save(dataset, response="markdown")
+    outputs = ComparisonRecord("c", "q", output_a="The **harbour** froze.", output_b="It did *not*.")
+    bring_in(dataset, [QuestionRecord("q", "Did it **freeze**?"), outputs])
+    project = make_project(dataset, "preference/-/1", overlap=1)
+    shown = load_page(project.items.get().pk, project.type).rendered
+    assert set(shown) == {"output_a", "output_b"} and "<strong>" in shown["output_a"].html
 
 
 def test_an_unknown_format_is_refused(dataset):

@@ -18,7 +18,7 @@ from django.db import connection
 from django.utils.translation import get_language
 
 from annotation.formats.content.assay import cells_of_span
-from annotation.formats.records import STATED_IN, place_of_span
+from annotation.formats.records import OUTPUTS, STATED_IN, place_of_span
 from annotation.models import (
     Assignment,
     Decision,
@@ -54,7 +54,7 @@ class LabellingPage:
     @cached_property
     def rendered(self) -> dict[str, Rendered]:
         """The texts, by field, that are shown otherwise than as they are stored."""
-        of_field = {"passage": "evidence"} | ({"question": "claim"} if self.contents.context.get("is_claim") else {})
+        of_field = FORMAT_OF_FIELD | ({"question": "claim"} if self.contents.context.get("is_claim") else {})
         found = {}
         for name, text in self.contents.texts.items():
             word = name.partition("-")[0]
@@ -81,6 +81,8 @@ class LabellingPage:
 # In a revision's metadata: the question as it was asked, and the answer.
 FREE_TEXT = "free_text"
 
+# Whose format a field's text has, where that is not called as the field.
+FORMAT_OF_FIELD = {"passage": "evidence"} | dict.fromkeys(OUTPUTS, "response")
 FORMATS_COLUMN = "anchor__dataset__text_formats"
 ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid", "project__seed")
 ITEM_COLUMNS += (FORMATS_COLUMN,)
