@@ -83,7 +83,7 @@ def make_people() -> dict[str, User]:
 
 
 def import_set(described: DemoSet, owner: User, project: Project | None = None) -> None:
-    """The texts; into a `project`, the labels that stand beside them."""
+    """The texts, and into a `project` the labels of the same file."""
     values = {"title": described.title, "description": described.description, "owner": owner}
     values["text_formats"] = described.text_formats
     dataset, _ = Dataset.objects.get_or_create(slug=described.slug, defaults=values)
