@@ -17,11 +17,12 @@ from analysis.reports.text import as_text
 from analysis.reports.words.methods import paragraph
 from annotation.jobs import lifecycle
 from annotation.models import Job, Project
-from tests.factories import make_suggestions
+from tests.factories import make_project, make_suggestions
 from tests.kinds import answer_all, make_kind_dataset, make_kind_project
 from tests.world import client_of
 from tests.world.labels import items_of, make_rater, project_of, say
-from tests.world.study import calibrated, run_of, study
+from tests.world.preferred import import_rows, row
+from tests.world.study import calibrated, graded, run_of, study
 
 pytestmark = pytest.mark.django_db
 
@@ -74,7 +75,33 @@ def of_contexts() -> tuple[Project, dict]:
     return projects[0], {"grades": projects[1].slug}
 
 
-# By report, a project with one of what it is about.
+def errors_of_one(slug: str = "") -> tuple[Project, dict]:
+    """One system's segment with one error, or the same unanswered in another project."""
+    project = graded(1, systems=("s1",), n_people=1)
+    return make_project(project.dataset, project.task_type, slug=slug) if slug else project, {}
+
+
+def preferred_of_one(*others: tuple[str, str]) -> tuple[Project, dict]:
+    """One person and a judge, who sees both orders, compare two systems' outputs, and those of further pairs."""
+    found = [
+        row(0, *shown, winner, who)
+        for one, other in (("oak", "elm"), *others)
+        for shown, winner, who in (
+            ((one, other), "model_a", "Ada"),
+            ((one, other), "model_a", "model:judge-x"),
+            ((other, one), "model_a", "model:judge-x"),
+        )
+    ]
+    return import_rows(found), {}
+
+
+def of_one_system() -> tuple[Project, dict]:
+    """One choice between two systems, and one between two outputs of the same."""
+    found = [row(number, "oak", "elm", "model_a", "Ada") for number in range(2)]
+    return import_rows([found[0], found[1] | {"model_b": "oak"}]), {}
+
+
+# By report, a project with one of what it is about; behind a comma, what differs in a further one.
 TINY: dict[str, Callable[[], tuple[Project, dict]]] = {
     "comparison": compared,
     "calibration": lambda: calibrated(1),
@@ -86,6 +113,11 @@ TINY: dict[str, Callable[[], tuple[Project, dict]]] = {
     "coverage": lambda: (one_of("aspect-coverage/-/1"), {}),
     "icat": lambda: (one_of("aspect-coverage/-/1"), {}),
     "sufficiency": of_contexts,
+    "errors": errors_of_one,
+    "errors, unanswered": lambda: errors_of_one("new"),
+    "preferences": preferred_of_one,
+    "preferences, in a circle": lambda: preferred_of_one(("elm", "ash"), ("ash", "oak")),
+    "preferences, of one system": of_one_system,
 }
 
 
@@ -98,10 +130,10 @@ def alone() -> tuple[Project, dict]:
 
 
 def worlds() -> Iterator[tuple[str, str, Callable[[], tuple[Project, dict]]]]:
+    for title, world in TINY.items():
+        yield title, title.partition(",")[0], world
     for name in REPORTS:
-        if name in TINY:
-            yield name, name, TINY[name]
-        else:
+        if name not in TINY:
             yield f"{name}, one answer", name, alone
             yield f"{name}, study of one", name, lambda: of_study(1)
             yield f"{name}, study of three", name, lambda: of_study(3)

@@ -188,8 +188,8 @@ GRADED = {
 
 
 @remembered
-def graded(n: int = 12) -> Project:
-    """Two systems' translations of segments of six documents; two people mark errors in them, and differ in some."""
+def graded(n: int = 12, *, systems: tuple[str, ...] = ("s1", "s2"), n_people: int = 2) -> Project:
+    """Systems' translations of segments of six documents; people mark errors in them, and differ in some."""
     dataset = make_dataset()
     records = []
     for number in range(n):
@@ -199,12 +199,12 @@ def graded(n: int = 12) -> Project:
             ResponseRecord(
                 f"{one}/q{number:02}", "Es fror, es fror.", question=f"q{number:02}", model=one, metadata=about
             )
-            for one in ("s1", "s2")
+            for one in systems
         ]
     bring_in(dataset, records)
     label_set = label_sets.save_label_set(dataset.owner, GRADED)
     project = make_project(dataset, label_set.identifier, order="file")
-    people = [make_rater(project, name) for name in PEOPLE[:2]]
+    people = [make_rater(project, name) for name in PEOPLE[:n_people]]
     for number, item in enumerate(items_of(project)):
         for person, rater in enumerate(people):
             revision = item.annotations.create(rater=rater).revisions.create(number=1, suggestion_shown=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 IRREGULAR = {"people": "person", "queries": "query", "studies": "study"}
 # What follows these words says which ones are meant, and stays as it is.
-ENDS = {"of", "with", "without", "that", "which", "whose", "by", "in", "on", "to", "from", "each"}
+ENDS = {"of", "with", "without", "that", "which", "whose", "by", "in", "on", "to", "from", "each", "between", "among"}
 
 
 def n_of(n: int, many: str) -> str:

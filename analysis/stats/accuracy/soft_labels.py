@@ -110,7 +110,8 @@ def soft_label_comparison(
     def mean(of_units: np.ndarray, least: float = 0.0, most: float = np.inf) -> Effect:
         if infinite := int(np.isinf(of_units).sum()):
             nothing = clustered_mean(np.zeros(0), [np.zeros(0)])
-            return replace(nothing, n=len(p), undefined=f"{CERTAIN}, in {infinite:,} of {len(p):,} units")
+            units = "unit" if len(p) == 1 else "units"
+            return replace(nothing, n=len(p), undefined=f"{CERTAIN}, in {infinite:,} of {len(p):,} {units}")
         found = clustered_mean(of_units, [groups])
         if found.undefined:
             return replace(found, undefined=NO_UNIT)

@@ -55,7 +55,7 @@ def soft_labels(result: Comparison, dimension: ComparedDimension) -> list[Part]:
     behind = Filter({f"{dimension.dimension}.soft": "yes"})
     return [
         Table(
-            f"{dimension.title}: {result.checker} against soft labels",
+            f"{dimension.title}: {checker_title(result.checker)} against soft labels",
             [
                 Column("Measure", "title"),
                 Column("Value", lambda row: row, interval=True),

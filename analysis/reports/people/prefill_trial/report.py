@@ -14,7 +14,7 @@ from analysis.reports.common import A_RUN_OR_NONE, REFERENCES, SetTitles
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, left_out, n_of
-from analysis.reports.words.sentences import checker_name, clusters_of, defined_clusters, sentences
+from analysis.reports.words.sentences import checker_name, checker_title, clusters_of, defined_clusters, sentences
 from analysis.sources.outline import RULE_SET, Outline
 
 # ---- rows ----
@@ -353,9 +353,10 @@ def _picture(result: PrefillTrial, question: TrialQuestion) -> Intervals | None:
         name=picture_name("prefill", question.dimension),
         title=f"{question.title}: effect of seeing the suggestion on agreeing with it",
         caption=(
-            f"Share of labels that equal the suggestion of {result.checker}, with it in view minus without, in "
-            f"{result.project}. {n_of(result.n_seen, 'answers')} with and {result.n_unseen:,} without; right by: "
-            f"{result.reference_title.lower()}. 95 % intervals clustered by annotator and by claim or question."
+            f"Share of labels that equal the suggestion of {checker_title(result.checker)}, with it in view minus "
+            f"without, in {result.project}. {n_of(result.n_seen, 'answers')} with and {result.n_unseen:,} without; "
+            f"right by: {result.reference_title.lower()}. 95 % intervals clustered by annotator and by "
+            "claim or question."
         ),
         alt="; ".join(
             f"{item.row}, {item.series}: {'undefined' if item.value is None else f'{item.value:.3f}'}" for item in items

@@ -12,7 +12,7 @@ from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import REFERENCE, REFERENCES, SetTitles
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
-from analysis.reports.words.sentences import listed, sentences
+from analysis.reports.words.sentences import checker_title, listed, sentences
 from annotation.task_types import TaskType
 
 TITLES = SetTitles(REFERENCES | {"majority": "All labels of people"})
@@ -60,7 +60,7 @@ class JudgeRow(Record):
     """A checker against people: how often it chooses as they do, and how alike the systems' strengths are. `first` and
     `same` need its choices with the outputs in both orders."""
 
-    checker: Annotated[str, Column("Judge")]
+    checker: Annotated[str, Column("Judge", lambda row: checker_title(row.checker))]
     version: Annotated[str, Column("Version")]
     n: Annotated[int, Column("Comparisons with people")]
     agreement: Annotated[Figure, Column("Chooses as most people")]
@@ -196,7 +196,7 @@ def _sizes(result: Preferences) -> str:
 
 
 def _left_out(result: Preferences) -> str:
-    return f"Not counted in strengths: {'; '.join(f'{n:,} {why}' for why, n in result.left_out.items())}."
+    return f"Not counted in strengths: {'; '.join(n_of(n, why) for why, n in result.left_out.items())}."
 
 
 def _cycles(result: Preferences) -> Text | None:
@@ -205,8 +205,8 @@ def _cycles(result: Preferences) -> Text | None:
     n = len(result.cycles)
     shown = f": {'; '.join(result.cycles[:NAMED])}{' …' if n > NAMED else ''}" if n else ""
     return Text(
-        f"Of {n_of(result.n_triples, 'triples of systems')} that were all compared, {n:,} "
-        f"{'goes' if n == 1 else 'go'} in a circle{shown}."
+        f"Preferences go in a circle in {n:,} of {n_of(result.n_triples, 'triples of systems')} that were all "
+        f"compared{shown}."
     )
 
 
