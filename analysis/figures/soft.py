@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from analysis.stats.accuracy.soft_labels import SoftLabelComparison
 from analysis.stats.resampling.bootstrap import Estimate
 from analysis.stats.resampling.cluster_robust import Effect
+from analysis.stats.soft.comparing import SoftLabelComparison
 
 RESAMPLES = 1000
 # Ranks are taken anew in each resample; of so many units fewer say as much in a fraction of the time.

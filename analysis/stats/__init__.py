@@ -16,6 +16,7 @@ FAMILIES = (
     "preferences",
     "resampling",
     "scale",
+    "soft",
     "spans",
 )
 

@@ -8,9 +8,9 @@ import posixpath
 import re
 from collections.abc import Callable
 
+import minify
 from django.core.files.base import ContentFile
 from django.core.files.storage import InMemoryStorage
-from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 FOLDER = "js/"  # our own modules: what packages ship is served as it is
@@ -29,12 +29,13 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):
             }
             bundles = InMemoryStorage()
             for name, text in bundled(texts).items():
-                paths[name] = (bundles, bundles.save(name, ContentFile(text.encode())))
+                small = minify.string("application/javascript", text)
+                paths[name] = (bundles, bundles.save(name, ContentFile(small.encode())))
         yield from super().post_process(paths, **options)
 
 
 def bundled(texts: dict[str, str]) -> dict[str, str]:
-    """The modules that no other one imports, with all that they import in them, smaller. `texts` are those of all
+    """The modules that no other one imports, with all that they import in them. `texts` are those of all
     modules by name; ValueError for one that imports or exports otherwise than this can read."""
     imports = {
         name: [posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) for _, other in IMPORT.findall(text)]
@@ -44,7 +45,7 @@ def bundled(texts: dict[str, str]) -> dict[str, str]:
     made = {}
     for name in texts.keys() - imported:
         parts = [_script(one, texts[one], iter(imports[one])) for one in _in_order(name, imports.__getitem__)]
-        made[name] = jsmin("\n".join(parts) if imports[name] else texts[name])
+        made[name] = "\n".join(parts) if imports[name] else texts[name]
     return made
 
 

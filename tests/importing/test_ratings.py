@@ -301,12 +301,27 @@ def test_stories_as_hanna_has_them_need_no_further_word():
 
 
 def test_errors_as_wmt_marks_them_need_no_further_word():
+    """They are read as their own format; severities are those of highlights."""
     rosa = make_user("rosa", is_staff=True)
     make_dataset(rosa, slug="summaries")
-    project = imported(client_of(rosa), MQM, "mqm_newstest.tsv")
-    assert Span.objects.count() == 2 and {one.label for one in Span.objects.all()} == {"Major", "Minor"}
-    assert Revision.objects.filter(metadata__row__category=["Accuracy/Omission"]).count() == 1
-    assert project.type.dimensions[0].spans.own_labels[0].title == "Major"
+    client = client_of(rosa)
+    file = SimpleUploadedFile("mqm_newstest.tsv", MQM.encode())
+    client.post("/datasets/summaries/import/", {"files": file}, follow=True)
+    job = Job.objects.get(kind="import")
+    lifecycle.run_here(job)
+    job.refresh_from_db()
+    assert (job.parameters["format"], job.state) == ("wmt-mqm", "done"), job.message
+    page = client.get(f"/imports/{job.uuid}/")
+    data = {field.html_name: field.value() for field in page.context["form"] if field.value()}
+    client.post(f"/imports/{job.uuid}/start/", data | {"project_title": "Errors"})
+    done = Job.objects.filter(kind="import").latest("pk")
+    lifecycle.run_here(done)
+    done.refresh_from_db()
+    assert done.state == "done", done.message
+    marked = {(one.label, one.severity) for one in Span.objects.all()}
+    assert marked == {
+        ("Accuracy/Mistranslation", "Major"), ("Fluency/Grammar", "Minor"), ("Accuracy/Omission", "Major"),
+    }  # fmt: skip
 
 
 def test_bad_rows_are_told_without_the_labels_of_rows_that_come_after_them(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ FAMILIES = (
     "accuracy",
     "correlation",
     "scale",
+    "soft",
     "annotators",
     "spans",
     "generation",

@@ -157,6 +157,12 @@ def _on_scale(w: World):
     )
 
 
+def _ranked(w: World):
+    first = np.arange(w.n) % 3
+    choices = stats.Choices(first, (first + 1) % 3, w.columns[1] - 1, w.group, np.arange(w.n) % 2, 3)
+    return stats.rank_systems(choices, n_resamples=N_RESAMPLES)
+
+
 def _soft(w: World):
     counts = sum(np.eye(3)[np.maximum(column, 0)] * (column >= 0)[:, None] for column in w.columns)
     certainty = (0.4 + 0.2 * w.shares)[:, None]
@@ -273,6 +279,7 @@ MEASURES = {
     "isotonic_calibration": _on_scale,
     "scale_standing": _on_scale,
     "soft_label_comparison": _soft,
+    "rank_systems": _ranked,
     "span_agreement": lambda w: stats.span_agreement(w.marked),
     "span_agreement_by_label": lambda w: stats.span_agreement_by_label(w.marked),
     "character_alpha": lambda w: stats.character_alpha(w.marked),
@@ -291,6 +298,7 @@ WITHOUT_INTERVALS = {
     *("benjamini_hochberg", "benjamini_yekutieli", "holm", "equivalence"),  # equivalence holds a difference's
     *("assigned_similarity", "similarity_matrix", "encode", "majority", "dawid_skene", "mace", "shares_of_others"),
     "shared_units",
+    "fit_strengths",  # rank_systems has them
     *("context_usage", "copy_rates", "curve_points", "first_present", "icat_scores", "inter_context_conflicts"),
     *("label_counts", "label_shares", "memory_conflict", "most_frequent", "prediction_shifts", "ranking_scores"),
     *("jaccard_distance", "masi_distance", "majority_baseline", "paired_accuracy"),  # exact tests
@@ -324,6 +332,13 @@ def found_in(what) -> list[tuple[str, float, float, float, str]]:
         elif isinstance(one, stats.ScaleStanding):
             reason = one.kappa_undefined
             rows.append((name, one.kappa.estimate, one.kappa_low, one.kappa_high, reason))
+        elif isinstance(one, stats.SystemRanking):
+            for estimate, low, high in zip(one.strengths, one.low, one.high, strict=True):
+                rows.append((f"{name} strength", estimate, low, high, one.undefined or one.no_interval))
+            for rate, low, high in zip(one.rates, one.rates_low, one.rates_high, strict=True):
+                reason = one.no_interval or ("compared with no other" if np.isnan(rate) else "")
+                rows.append((f"{name} rate", rate, low, high, reason))
+            return
         elif isinstance(one, stats.GroupedMeans):
             for means, intervals in zip(one.mean, one.confidence_intervals(N_RESAMPLES), strict=True):
                 for mean, interval in zip(means, intervals, strict=True):

@@ -20,7 +20,6 @@ from analysis.stats.accuracy.ranking import RankingScores, ranking_scores
 from analysis.stats.accuracy.risk_coverage import SelectiveCurve, selective_curve
 from analysis.stats.accuracy.roc import Areas, Threshold, ThresholdSweep, areas, threshold_sweep
 from analysis.stats.accuracy.roc_points import CurvePoints, curve_points
-from analysis.stats.accuracy.soft_labels import SoftDistances, SoftLabelComparison, soft_label_comparison
 
 __all__ = [
     "AlternativeTest",
@@ -41,8 +40,6 @@ __all__ = [
     "ReliabilityBin",
     "SelectiveCurve",
     "SeveralLabellers",
-    "SoftDistances",
-    "SoftLabelComparison",
     "Threshold",
     "ThresholdSweep",
     "alternative_annotator_test",
@@ -63,6 +60,5 @@ __all__ = [
     "regression_mean",
     "selective_curve",
     "several_labellers",
-    "soft_label_comparison",
     "threshold_sweep",
 ]

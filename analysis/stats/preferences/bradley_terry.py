@@ -10,6 +10,8 @@ from scipy.sparse.csgraph import connected_components
 MOST_STEPS = 100
 LONGEST_STEP = 2.0
 PRECISION = 1e-9
+CURVATURE = 1e-9
+FURTHEST = 15.0  # what is further out has no bound
 # Numbers that one batch of tables holds.
 BATCH_NUMBERS = 4_000_000
 
@@ -41,7 +43,7 @@ def fit_strengths(wins: np.ndarray, ties: np.ndarray, penalty: float = 0.0) -> F
         How often the two tied, above the diagonal.
     penalty : float
         Times the sum of squares of strengths, and of the tie parameter, taken off the log likelihood: with 0 tables
-        that are not comparable have no finite maximum.
+        that are not comparable have no finite maximum, nor have some in which ties are many. These are nan.
     """
     n, n_systems, _ = wins.shape
     at_once = max(1, BATCH_NUMBERS // max(1, n_systems**2))
@@ -81,6 +83,7 @@ def _fit(wins: np.ndarray, ties: np.ndarray, penalty: float) -> Fit:
         curve[:, :-1, -1] = curve[:, -1, :-1] = np.where(some[:, None], cross, 0.0)
         tie_curve = (games * of_tie * (1 - of_tie)).sum(axis=(1, 2)) / 2 + 2 * penalty
         curve[:, -1, -1] = np.where(some, tie_curve, 1.0)
+        curve += CURVATURE * np.eye(n_systems + 1)  # where the likelihood is flat far out, a step goes on
         step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]
         strengths[left] = theta + step[:, :-1]
@@ -88,4 +91,8 @@ def _fit(wins: np.ndarray, ties: np.ndarray, penalty: float) -> Fit:
         left = left[np.abs(step).max(axis=1) > PRECISION]
         if not len(left):
             break
-    return Fit(strengths - strengths.mean(axis=1, keepdims=True), log_tie)
+    strengths -= strengths.mean(axis=1, keepdims=True)
+    is_endless = (np.abs(strengths) > FURTHEST).any(axis=1) | (has_ties & (np.abs(log_tie) > FURTHEST))
+    is_endless[left] = True
+    strengths[is_endless], log_tie[is_endless] = np.nan, np.nan
+    return Fit(strengths, log_tie)

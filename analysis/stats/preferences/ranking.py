@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.stats import norm, t
 
 from analysis.stats.preferences.bradley_terry import Fit, are_comparable, fit_strengths
+from analysis.stats.shares import wilson_ends
 
 # Resamples in which a system never wins, or never loses, have no finite maximum without it.
 RESAMPLE_PENALTY = 1e-3
@@ -158,6 +159,8 @@ def rank_systems(
     if not undefined:
         found = fit_strengths(wins[None], ties[None])
         strengths, tie = found.strengths[0], _tie_share(found)
+        if np.isnan(strengths).any():
+            undefined = "ties and preferences follow each other without an exception, so that strengths have no bound"
     rates = win_rates(wins[None], ties[None])[0]
     about = {"tie": tie, "n_prompts": n_prompts, "n_people": n_people, "undefined": undefined}
     if quick or n_prompts < 2 or n < 2:
@@ -169,6 +172,8 @@ def rank_systems(
     sizes = [n_members for _, n_members in members]
     half = _half_widths(*_deviations([win_rates(*one) for one in tables], sizes, rng), level)
     rates_low, rates_high = np.clip(rates - half, 0, 1), np.clip(rates + half, 0, 1)
+    for place in np.flatnonzero(half == 0):  # no resample differs: as if each prompt were one comparison (Wilson)
+        rates_low[place], rates_high[place] = wilson_ends(rates[place] * n_prompts, n_prompts, level)
     low = high = none
     if not undefined:
         fits = [fit_strengths(*one, RESAMPLE_PENALTY).strengths for one in tables]
@@ -237,6 +242,8 @@ def _tie_share(found: Fit) -> float:
 def _why_undefined(wins: np.ndarray, ties: np.ndarray) -> str:
     if len(wins) < 2:
         return "fewer than two systems"
+    if not wins.any():
+        return "all comparisons are ties, so that how often systems tie has no bound"
     if are_comparable(wins, ties):
         return ""
     played = wins + wins.T + ties + ties.T

@@ -231,8 +231,8 @@ def test_what_assay_cannot_hold_is_listed(tmp_path):
 
 
 def test_too_many_labels_or_questions_are_refused(tmp_path):
-    with pytest.raises(FormatError, match="more than 40 different labels"):
-        of_tasks(tmp_path, *(task(str(n), [choice(f"l{n}")]) | {"id": n} for n in range(1, 50)))
+    with pytest.raises(FormatError, match="more than 1,000 different labels"):
+        of_tasks(tmp_path, *(task(str(n), [choice(f"l{n}")]) | {"id": n} for n in range(1, 1010)))
     with pytest.raises(FormatError, match="asks 13 questions"):
         of_tasks(tmp_path, task(results=[choice("a", name=f"q{n}") for n in range(13)]))
 

@@ -1,7 +1,7 @@
 // Changing a highlight that is there: a click on it shows its ends, which can be dragged or moved by the arrow keys, its
-// labels, and a button that removes it. A finger that selects text gets a button there.
+// labels, and a button that removes it.
 
-import { selected } from "./selection.js";
+import { listenToFingers } from "./fingers.js";
 import { gettext } from "../../words.js";
 
 const make = (tag, more, ...content) => {
@@ -23,8 +23,6 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   const bar = make("div", { className: "span-bar" });
   bar.setAttribute("role", "toolbar");
   bar.setAttribute("aria-label", gettext("Highlight"));
-  const add = make("button", { type: "button", className: "span-bar", textContent: gettext("Highlight") });
-  add.dataset.do = "highlight";
 
   function close() {
     for (const handle of ends) letGo(handle);
@@ -183,19 +181,7 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   for (const what of ["scroll", "resize"]) window.addEventListener(what, () => open && place(), { capture: true, passive: true });
   new MutationObserver(close).observe(stage, { childList: true });
 
-  // ---- fingers ----
-
-  let isTouch = false;
-  document.addEventListener("pointerdown", ({ pointerType }) => (isTouch = pointerType !== "mouse"), true);
-  document.addEventListener("selectionchange", () => {
-    const item = itemNow();
-    const found = isTouch && item && item.stage !== "waiting" ? selected(item.spanTexts(), false) : null;
-    if (!found) return add.remove();
-    const box = [...document.getSelection().getRangeAt(0).getClientRects()].at(-1);
-    return box && put(add, box.left, box.bottom + 24);
-  });
-  add.addEventListener("click", () => setTimeout(() => add.remove(), 0));
-  for (const press of ["pointerdown", "mousedown"]) add.addEventListener(press, (event) => event.preventDefault()); // the selection stays
+  listenToFingers(itemNow, put);
 
   /** Shows what a new highlight may still need: how grave the error is, and why it is one. */
   function offer(field, start) {

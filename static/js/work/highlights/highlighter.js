@@ -8,6 +8,7 @@ import { listenToDrags, selected } from "./selection.js";
 import { gettext } from "../../words.js";
 
 const READ = 200; // characters that are read out
+const OWN = "[data-span-label], [data-span-severity]";
 
 /**
  * Highlighting on whatever item `itemNow()` gives. `page` has announce(text), showStatus(text, kind), focus() (back to the
@@ -23,11 +24,11 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     const item = itemNow();
     if (isWaiting()) return;
     const { part, value } = partOf(button);
-    labels.choose(part, button.dataset.of, value);
-    const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === button.dataset.of);
+    const { of, title } = button.dataset;
+    labels.choose(part, of, value);
+    const group = item.groupsOf(item.spanUnit()).find((one) => one.dimension.slug === of);
     if (group?.unit === item.current().unit) item.setCurrent(group);
-    const words = part === "label" ? gettext("Highlights are labelled {label}", { label: button.dataset.title }) : gettext("The severity of highlights is {severity}", { severity: button.dataset.title });
-    if (!useSelection(isByCharacter)) page.announce(words);
+    if (!useSelection(isByCharacter)) page.announce(part === "label" ? gettext("Highlights are labelled {label}", { label: title }) : gettext("The severity of highlights is {severity}", { severity: title }));
   }
 
   /** Highlight a stretch for a group, or for the unit that highlights are about. True when the page shows it now. */
@@ -61,7 +62,6 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     }
     return page.showStatus(gettext("There is no highlight here"));
   }
-
   const isWaiting = () => !itemNow() || itemNow().stage === "waiting";
 
   /** Turns the mouse's or the finger's selection into a highlight; true when something was selected. */
@@ -168,10 +168,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
   }
 
   stage.addEventListener("focusin", (event) => caret && !caret.text.element.contains(event.target) && leave());
-  stage.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-span-label], [data-span-severity]");
-    if (button) nameNext(button);
-  });
+  stage.addEventListener("click", ({ target }) => target.closest(OWN) && nameNext(target.closest(OWN)));
   const editing = createEditing(stage, itemNow, page, isSnapping);
   listenToDrags(stage, isSnapping, {
     ended: (byCharacter) => (isByCharacter = byCharacter), // at once: a key may come before what waits for the selection
@@ -185,7 +182,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
   });
   // Pressing the button must not lose the selection that it is meant for.
   for (const press of ["pointerdown", "mousedown"]) {
-    stage.addEventListener(press, (event) => event.target.closest('[data-do="highlight"], [data-do="pick"], [data-span-label], [data-span-severity]') && event.preventDefault());
+    stage.addEventListener(press, (event) => event.target.closest(`[data-do="highlight"], [data-do="pick"], ${OWN}`) && event.preventDefault());
   }
   return {
     start, leave,
