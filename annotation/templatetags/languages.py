@@ -20,7 +20,7 @@ def script_words() -> str:
         return ""
     view = JSONCatalog()
     view.translation = DjangoTranslation(language, domain="djangojs")
-    return json_script(view.get_catalog(), "words")
+    return json_script(view.get_catalog(), "catalogue")
 
 
 register.filter("number_words", number_words)

@@ -2,7 +2,7 @@
 // catalogue of all that are translated (annotation/templatetags/languages.py).
 
 export const language = document.documentElement.lang || "en";
-const catalogue = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+const catalogue = JSON.parse(document.getElementById("catalogue")?.textContent ?? "{}");
 const rules = new Intl.PluralRules(language);
 const order = ["zero", "one", "two", "few", "many", "other"].filter((one) => rules.resolvedOptions().pluralCategories.includes(one));
 const numbers = new Intl.NumberFormat(language);

@@ -210,10 +210,10 @@ def test_a_choice_counts_before_the_browser_and_other_pages_stay_english(project
     user.refresh_from_db()
     assert user.language == "de"
     assert "Ihr Konto" in read_in(client_of(user), "en", "/account/")
-    assert 'id="words"' in read_in(client, "en", "/account/")
+    assert 'id="catalogue"' in read_in(client, "en", "/account/")
     assert 'lang="en"' in read_in(client, "de", "/account/tokens/")
     client.post("/language/", {"language": "en", "next": "/account/"})
-    assert 'id="words"' not in read_in(client, "de", "/account/")
+    assert 'id="catalogue"' not in read_in(client, "de", "/account/")
     client.post("/language/", {"language": "xx", "next": "/account/"})
     user.refresh_from_db()
     assert user.language == "en"

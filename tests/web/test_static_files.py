@@ -35,7 +35,7 @@ def test_a_page_s_modules_are_collected_as_one_compressed_script(tmp_path, main)
 
 def test_a_bundle_holds_each_module_once_after_what_it_imports():
     made = bundled(MODULES)
-    assert sorted(made) == ["js/a/main.js", "js/alone.js"] and made["js/alone.js"] == "go();"
+    assert sorted(made) == ["js/a/main.js", "js/alone.js"] and made["js/alone.js"] == "go();\n"
     text = made["js/a/main.js"]
     places = [text.index(f"const of_{name} =") for name in ("a_c", "b", "a_main")]
     assert places == sorted(places) and "${x} // no comment" in text

@@ -33,7 +33,7 @@ def test_the_right_answer_is_read_before_the_next_item(label, trained, ann):
     page.press("Enter")
     expect(item).to_contain_text("Training, item 2 of 2")
     page.press("2", "Enter")
-    expect(feedback).to_contain_text("you said")
+    expect(feedback).to_contain_text("you answered")
     page.press("Enter")
     expect(item).not_to_contain_text("Training")
     page.answer("1", "6")
