@@ -11,7 +11,7 @@
     }
   };
 
-  const gettext = (text) => JSON.parse(document.getElementById("words")?.textContent ?? "{}")[text] ?? text;
+  const gettext = (text) => JSON.parse(document.getElementById("catalogue")?.textContent ?? "{}")[text] ?? text;
   const titles = { system: () => gettext("Colours: system"), light: () => gettext("Colours: light"), dark: () => gettext("Colours: dark") };
 
   function apply(choice) {
