@@ -14,7 +14,7 @@ from analysis.judge.slices import Slice, SliceDifference
 from analysis.judge.verdict import JudgedColumn, Rate
 
 if TYPE_CHECKING:
-    from analysis.stats.accuracy.soft_labels import SoftLabelComparison
+    from analysis.stats.soft.comparing import SoftLabelComparison
 
 SIGNIFICANT = 0.05
 

@@ -13,7 +13,7 @@ from analysis.figures.soft import soft_figures, soft_note
 from analysis.judge.parts import Answered, TextTable
 from analysis.judge.table import Columns, TableProblem, folded
 from analysis.judge.verdict import JudgedColumn
-from analysis.stats.accuracy.soft_labels import SoftLabelComparison, soft_label_comparison
+from analysis.stats.soft.comparing import SoftLabelComparison, soft_label_comparison
 
 FROM_ONE = 0.02  # probabilities may add up to so much more or less than 1
 
