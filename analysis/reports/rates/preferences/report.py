@@ -159,7 +159,7 @@ def page(result: Preferences) -> Page:
             n=f"{_sizes(result)}; {result.reference_title.lower()}.",
             picture=_picture(result),
             next=first_that_applies(NEXT, result),
-            headlines=(Headline("Do people agree?", "Krippendorff's alpha", result.alpha),),
+            headlines=(Headline("Preference", "Krippendorff's alpha", result.alpha),),
         ),
         sections=[
             Section("Systems", [Table("Systems by strength", columns_of(SystemRow), result.systems), Text(STRENGTHS)]),
