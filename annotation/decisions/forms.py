@@ -25,7 +25,9 @@ class PriorityForm(forms.Form):
 class OrderForm(forms.Form):
     """The order of all items of a project. `order` needs runs where checkers say it."""
 
-    order = forms.ChoiceField(label="Order of all items", choices=list(ordering.ORDERS.items()))
+    order = forms.ChoiceField(
+        label="Order of all items", choices=[(name, one.title) for name, one in ordering.ORDERS.items()]
+    )
     run = forms.ModelChoiceField(CheckerRun.objects.none(), label="Checker run", required=False, to_field_name="uuid")
     random_percent = forms.IntegerField(
         label="Share at random places, in %", required=False, min_value=0, max_value=100, initial=20

@@ -1,4 +1,5 @@
-"""The order of work, changed while it goes on: at random, as in the file, or by how sure checkers are.
+"""The order of work, changed while it goes on: at random, as in the file, by how sure checkers are, or by how different
+texts are.
 
 Every item gets a place in the band of its priority. A share of the items stays at random places among the others, so
 that labels given so far are not only of hard items: which ones depends on the project's seed and the item's key alone
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, OuterRef, Subquery
@@ -31,15 +33,10 @@ from annotation.models import (
 )
 from annotation.projects.item_making import BAND, position_of, seeded
 from annotation.projects.prefill import prefill_runs
+from annotation.work import diversity
 
 ITEMS_AT_ONCE = 1000
-RANDOM, FILE, UNCERTAIN, DIVIDED = "random", "file", "uncertain", "divided"
-ORDERS = {
-    RANDOM: "At random, by the seed",
-    FILE: "As in the file",
-    UNCERTAIN: "Where a checker is least certain first",
-    DIVIDED: "Where checkers differ most first",
-}
+RANDOM, FILE, UNCERTAIN, DIVIDED, DIVERSE = "random", "file", "uncertain", "divided", "diverse"
 _MOVE = """
 WITH new (id, place) AS (VALUES {rows})
 UPDATE annotation_item SET position = new.place FROM new WHERE annotation_item.id = new.id
@@ -72,13 +69,13 @@ def start(project: Project, by: User, order: str, run: CheckerRun | None = None,
         raise OrderingError("Choose the run of a checker that gives labels with probabilities")
     if order == DIVIDED and len(runs) < 2:
         raise OrderingError("This needs finished runs of two checkers that give labels")
-    percent = random_percent if order in (UNCERTAIN, DIVIDED) else 0
+    percent = random_percent if ORDERS[order].score else 0
     named = {"order": order, "runs": [str(one.uuid) for one in runs], "random_percent": percent}
     with transaction.atomic():
         job = lifecycle.create_job(
             Job.Kind.ORDERING, by, chunks=[({}, 0)], project=project, parameters=named | {"epoch": project.queue_epoch}
         )
-        words = ORDERS[order] + (f", {percent} % at random" if percent else "")
+        words = ORDERS[order].title + (f", {percent} % at random" if percent else "")
         editing.record(by, project, SettingsChange.What.SETTINGS, {}, {"order of work": words})
     return job
 
@@ -87,17 +84,20 @@ def is_in_random_share(project: Project, key: str, percent: int) -> bool:
     return 100 * seeded(project.seed, "order-share", key) / 2**63 < percent
 
 
-def places(project: Project, order: str, runs: list[CheckerRun], percent: int, epoch: int) -> dict[int, int]:
+def places(
+    project: Project, order: str, runs: list[CheckerRun], percent: int, epoch: int, beat: Callable[[], None]
+) -> dict[int, int]:
     """By item, its place in a band. Items without a score stay at random places, too."""
     rows = Item.objects.filter(project=project).order_by().values_list("pk", "key", "anchor_id")
     items = {pk: (key, anchor) for pk, key, anchor in rows.iterator(chunk_size=10_000)}
     drawn = {pk: seeded(project.seed, "order", key) % BAND / BAND for pk, (key, _) in items.items()}
     if order == FILE:
         drawn = {pk: float(anchor) for pk, (_, anchor) in items.items()}
-    scores = {UNCERTAIN: _uncertainty, DIVIDED: _division}.get(order, lambda *_: {})(project, runs)
+    by_draw = {pk: items[pk][1] for pk in sorted(items, key=drawn.__getitem__)}
+    score = ORDERS[order].score
     scores = {
         pk: score
-        for pk, score in scores.items()
+        for pk, score in (score(project, runs, by_draw, beat) if score else {}).items()
         if pk in items and not is_in_random_share(project, items[pk][0], percent)
     }
     ranked = sorted(scores, key=lambda pk: (-scores[pk], drawn[pk]))
@@ -115,7 +115,7 @@ def _items_of_units(project: Project) -> dict[int, int]:
     return dict(rows.iterator(chunk_size=10_000))
 
 
-def _uncertainty(project: Project, runs: list[CheckerRun]) -> dict[int, float]:
+def _uncertainty(project: Project, runs: list[CheckerRun], *_: object) -> dict[int, float]:
     """By item, one less the probability of the label that the run is least certain of."""
     item_of, found = _items_of_units(project), {}
     rows = Suggestion.objects.filter(run__in=runs, probability__isnull=False).order_by()
@@ -126,7 +126,7 @@ def _uncertainty(project: Project, runs: list[CheckerRun]) -> dict[int, float]:
     return found
 
 
-def _division(project: Project, runs: list[CheckerRun]) -> dict[int, float]:
+def _division(project: Project, runs: list[CheckerRun], *_: object) -> dict[int, float]:
     """By item, the entropy of the runs' labels where they differ most, of what two or more runs answered."""
     item_of, found = _items_of_units(project), {}
     votes: dict[tuple[int, str], Counter] = defaultdict(Counter)
@@ -140,6 +140,33 @@ def _division(project: Project, runs: list[CheckerRun]) -> dict[int, float]:
             bits = -sum(n / total * math.log2(n / total) for n in labels.values())
             found[item_of[unit]] = max(found.get(item_of[unit], 0.0), bits)
     return found
+
+
+def _diversity(
+    project: Project, _runs: list[CheckerRun], by_draw: dict[int, int], beat: Callable[[], None]
+) -> dict[int, float]:
+    """By item, how early its text is taken as the farthest from those before; all others come after these at random."""
+    ahead = diversity.most_different(project, list(by_draw.values()), beat)
+    items = list(by_draw)
+    return dict.fromkeys(items, -math.inf) | {items[place]: -float(rank) for rank, place in enumerate(ahead)}
+
+
+@dataclass(frozen=True)
+class Order:
+    """`score` gives the items that come first, by the greatest: of the project, runs, the anchor units by item in drawn
+    order, and what to call from time to time. None: no item is put first, and no share has to be kept at random."""
+
+    title: str
+    score: Callable[..., dict[int, float]] | None = None
+
+
+ORDERS = {
+    RANDOM: Order("At random, by the seed"),
+    FILE: Order("As in the file"),
+    UNCERTAIN: Order("Where a checker is least certain first", _uncertainty),
+    DIVIDED: Order("Where checkers differ most first", _division),
+    DIVERSE: Order("Most different texts first", _diversity),
+}
 
 
 def _moves(project: Project, by_item: dict[int, int]) -> Iterator[list[tuple[int, int]]]:
@@ -176,7 +203,7 @@ class OrderingHandler:
     def run_chunk(self, chunk: Chunk, lease: lifecycle.Lease) -> None:
         project, named = chunk.job.project, chunk.job.parameters
         runs = list(CheckerRun.objects.filter(project=project, uuid__in=named["runs"]))
-        by_item = places(project, named["order"], runs, named["random_percent"], named["epoch"])
+        by_item = places(project, named["order"], runs, named["random_percent"], named["epoch"], lease.beat)
         moved = 0
         for rows in _moves(project, by_item):
             _move(project, rows)

@@ -10,6 +10,8 @@ from ..contracts import PredictionError, Usage
 
 # Where the passages of an expansion come from: a language model is asked for them, or they come with the queries.
 SERVER, DOCUMENTS = "server", "documents"
+# Below the data directory: vectors of texts, which all processes of the machine share.
+VECTORS = "vectors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,10 @@ class DenseStage:
         vectors = np.stack([embedded.vectors[text] for text in sent]).astype(np.float32)
         return vectors, [text in embedded.truncated for text in sent]
 
+    def vectors(self) -> Any:
+        """The unit vectors of all texts that were added, in their order."""
+        return self._store.vectors(self._rows)
+
     def finish(self, order: Any) -> None:
         self._order = order
         if self._store is not None:

@@ -83,6 +83,8 @@ def test_dense_and_hybrid_share_vectors_and_rank_as_without_a_folder(tmp_path):
         if folder:
             retriever.keep_in(folder)
         retriever.index(documents)
+        stored = retriever.stages[-1].vectors()
+        assert len(stored) == len(documents) and np.allclose(np.linalg.norm(stored, axis=1), 1, atol=1e-5)
         (found,) = retriever.search([Query("q", "number 7")], 5)
         return [(hit.passage.document, hit.score) for hit in found.hits]
 

@@ -1,12 +1,18 @@
 """The order of work by what checkers say, beside a random share, while people work."""
 
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
+from django.db.models import Value
+from django.db.models.functions import Concat, StrIndex, Substr
 from django.urls import reverse
 
 from annotation.jobs import lifecycle
-from annotation.models import Assignment, Item, Job, SettingsChange, Suggestion
+from annotation.models import Assignment, Evidence, Item, Job, SettingsChange, Suggestion
 from annotation.projects import item_making
-from annotation.work import assigning, ordering
+from annotation.work import assigning, diversity, ordering
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.work.browser import Annotator
 from tests.world import client_of
@@ -84,6 +90,52 @@ def test_items_on_which_checkers_differ_come_first():
     for item in differing:
         Suggestion.objects.filter(run=other, unit=item.anchor, dimension="stance").update(label="refutes")
     assert set(map(number, order(project, "divided")[:2])) == {3, 7}
+
+
+class Topics:
+    """In place of the model: texts of one topic have nearly the same vector."""
+
+    def __init__(self):
+        self.texts = []
+
+    def keep_in(self, folder):
+        pass
+
+    def add(self, texts):
+        self.texts += texts
+
+    def vectors(self):
+        numbers = [int(text.rsplit(" ", 1)[1].rstrip(".")) for text in self.texts]
+        topics = np.eye(5, dtype=np.float32)[[min(one // 8, 4) for one in numbers]]
+        noise = np.random.default_rng(3).normal(scale=0.01, size=topics.shape).astype(np.float32)
+        near = topics + noise
+        return near / np.linalg.norm(near, axis=1, keepdims=True)
+
+
+def test_different_texts_come_first_and_the_share_and_the_rest_at_random(monkeypatch):
+    project, _ = study(80)
+    Evidence.objects.all().update(text=Concat(Value("Text "), Substr("key", StrIndex("key", Value("/e")) + 2)))
+    monkeypatch.setattr(diversity.registry, "load_retriever", lambda slug: SimpleNamespace(stages=[Topics()]))
+    monkeypatch.setattr(diversity, "MOST", 10)
+    drawn = keys(project)
+    found = order(project, "diverse")
+    # Four topics have 8 of 80 texts each: drawn at random, all five are among the first five one time in 250.
+    assert {min(number(key) // 8, 4) for key in found[:5]} == set(range(5))
+    assert found[0] == drawn[0] and found[10:] == [key for key in drawn if key not in found[:10]]
+    assert order(project, "diverse") == found
+    mixed = order(project, "diverse", percent=40)
+    share = {key for key in mixed if ordering.is_in_random_share(project, key, 40)}
+    assert [key for key in mixed if key in share] == [key for key in drawn if key in share]
+
+
+def test_greedy_centres_are_within_twice_the_best_distance():
+    vectors = np.random.default_rng(1).normal(size=(14, 3)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    distance = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
+    for k in (2, 3, 4):
+        best = min(distance[list(centres)].min(axis=0).max() for centres in combinations(range(14), k))
+        assert distance[diversity.farthest_first(vectors, k)].min(axis=0).max() <= 2 * best  # Gonzalez (1985)
+    assert diversity.farthest_first(np.repeat(vectors[:2], 3, axis=0), 6) == [0, 3]
 
 
 def test_switching_back_and_again_keeps_priorities_and_one_place_for_each():

@@ -21,12 +21,10 @@ from annotation.machines.runs import starting, workers
 from annotation.models import Job, RetrievalRun
 from models_runtime import registry
 from models_runtime.contracts import CheckerError, UnavailableError
-from models_runtime.retrieval.contracts import Document, Retriever
+from models_runtime.retrieval.contracts import VECTORS, Document, Retriever
 
 BEAT_EVERY = 200
 REPORT_SECONDS = 2.0
-# Below the data directory: vectors of passages, which all processes of the machine share.
-VECTORS = "vectors"
 # How the parameters begin that say how queries are expanded.
 EXPANSION = "expansion"
 
