@@ -21,7 +21,7 @@ from annotation.projects.item_making import UNITS_OF
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.base import ANSWERS
 from annotation.task_types.keys import PAGE_KEYS
-from annotation.task_types.label_sets import LEVELS, VALUE, VALUE_CHARS, fits_level
+from annotation.task_types.problems import LEVELS, VALUE, VALUE_CHARS, fits_level
 from annotation.work.queries.contents import CONTENTS, PASSAGES, UNIT_TEXTS
 from models_runtime.contracts import ROLES
 from models_runtime.registry import list_infos

@@ -28,7 +28,8 @@ from annotation.jobs.kinds import KINDS
 from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
 from annotation.task_types import TaskType, asked_alike, current_task_types, learn, task_type
-from annotation.task_types.label_sets import MAX_LABELS, LabelSetError, identifier_of
+from annotation.task_types.base import MAX_LABELS
+from annotation.task_types.label_sets import LabelSetError, identifier_of
 
 
 class ImportProblem(Exception):

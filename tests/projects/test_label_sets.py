@@ -19,15 +19,8 @@ from annotation.projects import label_sets, managing
 from annotation.projects.options import set_options
 from annotation.task_types import LabelSetError, asked_alike, current_task_types, task_type
 from annotation.task_types.keys import LABELLING, shortcuts_of
-from annotation.task_types.label_sets import (
-    PAGES,
-    TEXTS,
-    description_of,
-    identifier_of,
-    page_of,
-    problems_of,
-    task_type_of,
-)
+from annotation.task_types.label_sets import description_of, identifier_of, page_of, problems_of, task_type_of
+from annotation.task_types.pages import PAGES, TEXTS
 from annotation.work.queries.contents import CONTENTS
 from config import task_type_checks
 from tests.exporting.test_release_round_trip import through_an_empty_assay

@@ -27,7 +27,7 @@ from annotation.formats.tables.mapping import LAYOUT_TITLES
 from annotation.formats.tables.mapping_file import RATINGS, ChosenMapping, read_mapping
 from annotation.models import Project
 from annotation.projects.preparing import NotReady
-from annotation.task_types.label_sets import LEVELS
+from annotation.task_types.problems import LEVELS
 
 ERRORS_SHOWN = 10
 TYPES = {"count": int, "number": float}

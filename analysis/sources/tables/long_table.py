@@ -28,7 +28,7 @@ from annotation.formats.tables.guessing.spellings import NAMES, spelling
 from annotation.formats.tables.oddities import ODDITIES, ReadingNotes
 from annotation.task_types import Dimension, Label, TaskType
 from annotation.task_types.base import MANY_LABELS, NumberRange
-from annotation.task_types.label_sets import LEVELS, fits_level
+from annotation.task_types.problems import LEVELS, fits_level
 
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("unit", "dimension", "rater_kind", "level", "cluster", "source", "arm", "time")

@@ -35,7 +35,8 @@ from annotation.formats.tables.oddities import IDENTICAL, ODDITIES, UNNAMED, Rea
 from annotation.formats.tables.ratings import read_whole
 from annotation.formats.tables.summary import sentences
 from annotation.task_types import Dimension, Label, TaskType
-from annotation.task_types.label_sets import fits_level, task_type_of
+from annotation.task_types.label_sets import task_type_of
+from annotation.task_types.problems import fits_level
 
 # Nobody can be asked here: rows that are the same are of people who agree.
 AS_THEY_STAND = {IDENTICAL: "places", UNNAMED: "places"}

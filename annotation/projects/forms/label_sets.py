@@ -12,16 +12,10 @@ from django.http import QueryDict
 
 from annotation.formats.names import label_key, question_slug
 from annotation.task_types import TaskType
-from annotation.task_types.base import MANY_LABELS, number_text
-from annotation.task_types.label_sets import (
-    LEVELS,
-    MAX_LABELS,
-    MAX_QUESTIONS,
-    PAGES,
-    TEXTS,
-    LabelSetError,
-    task_type_of,
-)
+from annotation.task_types.base import MANY_LABELS, MAX_LABELS, number_text
+from annotation.task_types.label_sets import LabelSetError, task_type_of
+from annotation.task_types.pages import PAGES, TEXTS
+from annotation.task_types.problems import LEVELS, MAX_QUESTIONS
 
 MOST_ERRORS = 10
 PARTS = ("title", "slug", "question", "level", "answer", "number", "role", "asked_when", "spans")

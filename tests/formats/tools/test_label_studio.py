@@ -19,7 +19,7 @@ from annotation.formats.records import (
 )
 from annotation.formats.tools.offsets import CODE_POINTS, UTF_8, UTF_16, code_point, offset_of, place
 from annotation.formats.tools.tasks import label_value, question_slug
-from annotation.task_types.label_sets import VALUE, problems_of
+from annotation.task_types.problems import VALUE, problems_of
 from tests.formats.helpers import errors, of, put
 
 SAMPLES = Path(__file__).parent / "samples"
