@@ -178,6 +178,7 @@ def write_export(
         **_description(project),
         **_options(project),
         "settings": settings_of(project),
+        **({"text_formats": formats} if (formats := project.dataset.text_formats) else {}),
         **({"decisions": decisions} if decisions else {}),
         **({"without_label": _summary_of(open_units)} if without_label else {}),
         **({"lost": {name: [list(one) for one in lost_in(project, name)] for name in tools}} if tools else {}),

@@ -27,6 +27,7 @@ from annotation.jobs import lifecycle
 from annotation.jobs.kinds import KINDS
 from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, Upload, User
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
+from annotation.rendering import BadFormats, checked_formats
 from annotation.task_types import TaskType, asked_alike, current_task_types, learn, task_type
 from annotation.task_types.base import MAX_LABELS
 from annotation.task_types.label_sets import LabelSetError, identifier_of
@@ -172,6 +173,16 @@ def settings_in(request: ImportRequest) -> CarriedSettings | None:
         manifest = read_manifest(sources_of(request))
         return parse(manifest) if manifest is not None else None
     except (FormatError, SettingsProblem) as error:
+        raise ImportProblem(str(error)) from error
+
+
+def formats_in(request: ImportRequest) -> dict[str, str]:
+    """The formats of texts that an export brings along."""
+    if not get_format(request.format).carries_settings:
+        return {}
+    try:
+        return checked_formats((read_manifest(sources_of(request)) or {}).get("text_formats", {}))
+    except BadFormats as error:
         raise ImportProblem(str(error)) from error
 
 
@@ -355,6 +366,7 @@ def check(request: ImportRequest, dataset: Dataset | None) -> None:
         return
     try:
         wanted = wanted_task_type(request, dataset)
+        formats_in(request)
     except FormatError as error:
         raise ImportProblem(str(error)) from error
     if wanted is not None and request.project.piece_set and wanted.unit_kind not in PIECE_LINKS:

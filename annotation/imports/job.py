@@ -13,6 +13,7 @@ from itertools import islice
 from django.db import transaction
 
 from annotation.datasets.kinds import KIND_OF_RECORD
+from annotation.datasets.managing import update_dataset
 from annotation.formats import FORMATS, FormatError, get_format
 from annotation.formats.records import PairRecord
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
@@ -217,7 +218,10 @@ def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project
 
 
 def _begin(job: Job, request: ImportRequest, wanted: TaskType | None) -> None:
-    """In the publishing transaction: the project, made if there is none, is in preparation until it has its labels."""
+    """In the publishing transaction: the project, made if there is none, is in preparation until it has its labels.
+    Texts of which the data set does not say how they are shown get the formats of the file."""
+    if (formats := importing.formats_in(request) | job.dataset.text_formats) != job.dataset.text_formats:
+        update_dataset(job.dataset, job.created_by, text_formats=formats)
     wish = request.project
     if wish is None:
         return

@@ -4,6 +4,6 @@ Highlights are offsets into the stored text, whichever way it is shown. The rend
 `runs.RunWriter`, which writes the offset of each run (`data-at`); `static/js/work/texts/` reads these. Knows no Django.
 """
 
-from annotation.rendering.formats import FORMATS, TEXTS, Rendered, render
+from annotation.rendering.formats import FORMATS, TEXTS, BadFormats, Rendered, checked_formats, render
 
-__all__ = ["FORMATS", "TEXTS", "Rendered", "render"]
+__all__ = ["FORMATS", "TEXTS", "BadFormats", "Rendered", "checked_formats", "render"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -41,6 +41,20 @@ FORMATS = {
         TextFormat(conversation.SLUG, "Conversation", conversation.render),
     )
 }
+
+
+class BadFormats(ValueError):
+    """What a file says of its texts' formats cannot be used; the message says why."""
+
+
+def checked_formats(value: object) -> dict[str, str]:
+    """Formats by text, as a file says them."""
+    if not isinstance(value, Mapping):
+        raise BadFormats("text_formats: is not a JSON object")
+    for text, slug in value.items():
+        if text not in TEXTS or not isinstance(slug, str) or slug not in FORMATS:
+            raise BadFormats(f"text_formats.{text}: texts are {', '.join(TEXTS)}, formats {', '.join(FORMATS)}")
+    return dict(value)
 
 
 @dataclass(frozen=True)

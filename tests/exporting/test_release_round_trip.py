@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
 from analysis.sources.releases.files import zipped
+from annotation.datasets.managing import update_dataset
 from annotation.decisions import adjudicating
 from annotation.machines.generations.publishing import why_not
 from annotation.machines.runs import reuse, suggesting
@@ -83,6 +84,7 @@ def adjudicated(identifier: str) -> Project:
     place = {"project": project, "unit": units[2], "dimension": dimension.slug}
     Decision.objects.create(**place, label=dimension.values[1], method="imported")
     guidelines.publish(project, project.created_by, "Read three times.")
+    update_dataset(project.dataset, project.created_by, text_formats={"evidence": "markdown", "response": "html"})
     rater = project.raters.filter(annotations__isnull=False).first()
     GuidelineAcknowledgement.objects.create(rater=rater, version=1, acknowledged_at=timezone.now())
     some = Revision.objects.filter(annotation__item__project=project).order_by("pk")
@@ -127,7 +129,7 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     assert second["files"] == first["files"] and "frames/generations.jsonl" in first["files"]
     assert second["release"]["sha256"] == first["release"]["sha256"]
     first = json.loads((tmp_path / "first" / "manifest.json").read_text(encoding="utf-8"))
-    for name in ("settings", "labels", "counts"):
+    for name in ("settings", "labels", "counts", "text_formats"):
         assert second[name] == first[name], name
     suggestions = (again / "frames" / "suggestions.jsonl").read_text(encoding="utf-8")
     assert suggestions.count('"explanation":"It says so\\nin two lines."') == 1 == suggestions.count('"explanation"')
@@ -179,6 +181,34 @@ def test_what_came_is_nobodys_here_and_no_run_goes_on_or_gives_answers(tmp_path,
     assert reuse.find_answers(runs["lexical"], {}, hashes) == {}
     decided = [sorted(one.decisions.values_list("unit__key", "method", "number", "label")) for one in (project, copy)]
     assert decided[0] == decided[1]
+
+
+def test_formats_of_texts_go_out_and_come_back(tmp_path):
+    """A data set that says how its texts are shown keeps that; a format that is not known is refused."""
+    (tmp_path / "t.csv").write_text("id,text,annotator,tone\n1,So *good*.,ann,0\n1,So *good*.,ben,1\n")
+    make_user("owner", is_superuser=True)
+    options = {"format": "ratings", "dataset": "t", "project": "t", "owner": "owner@example.org", "verbosity": 0}
+    call_command("import_dataset", str(tmp_path / "t.csv"), **options)
+    project = Project.objects.get(slug="t")
+    unformatted = freezing.write_release(project, tmp_path / "unformatted")
+    update_dataset(project.dataset, project.created_by, text_formats={"claim": "markdown"})
+    first = freezing.write_release(project, tmp_path / "first")
+    assert first["release"]["sha256"] != unformatted["release"]["sha256"]
+    assert first["release"]["labels_sha256"] == unformatted["release"]["labels_sha256"]
+    zipped(tmp_path / "first", tmp_path / "first.zip")
+    copy = imported(tmp_path / "first.zip", "copy")
+    assert copy.dataset.text_formats == {"claim": "markdown"}
+    assert freezing.write_release(copy, tmp_path / "again")["release"]["sha256"] == first["release"]["sha256"]
+    update_dataset(copy.dataset, copy.created_by, text_formats={"claim": "plain"})
+    chosen = {"format": "assay", "dataset": "copy", "owner": "importer@example.org", "verbosity": 0}
+    call_command("import_dataset", str(tmp_path / "first.zip"), **chosen)
+    copy.dataset.refresh_from_db()
+    assert copy.dataset.text_formats == {"claim": "plain"}
+    manifest = json.loads((tmp_path / "first" / "manifest.json").read_text())
+    wrong = json.dumps(manifest | {"text_formats": {"claim": "tex"}})
+    (tmp_path / "first" / "manifest.json").write_text(wrong)
+    with pytest.raises(CommandError, match=r"text_formats\.claim: texts are claim, .* formats plain, markdown"):
+        call_command("import_dataset", str(tmp_path / "first"), **chosen)
 
 
 def test_groups_of_raters_go_out_and_come_back(tmp_path):

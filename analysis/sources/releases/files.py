@@ -73,10 +73,12 @@ def unpacked(archive: Path, folder: Path) -> None:
 
 
 def terms_of(manifest: dict) -> bytes:
-    """What people were asked and shown: label set, what the project changed about it, and every version of the
-    guidelines. A file of its own, since these are read from the manifest, which no hash covers."""
+    """What people were asked and shown: label set, what the project changed about it, every version of the guidelines,
+    and the formats of texts. A file of its own, since these are read from the manifest, which no hash covers."""
     terms = {name: manifest.get(name) for name in ("labels", "label_set", "options", "options_versions")}
     terms["guidelines"] = manifest.get("settings", {}).get("guidelines", [])
+    if formats := manifest.get("text_formats"):
+        terms["text_formats"] = formats
     return line_of(terms).encode()
 
 
