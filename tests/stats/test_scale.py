@@ -48,6 +48,8 @@ def test_kappa_takes_values_that_are_not_equally_far_apart(weights):
     assert found.estimate == pytest.approx(expected)
     assert found.estimate != pytest.approx(cohen_kappa(labels, 0, 1, weights).estimate, abs=1e-3)
     assert cohen_kappa(labels, 0, 1, weights, 10 * values).standard_error == pytest.approx(found.standard_error)
+    turned = cohen_kappa(Labels.of_two(*np.array([[0, 1] * 4, [1, 0] * 4]), ("0", "1")), 0, 1, weights)
+    assert turned.estimate == -1 and turned.analytic_interval().undefined
 
 
 def test_distances_are_means_over_persons_and_their_others():
@@ -133,6 +135,21 @@ def test_few_rows_do_not_decide_and_as_many_more_would():
     many = scale_standing(*study(60 + found.n_more, 2, seed=5), FIVE, bound=0.15)
     assert many.gap.high - many.gap.low < found.gap.high - found.gap.low
     assert scale_standing(*study(10), FIVE).verdict == UNDECIDED
+
+
+def test_the_interval_of_kappa_keeps_to_its_range_and_holds_the_truth():
+    """A labeller that turns the scale around, but for one row in twenty."""
+    n, turned, rng = 20, 0.95, np.random.default_rng(0)
+    many = rng.integers(1, 6, 400_000).astype(float)
+    truth = cohen_kappa_score(many, np.where(rng.random(len(many)) < turned, 6 - many, many), weights="quadratic")
+    found = []
+    for _ in range(100):
+        people = rng.integers(1, 6, n).astype(float)
+        one = scale_standing(people[None, :], np.where(rng.random(n) < turned, 6 - people, people), FIVE)
+        found.append((one.kappa_low, one.kappa_high))
+    low, high = np.transpose(found)
+    assert low.min() == -1 and high.max() <= 1
+    assert truth == pytest.approx(1 - 2 * turned, abs=0.01) and ((low <= truth) & (truth <= high)).mean() >= 0.95
 
 
 def test_a_step_of_a_fine_scale_is_a_tenth_of_it():

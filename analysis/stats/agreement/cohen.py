@@ -16,6 +16,9 @@ from analysis.stats.resampling.bootstrap import Estimate, Interval, SumSample, d
 
 NO_SHARED = "the two raters share no unit"
 FLEISS_COHEN_EVERITT = "large sample, normal distribution (Fleiss, Cohen and Everitt 1969)"
+# With agreement weights of these kinds, two raters never differ more than twice as much as by chance: by the triangle
+# inequality with an independent copy of either, and for squares since kappa is 2 cov / (var + var + difference^2).
+LEAST_KAPPA = -1.0
 ONE_VALUE = "both raters used one and the same label only, so all agreement is expected by chance (0/0)"
 
 
@@ -84,9 +87,9 @@ class CohenKappa(Estimate):
         return float(np.sqrt((share * (own - mean) ** 2).sum() / n) / (1 - chance) ** 2)
 
     def analytic_interval(self, level: float = 0.95) -> Interval:
-        """``estimate -+ z standard_error``, cut off at 1. Units are taken as independent and many: where they come in
-        clusters, or are few, use `confidence_interval`. Undefined where the two always agree."""
-        return symmetric_interval(self, NormalDist().inv_cdf, FLEISS_COHEN_EVERITT, level)
+        """``estimate -+ z standard_error``, cut off at -1 and 1. Units are taken as independent and many: where they
+        come in clusters, or are few, use `confidence_interval`. Undefined where the two always agree."""
+        return symmetric_interval(self, NormalDist().inv_cdf, FLEISS_COHEN_EVERITT, level, lowest=LEAST_KAPPA)
 
 
 def cohen_kappa(
@@ -114,7 +117,7 @@ def cohen_kappa(
     Returns
     -------
     CohenKappa
-        At most 1. Undefined where the two share no unit and where both use one and the same label only (0/0).
+        From -1 to 1. Undefined where the two share no unit and where both use one and the same label only (0/0).
 
     Raises
     ------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.stats.agreement.cohen import CohenKappa, cohen_kappa
+from analysis.stats.agreement.cohen import LEAST_KAPPA, CohenKappa, cohen_kappa
 from analysis.stats.labels import Labels
 from analysis.stats.resampling.intervals import Interval
 from analysis.stats.scale.distances import LEAST_ROWS, TOO_FEW_CLUSTERS, DistanceGap, distance_gap
@@ -121,7 +121,7 @@ def scale_standing(
     Kappa's interval allows for one more row that differs by the whole scale, since of few rows none may show a rare
     large error: ``low = k - sqrt((k - l)^2 + (t R^2 / (n D))^2)`` with the bootstrap's lower end l, the scale's length
     R, the squared difference D that is expected by chance, and the t quantile of n rows (or clusters); the upper end
-    likewise, at most 1.
+    likewise. Both are cut off at -1 and 1, beyond which no kappa lies.
 
     Parameters
     ----------
@@ -200,4 +200,5 @@ def _widened(
     added = float(stdtrit(n - 1, 0.975)) * reach**2 / (n * chance)
     below = 0.0 if math.isnan(interval.low) else kappa.estimate - interval.low
     above = 0.0 if math.isnan(interval.high) else interval.high - kappa.estimate
-    return kappa.estimate - math.hypot(below, added), min(1.0, kappa.estimate + math.hypot(above, added))
+    low, high = kappa.estimate - math.hypot(below, added), kappa.estimate + math.hypot(above, added)
+    return max(LEAST_KAPPA, low), min(1.0, high)
