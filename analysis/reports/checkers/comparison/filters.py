@@ -38,6 +38,19 @@ def apart(slug: str, steps: int) -> Filter:
     return Filter({f"{slug}.distance": str(steps)})
 
 
+def of_scale_figure(slug: str, name: str) -> Filter:
+    """Units behind a measure on the scale: the verdict's rest on those that it counts, kappa with the reference on
+    labels, all others on values of both."""
+    if name in ("kappa", "checker_distance", "people_distance", "distance_difference"):
+        return Filter({f"{slug}.ruled": "yes"})
+    return compared(slug) if name == "linear_kappa" else Filter({f"{slug}.rated": "yes"})
+
+
+def of_value(slug: str, label: str) -> Filter:
+    """Units to which people give this value, or one nearest to it, and the checker any."""
+    return Filter({f"{slug}.along": label})
+
+
 def of_versus(column: str, *who_is_right: str) -> Filter:
     """Units that people and two runs label, and that these runs have right; by default any."""
     return Filter({column: who_is_right or ("both", "run", "other", "neither")})

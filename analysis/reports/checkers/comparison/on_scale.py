@@ -65,6 +65,12 @@ def on_scale(
     counts = np.bincount(bins[bins >= 0])
     titles = {str(steps): _steps(steps) for steps in range(len(counts))}
     items.add(f"{dimension.slug}.distance", f"{dimension.title}: {name} and people", bins, titles)
+    nearest = np.abs(np.nan_to_num(reference)[:, None] - places[None, :]).argmin(axis=1)
+    at, of_people = np.where(bins >= 0, nearest, -1), f"{dimension.title}: people’s value, where {name} gives one"
+    items.add_labels(f"{dimension.slug}.along", of_people, at, dimension)
+    items.add_flag(f"{dimension.slug}.rated", f"{dimension.title}: values of {name} and of people", bins >= 0)
+    ruled = np.isfinite(values) & (np.isfinite(matrix).sum(axis=0) > (1 if has_peers else 0))
+    items.add_flag(f"{dimension.slug}.ruled", f"{dimension.title}: what the verdict on {name} rests on", ruled)
     first, *_, last = dimension.labels
     return OnScale(
         sentence=scale_sentences(name, f"{first.title} to {last.title}", standing, errors.all, "unit"),

@@ -23,7 +23,7 @@ def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
             [
                 Column("Measure", "title"),
                 Column("Value", lambda row: row, interval=True),
-                Column("n", "n_pairable"),
+                Column("n", "n_pairable", items=lambda row: filters.of_scale_figure(slug, row.name)),
             ],
             found.figures,
         ),
@@ -33,7 +33,7 @@ def on_scale(result: Comparison, dimension: ComparedDimension) -> list[Part]:
                 Column("People", "title"),
                 Column("Mean error", lambda row: row.error, interval=True),
                 Column("Mean absolute error", lambda row: row.absolute, interval=True),
-                Column("n", "n"),
+                Column("n", "n", items=lambda row: filters.of_value(slug, row.label)),
             ],
             found.along,
             found.note,
