@@ -12,4 +12,4 @@ export ASSAY_SECRET_KEY
 .venv/bin/python manage.py makemigrations --check --dry-run
 ASSAY_ALLOWED_HOSTS=assay.example.org ASSAY_TRUSTED_ORIGINS=https://assay.example.org ASSAY_HTTPS=1 ASSAY_TRUSTED_PROXIES=1 \
     .venv/bin/python manage.py check --deploy --fail-level WARNING
-.venv/bin/python -m pytest -q -p no:cacheprovider tests/test_architecture.py
+.venv/bin/python -m pytest -q -p no:cacheprovider tests/test_architecture.py tests/test_kinds_by_name.py

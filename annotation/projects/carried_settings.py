@@ -20,7 +20,8 @@ from annotation.projects.cards import CardError, card_of
 from annotation.projects.label_sets import save_label_set
 from annotation.projects.managing import ProjectError, create_project
 from annotation.projects.options import set_options
-from annotation.projects.settings import NEVER, SETTINGS
+from annotation.projects.setting_kinds.kinds import NEVER
+from annotation.projects.settings import SETTINGS
 from annotation.task_types import LabelSetError, OptionsError, TaskType, learn, options_of, task_type
 
 RULE_CHARS = 10_000  # of a parameter, such as a table of verdicts

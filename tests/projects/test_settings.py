@@ -6,11 +6,9 @@ import pytest
 
 from annotation.projects import managing
 from annotation.projects.carried_settings import SettingsProblem, make_project, parse, settings_of
-from annotation.projects.settings import (
+from annotation.projects.setting_kinds.kinds import (
     ALWAYS,
     NEVER,
-    SETTINGS,
-    TIME,
     UNLESS_DEFAULT,
     DaySetting,
     DrawnSetting,
@@ -20,6 +18,7 @@ from annotation.projects.settings import (
     RunSetting,
     ShareSetting,
 )
+from annotation.projects.settings import SETTINGS, TIME
 from tests.api.programs import DOCS, Program, problem_of
 from tests.factories import MORE_SETTINGS, join, make_claim_evidence, make_dataset, make_user
 from tests.factories import make_project as project_with_items

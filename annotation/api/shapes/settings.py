@@ -7,17 +7,17 @@ from rest_framework import serializers as s
 
 from annotation import incoming
 from annotation.projects.limits import quotas
-from annotation.projects.settings import (
+from annotation.projects.setting_kinds.fields import (
     AmountField,
     CurrencyField,
     DefaultChoiceField,
     DefaultField,
     PercentField,
     PieceSetField,
-    ProjectSetting,
     QuotasField,
     RunField,
 )
+from annotation.projects.setting_kinds.kinds import ProjectSetting
 from annotation.shapes import Choice, Currency, PieceSet
 
 

@@ -6,7 +6,7 @@ from annotation.imports.publishing import KEEP, REFUSE, SUPERSEDE
 from annotation.machines.runs.forms import RunForm
 from annotation.models import Project
 from annotation.projects.draft_kinds import DraftKind
-from annotation.projects.settings import PieceSetField
+from annotation.projects.setting_kinds.fields import PieceSetField
 from models_runtime.contracts import CheckerInfo
 
 

@@ -13,7 +13,8 @@ from annotation.projects.label_sets import newest_for
 from annotation.projects.limits import last_day
 from annotation.projects.managing import unknown_questions
 from annotation.projects.prefill import why_not_drawn
-from annotation.projects.settings import SELDOM, TASK, ProjectSetting, asked, changeable, why_not_paid
+from annotation.projects.setting_kinds.kinds import ProjectSetting
+from annotation.projects.settings import SELDOM, TASK, asked, changeable, why_not_paid
 from annotation.task_types import current_task_types, task_type
 
 

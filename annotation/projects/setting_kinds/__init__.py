@@ -1,0 +1,1 @@
+"""The kinds of settings of a project, and the form fields by which they are asked."""
