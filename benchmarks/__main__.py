@@ -23,6 +23,7 @@ MODULES = (
     "labelling.waiting",
     "decisions.adjudicating",
     "decisions.every_page",
+    "decisions.leading",
     "decisions.majority",
     "api.uploads",
     "api.lists",

@@ -11,18 +11,16 @@ what that process and the database's own spent, which a busy machine changes lit
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.labelling.submit import SLUG, session_of
-from benchmarks.shared.large import Large, add_options, databases
-from benchmarks.shared.processes import ROOT, Processor, run
+from benchmarks.shared.large import add_options, databases
+from benchmarks.shared.processes import Processor, run, worker
 
 AIM_MS, AIM_KB = 150, 60
 # A page that takes longer than this is not opened again.
@@ -100,18 +98,6 @@ def addresses() -> Iterator[str]:
         for address in filled:
             if "<" not in address:
                 yield from (f"/{address}{query}" for query in ("", *QUERIES.get(pattern, ())))
-
-
-@contextlib.contextmanager
-def worker(large: Large) -> Iterator[None]:
-    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "--concurrency", "1"]
-    command += ["--loglevel", "WARNING", "-Q", "default"]
-    process = subprocess.Popen(command, cwd=ROOT, env=large.env)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
 
 
 def measure(title: str, sessions: dict[str, str], times: int, only: str) -> None:
@@ -193,7 +179,7 @@ def main() -> None:
     print(HEADER, flush=True)
     for title, large in databases(options):
         sessions = [f"{name}={large.sessions[name]}" for name in ("owner", "adjudicator")]
-        with worker(large):
+        with worker(large.env):
             arguments = [f"--times={times}", f"--only={options.only}", "--measure", title, *sessions]
             run(large.env, "-m", "benchmarks.decisions.every_page", *arguments)
 

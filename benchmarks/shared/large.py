@@ -2,7 +2,8 @@
 
 Every item has one answer and every second item two, which differ on three of five; one answer of a hundred has a
 comment, and one item of a hundred is flagged. Two runs of a checker have said something of every unit. What is built
-once is used again: a folder with a file of SQLite, or a database of PostgreSQL, named by how many items it has.
+once is used again: a folder with a file of SQLite, or a database of PostgreSQL, named by the folder and how many items
+it has.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def databases(options: argparse.Namespace) -> Iterator[tuple[str, Large]]:
         import psycopg
 
         try:
-            yield from _kept("PostgreSQL", options, f"{options.postgresql}/assay_bench_large_{options.items}")
+            name = options.folder.name.replace("-", "_")
+            yield from _kept("PostgreSQL", options, f"{options.postgresql}/{name}_{options.items}")
         except psycopg.OperationalError as error:
             print(f"PostgreSQL is left out: {error}", file=sys.stderr)
 

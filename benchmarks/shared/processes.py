@@ -125,6 +125,19 @@ def web_server(env: dict[str, str], workers: int = 2, threads: int = 8) -> Itera
         process.wait(timeout=30)
 
 
+@contextlib.contextmanager
+def worker(env: dict[str, str], processes: int = 1) -> Iterator[None]:
+    """Of the queue `default`, with the scheduler."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "--concurrency", str(processes)]
+    command += ["--loglevel", "WARNING", "-Q", "default"]
+    process = subprocess.Popen(command, cwd=ROOT, env=env)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
 def _wait_for(port: int) -> None:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
