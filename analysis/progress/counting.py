@@ -14,7 +14,9 @@ from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Decision, Item, ItemKey, Judgement, KeyResult, Project, Revision
+from annotation.projects.queries.projects import team_of
 from annotation.work.hours import seconds_worked
+from annotation.work.queries.work import count_progress
 
 ITEMS_AT_ONCE = 5000
 DAYS_KEPT = 28
@@ -87,6 +89,7 @@ class _Counting:
         return {
             "items": dict(self.items),
             "places": dict(self.places),
+            "team": team_of(count_progress([self.project])[self.project.pk]),
             "days": dict(self.days),
             "queues": {
                 "skips": self.queues["skips"],

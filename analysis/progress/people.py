@@ -138,13 +138,10 @@ class ProjectProgress:
     groups: list[tuple[str, list[int]]]
     days: list[tuple[str, int]]
     done: int
+    total: int
     pace: Pace
     per_hour: float | None
     people: list[PersonRow] = field(default_factory=list)
-
-    @property
-    def total(self) -> int:
-        return self.done + self.pace.remaining
 
 
 def figures_of(counted: Counted) -> dict[str, PersonFigures]:
@@ -171,6 +168,7 @@ def progress_of(project: Project, counted: Counted) -> ProjectProgress:
     values = counted.values or {}
     places, days = values.get("places", {}), values.get("days", {})
     remaining = places.get(Assignment.State.OPEN, 0) + places.get(Assignment.State.LEASED, 0)
+    done, total = values.get("team", (0, 0))
     figures = figures_of(counted).values()
     seconds, answered = sum(one.seconds for one in figures), sum(one.items for one in figures)
     return ProjectProgress(
@@ -178,7 +176,8 @@ def progress_of(project: Project, counted: Counted) -> ProjectProgress:
         items=values.get("items", {}),
         groups=list(values.get("groups", {}).items()),
         days=sorted(days.items(), reverse=True)[:14],
-        done=places.get(Assignment.State.DONE, 0),
+        done=done,
+        total=total,
         pace=pace_of(days, remaining, timezone.now().date()),
         per_hour=3600 * answered / seconds if seconds else None,
     )

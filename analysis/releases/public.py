@@ -25,6 +25,7 @@ from analysis.sources.releases.files import (
     ANNOTATIONS,
     DECISIONS,
     MANIFEST,
+    SKIPS,
     ZIP,
     line_of,
     rehashed,
@@ -56,6 +57,7 @@ def _public_part(whole: Path, name: str) -> ReleasePart:
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     _rewrite(folder / ANNOTATIONS, _without_comment)
     _rewrite(folder / DECISIONS, _without_note)
+    _rewrite(folder / SKIPS, _without_note)
     public = rehashed(manifest, folder)
     if public["release"]["sha256"] != manifest["release"]["sha256"]:
         public["release"]["without_comments_of"] = manifest["release"]["sha256"]
@@ -81,7 +83,7 @@ def _without_comment(line: dict) -> dict:
 
 
 def _without_note(line: dict) -> dict:
-    return {name: value for name, value in line.items() if name not in ("note", "reason")}
+    return {name: value for name, value in line.items() if name not in ("note", "reason", "replies")}
 
 
 class PublicHandler:

@@ -98,6 +98,14 @@ def _acknowledgements(source: Source) -> Iterator[dict]:
     return records(source.acknowledgement_frame())
 
 
+def _key_results(source: Source) -> Iterator[dict]:
+    return records(source.key_result_frame())
+
+
+def _skips(source: Source) -> Iterator[dict]:
+    return records(source.skip_frame())
+
+
 def _answers(source: Source) -> Iterator[dict]:
     """The arm of each answer, what its person could see, and whether it was asked for because answers differed. Times
     stand in the annotations."""
@@ -198,6 +206,8 @@ FRAME_FILES: dict[str, Callable[[Source], Iterator[dict]]] = {
     "items": _items,
     "raters": _raters,
     "acknowledgements": _acknowledgements,
+    "key_results": _key_results,
+    "skips": _skips,
     "answers": _answers,
     "runs": _runs,
     "suggestions": _suggestions,

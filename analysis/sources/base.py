@@ -36,12 +36,15 @@ SPAN_COLUMNS = ("unit", "rater", "dimension", "label", "field", "start", "end", 
 RATER_COLUMNS = ("rater", "kind", "name", "group")
 SUGGESTION_COLUMNS = ("unit", "dimension", "label", "probability")
 ACKNOWLEDGEMENT_COLUMNS = ("rater", "version", "acknowledged_at")
+KEY_RESULT_COLUMNS = ("rater", "item", "purpose", "attempt", "right", "asked", "created_at")
 CHECK_COLUMNS = ("rater", "n", "n_passed")
+SKIP_COLUMNS = ("item", "rater", "skipped_at", "reason", "flagged", "parked", "replies")
 DECISION_COLUMNS = ("unit", "dimension", "method", "number", "label", "rater", "note", "seen", "decided_at")
 ORIGIN_COLUMNS = ("unit", "dimension", "arm", "submitted_at")
 STRAY_COLUMNS = ("unit", "dimension", "label")
 
 ADJUDICATED = "adjudicated"
+CHECK = "check"
 
 
 class Source(Outline):
@@ -148,9 +151,15 @@ class Source(Outline):
         version."""
         return pd.DataFrame(columns=list(ACKNOWLEDGEMENT_COLUMNS))
 
-    def check_frame(self) -> pd.DataFrame:
-        """CHECK_COLUMNS: how many checks each rater had, and passed. Only projects have them: no release does."""
-        return pd.DataFrame(columns=list(CHECK_COLUMNS))
+    def key_result_frame(self) -> pd.DataFrame:
+        """KEY_RESULT_COLUMNS: how people's first answers to items that are set apart compare with the right ones, in
+        qualification of each try, by rater and time. `item` is a key."""
+        return pd.DataFrame(columns=list(KEY_RESULT_COLUMNS))
+
+    def skip_frame(self) -> pd.DataFrame:
+        """SKIP_COLUMNS: the skips that stand, by item's key and rater. `reason` is None where there is none; `replies`
+        are what followed a flag, None where nothing did or an answer has them."""
+        return pd.DataFrame(columns=list(SKIP_COLUMNS))
 
     def decision_history(self) -> pd.DataFrame:
         """DECISION_COLUMNS: every decision, also those that another took the place of, by unit's key, dimension, method
@@ -262,6 +271,13 @@ class Source(Outline):
     def items_without_units(self) -> int:
         """Items in which there is nothing to judge, such as abstained answers."""
         return int((self.item_frame()["n_units"] == 0).sum())
+
+    def check_frame(self) -> pd.DataFrame:
+        """CHECK_COLUMNS: how many checks each rater had, and passed."""
+        results = self.key_result_frame()
+        results = results[results["purpose"] == CHECK]
+        rows = results.assign(passed=(results["right"] == results["asked"]).astype(int)).groupby("rater")["passed"]
+        return rows.agg(n="size", n_passed="sum").reset_index()[list(CHECK_COLUMNS)]
 
     def arms(self) -> pd.Series:
         """The arm in which each annotation (the index) was given, of those that have one."""

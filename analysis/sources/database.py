@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 
 import pandas as pd
-from django.db.models import Case, CharField, Count, F, Q, QuerySet, Value, When
+from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce, Concat
 
@@ -21,6 +21,8 @@ from analysis.sources.outline import GeneratorRun
 from analysis.sources.project import AT_ONCE, ProjectOutline
 from analysis.sources.rankings import Retrieval
 from analysis.sources.splits import source_name
+from annotation import incoming
+from annotation.exports.queries import exported_skips
 from annotation.formats.records import SHOWN_ORDER
 from annotation.models import (
     Annotation,
@@ -30,7 +32,6 @@ from annotation.models import (
     GenerationRun,
     GuidelineAcknowledgement,
     Item,
-    ItemKey,
     ItemUnit,
     Judgement,
     KeyResult,
@@ -267,11 +268,24 @@ class DatabaseSource(ProjectOutline, Source):
     def _rater_rows(rows: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
         return pd.DataFrame.from_records(sorted(rows), columns=list(base.RATER_COLUMNS))
 
-    def check_frame(self) -> pd.DataFrame:
-        done = KeyResult.objects.filter(rater__project=self.project, purpose=ItemKey.Purpose.CHECK)
-        numbers = {"n": Count("pk"), "n_passed": Count("pk", filter=Q(right=F("asked")))}
-        rows = done.order_by("rater__pseudonym").values_list("rater__pseudonym").annotate(**numbers)
-        return pd.DataFrame.from_records(list(rows), columns=list(base.CHECK_COLUMNS))
+    def key_result_frame(self) -> pd.DataFrame:
+        done = KeyResult.objects.filter(rater__project=self.project, rater__is_excluded=False)
+        rows = done.values_list("rater__pseudonym", "item__key", *base.KEY_RESULT_COLUMNS[2:])
+        frame = self._with_brought("key_results", list(rows), base.KEY_RESULT_COLUMNS)
+        return frame.sort_values(["rater", "created_at", "item"], ignore_index=True)
+
+    def skip_frame(self) -> pd.DataFrame:
+        frame = self._with_brought("skips", exported_skips(self.project), base.SKIP_COLUMNS)
+        return frame.sort_values(["item", "rater"], ignore_index=True)
+
+    def _with_brought(self, name: str, rows: list[tuple], columns: tuple[str, ...]) -> pd.DataFrame:
+        """With what a release said of its raters."""
+        brought = self.project.raters.filter(origin__has_key=name)
+        for rater, origin in brought.values_list("pseudonym", "origin"):
+            for row in origin[name]:
+                row |= {"rater": rater} | {key: incoming.instant(row[key]) for key in row if key.endswith("_at")}
+                rows.append(tuple(map(row.get, columns)))
+        return pd.DataFrame.from_records(rows, columns=list(columns))
 
     def decision_frame(self, method: str) -> pd.DataFrame:
         rows = (

@@ -75,7 +75,13 @@ class ProjectOutline(Outline):
         return groups_in(self._labelling().order_by().values_list("group", flat=True).distinct())
 
     def has_checks(self) -> bool:
-        return KeyResult.objects.filter(rater__project=self.project, purpose=ItemKey.Purpose.CHECK).exists()
+        raters = self.project.raters.filter(is_excluded=False)
+        done = KeyResult.objects.filter(rater__in=raters, purpose=ItemKey.Purpose.CHECK)
+        return done.exists() or any(
+            row["purpose"] == ItemKey.Purpose.CHECK
+            for results in raters.filter(origin__has_key="key_results").values_list("origin__key_results", flat=True)
+            for row in results
+        )
 
     def _labelling(self) -> QuerySet[Rater]:
         rows = Annotation.objects.filter(rater=OuterRef("pk")).exclude(item__state__in=Item.LEFT_OUT)

@@ -300,8 +300,12 @@ class SelectedSource(Source):
     def has_checks(self) -> bool:
         return self.inner.has_checks()
 
-    def check_frame(self) -> pd.DataFrame:
-        return self.inner.check_frame()
+    def key_result_frame(self) -> pd.DataFrame:
+        return self.inner.key_result_frame()
+
+    def skip_frame(self) -> pd.DataFrame:
+        skips = self.inner.skip_frame()
+        return skips[skips["item"].isin(self.item_frame()["item_key"])].reset_index(drop=True)
 
     def decision_methods(self) -> list[str]:
         return self.inner.decision_methods()

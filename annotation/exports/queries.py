@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Exists, Q
-from django.db.models.functions import Collate
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Collate, NullIf
 
 from annotation.decisions.moments import Moment, decisions_at, majority
 from annotation.formats.content.assay import decision_key, instant_text, sort_key
@@ -28,6 +28,7 @@ from annotation.formats.records import (
 )
 from annotation.models import (
     Annotation,
+    Assignment,
     Decision,
     Item,
     ItemUnit,
@@ -272,7 +273,22 @@ def _read(
     return list(found.values())
 
 
-def _replies(items: list[int]) -> dict[tuple[int, int], list[dict]]:
+def exported_skips(project: Project) -> list[tuple]:
+    """The skips that stand, as (item, rater, when, reason, whether flagged, whether parked, replies). Replies are those
+    to a flag; where the person has answered the item as well, they are with the answer."""
+    rows = Assignment.objects.filter(project=project, state=Assignment.State.SKIPPED, rater__is_excluded=False)
+    rows = rows.exclude(item__state__in=Item.LEFT_OUT)
+    answers = Annotation.objects.filter(item=OuterRef("item"), rater=OuterRef("rater"))
+    replies = _replies(rows.exclude(Exists(answers)).values("item"))
+    reason = NullIf("skip_reason", Value(""), output_field=TextField())
+    columns = ("item__key", "rater__pseudonym", "done_at", reason, "is_flagged", "is_parked")
+    found = rows.values_list("item_id", "rater_id", Exists(answers), *columns).iterator(chunk_size=10_000)
+    return [
+        (*values, None if is_answered else replies.get((item, rater))) for item, rater, is_answered, *values in found
+    ]
+
+
+def _replies(items: list[int] | QuerySet) -> dict[tuple[int, int], list[dict]]:
     """What followed the comment of a rater on an item, by both."""
     found: dict[tuple[int, int], list[dict]] = defaultdict(list)
     rows = ThreadReply.objects.filter(thread__item__in=items).order_by("pk")

@@ -1,6 +1,6 @@
 """What a release has in addition to its labels, stored in the project that it makes: who was what, the plan of items,
-which suggestions people saw, what checkers and retrievals gave. The next release of the project is the same byte for
-byte.
+skips, results of training, qualification and checks, which suggestions people saw, what checkers and retrievals gave.
+The next release of the project is the same byte for byte.
 
 Runs come as finished ones that never ran here: they keep their origin, have nothing to go on with, and no later run
 takes answers over from them.
@@ -9,6 +9,7 @@ takes answers over from them.
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from collections.abc import Callable
 
 from django.db import transaction
@@ -28,6 +29,7 @@ from annotation.models import (
     GenerationRun,
     GuidelineAcknowledgement,
     Item,
+    ItemKey,
     ItemUnit,
     Job,
     Project,
@@ -107,12 +109,17 @@ class _Frames:
         with transaction.atomic():
             self.guard()
             known = {rater.pseudonym: rater for rater in self.project.raters.all()}
+            origins: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
+            for frame, as_stored in OF_RATERS.items():
+                for row in self.frames.rows(frame):
+                    origins[row["rater"]][frame].append(as_stored(row))
             for row in self.frames.rows("raters"):
                 name, kind = incoming.text(row["rater"], 200), Rater.Kind(row["kind"])
                 here = Rater.Kind.SLOT if kind == Rater.Kind.SLOT else Rater.Kind.EXTERNAL
                 rater = known.get(name) or Rater(project=self.project, kind=here, name=name, pseudonym=name)
                 if rater.user_id is None:
                     rater.origin_kind = None if kind == rater.kind else kind
+                    rater.origin = origins.get(name, {})
                     rater.save()
 
     def _acknowledgements(self) -> None:
@@ -297,6 +304,25 @@ class _Frames:
                 ],
                 ["ranking_id", "evidence_id", "source", *names],
             )
+
+
+def _key_result(row: dict) -> dict:
+    incoming.instant(row["created_at"])
+    counts = {name: _count(row[name]) for name in ("attempt", "right", "asked")}
+    place = {"item": incoming.text(row["item"], 400), "purpose": ItemKey.Purpose(row["purpose"]).value}
+    return place | counts | {"created_at": row["created_at"]}
+
+
+def _skip(row: dict) -> dict:
+    incoming.instant(row["skipped_at"])
+    words = {name: row[name] for name in ("reason", "replies") if row.get(name)}
+    incoming.check_json(words)
+    found = {"item": incoming.text(row["item"], 400), "skipped_at": row["skipped_at"]}
+    return found | {name: bool(row[name]) for name in ("flagged", "parked")} | words
+
+
+# What is stored with the rater whom a row is about.
+OF_RATERS: dict[str, Callable[[dict], dict]] = {"key_results": _key_result, "skips": _skip}
 
 
 def _suggestion(row: dict) -> dict:

@@ -299,6 +299,8 @@ class Rater(models.Model):
     pseudonym = models.CharField(max_length=200, default=new_pseudonym)  # what exports show
     # Of raters of files: experts, crowd. Exports show it.
     group = models.CharField(max_length=200, blank=True, default="", db_default="")
+    # What a release says of a person who has no account here: {"key_results", "skips"}, each where there are any.
+    origin = models.JSONField(default=dict, db_default={})
     # Their answers are surplus, in no figure and no file: they withdrew consent, or play a participant.
     is_excluded = models.BooleanField(default=False, db_default=False)
     # Where this annotator's search for work goes on, so that finding work does not slow down with work done.

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.models import Release
 from analysis.releases import freezing
@@ -143,7 +144,8 @@ SECRET, NOTE = "Anna told me so", "I asked Ben"
 
 @pytest.fixture
 def opened(tmp_path, settings) -> Release:
-    """Frozen with a comment, a cell of another tool's file, a decision with a note and a reason; the page is open."""
+    """Frozen with a comment, a skip, a cell of another tool's file, a decision with a note and a reason; the page is
+    open."""
     settings.MEDIA_ROOT = tmp_path
     project = project_of(4)
     project.card = card_of({"title": "Frozen <i>ports</i>", "license": "mit", "authors": "Okafor, Ada"})
@@ -153,6 +155,8 @@ def opened(tmp_path, settings) -> Release:
         for item in items_of(project):
             say(item, rater, "relevant", "supports")
     Revision.objects.update(comment=SECRET, metadata={"text_box": SECRET})
+    skip = {"state": "skipped", "rater": make_rater(project, "Cleo"), "done_at": timezone.now(), "skip_reason": SECRET}
+    items_of(project)[0].assignments.create(project=project, position=0, **skip)
     decided = {"project": project, "unit": items_of(project)[0].anchor, "dimension": "stance", "label": "refutes"}
     Decision.objects.create(**decided, method="adjudicated", note=NOTE, reason="slip")
     release = freeze(project, "1.0.0", "The first.")
@@ -190,7 +194,7 @@ def test_anybody_reads_the_public_page_and_downloads_it_without_comments(opened,
     with zipfile.ZipFile(path) as archive:
         every = b"".join(map(archive.read, archive.namelist()))
     assert SECRET.encode() not in every and NOTE.encode() not in every and b'"reason"' not in every
-    assert b'"comment":""' in every and b'"label":"refutes"' in every
+    assert b'"flagged":false' in every and b'"comment":""' in every and b'"label":"refutes"' in every
     report = get_report("agreement")
     from_public, from_whole = (
         report.compute(one, **report.values(one, {})) for one in (source, ReleaseSource(archive_path(opened)))

@@ -20,12 +20,15 @@ from annotation.decisions import adjudicating
 from annotation.machines.generations.publishing import why_not
 from annotation.machines.runs import reuse, suggesting
 from annotation.models import (
+    Annotation,
     Assignment,
     Decision,
     GenerationRun,
     GuidelineAcknowledgement,
+    Item,
     Job,
     Judgement,
+    KeyResult,
     Project,
     Rater,
     Revision,
@@ -95,6 +98,7 @@ def adjudicated(identifier: str) -> Project:
         project=project, item_id=commented.item_id, rater_id=commented.rater_id, changed_at=timezone.now()
     )
     thread.replies.create(author=judges[0], is_annotators=False, text="The first\nof the two.")
+    learned_and_skipped(project, judges[0])
     run = project.checker_runs.get(checker="lexical")
     RunFailure.objects.create(run=run, unit=units[0], reason="too-long", message="", is_permanent=True)
     Suggestion.objects.filter(run=run, unit=units[0]).delete()
@@ -116,6 +120,29 @@ def adjudicated(identifier: str) -> Project:
     return project
 
 
+def learned_and_skipped(project: Project, lead) -> None:
+    """Two tries of a qualification, a passed check and a failed one; of two skips one was flagged, and replied to."""
+    rater = project.raters.filter(kind=Rater.Kind.MEMBER, annotations__isnull=False).first()
+    results = [("qualification", 1, 0), ("qualification", 2, 1), ("check", 1, 1), ("check", 1, 0)]
+    item = Item.objects.filter(project=project, state="active").order_by("key").first()
+    for place, (purpose, attempt, right) in enumerate(results):
+        apart = Item.objects.create(
+            project=project, anchor=item.anchor, key=item.key, state="apart", position=10**9 + place, planned=0
+        )
+        revision = Annotation.objects.create(item=apart, rater=rater).revisions.create(number=1)
+        KeyResult.objects.create(
+            revision=revision, item=apart, rater=rater, purpose=purpose, attempt=attempt, right=right, asked=1
+        )
+    for flag in (False, True):
+        user = join(project, make_user())
+        skipper = Rater.objects.create(project=project, kind=Rater.Kind.MEMBER, user=user, name=str(user))
+        skip = {"state": "skipped", "rater": skipper, "done_at": timezone.now(), "is_flagged": flag}
+        words = "Cut\noff." if flag else ""
+        item.assignments.create(project=project, position=item.position, skip_reason=words, **skip)
+    thread = Thread.objects.create(project=project, item=item, rater=skipper, changed_at=timezone.now())
+    thread.replies.create(author=lead, is_annotators=False, text="So it is.")
+
+
 @pytest.mark.parametrize(
     "identifier",
     ["claim-evidence/six-way/1", "triplets/-/1", pytest.param("aspect-coverage/-/1", marks=pytest.mark.slow)],
@@ -135,7 +162,11 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     assert suggestions.count('"explanation":"It says so\\nin two lines."') == 1 == suggestions.count('"explanation"')
     answers = (again / "annotations.jsonl").read_text(encoding="utf-8")
     assert answers.count('"by":"researcher"') == answers.count('"text":"The first\\nof the two."') == 1
+    results, skips = ((again / "frames" / f"{name}.jsonl").read_text() for name in ("key_results", "skips"))
+    assert results.count('"purpose":"qualification"') == results.count('"purpose":"check"') == 2
+    assert skips.count('"flagged":true') == skips.count('"text":"So it is."') == 1 and len(skips.splitlines()) == 2
     one, other = source_of_files(tmp_path / "first"), source_of_files(again)
+    assert one.has_checks() and [tuple(row)[1:] for row in other.check_frame().to_numpy()] == [(2, 1)]
     assert one.generations() == other.generations() == DatabaseSource(project).generations()
     assert [run.counts for run in other.generations()] == [WRITTEN]
     assert one.decision_history().astype(str).equals(other.decision_history().astype(str))

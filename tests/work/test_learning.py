@@ -5,10 +5,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from analysis.progress import people
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.models import Annotation, Assignment, Item, ItemKey, KeyResult, Membership, Project, Rater
 from annotation.projects import item_making, managing
+from annotation.projects.queries.projects import project_rows
 from annotation.work import assigning
 from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.learning import giving, keys, standing
@@ -392,3 +394,5 @@ def test_the_report_on_annotators_shows_checks_and_leaves_out_who_failed(project
     assert report.compute(project, passed="50")["dimensions"][0]["n_raters"] == 1
     page = client_of(lead).get(f"/projects/{project.slug}/annotators/").content.decode()
     assert "Labels that count" in page
+    [row], shown = project_rows(lead, [project]), people.progress_of(project, people.counted_people(project))
+    assert (row.team_done, row.team_total) == (shown.done, shown.total) == (2 * 8 + 8, 2 * 8 + 8)

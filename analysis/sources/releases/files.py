@@ -23,6 +23,7 @@ from annotation.formats.files.manifests import MANIFEST, digest_of
 
 ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"
+SKIPS = "frames/skips.jsonl"
 TERMS = "frames/terms.json"
 VERSION = 1
 # Zip knows no time before; every file gets this one, so that the same files make the same zip.

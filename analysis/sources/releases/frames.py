@@ -267,10 +267,22 @@ class ReleaseSource(Source):
         return frame.assign(name=frame["rater"], group="")
 
     def acknowledgement_frame(self) -> pd.DataFrame:
-        rows = self.files.rows("frames/acknowledgements.jsonl")
-        return frame_of(
-            (row | {"acknowledged_at": instant(row["acknowledged_at"])} for row in rows), base.ACKNOWLEDGEMENT_COLUMNS
-        )
+        return self._moments_of("acknowledgements", base.ACKNOWLEDGEMENT_COLUMNS)
+
+    def has_checks(self) -> bool:
+        return bool((self.key_result_frame()["purpose"] == base.CHECK).any())
+
+    def key_result_frame(self) -> pd.DataFrame:
+        return self._moments_of("key_results", base.KEY_RESULT_COLUMNS)
+
+    def skip_frame(self) -> pd.DataFrame:
+        return self._moments_of("skips", base.SKIP_COLUMNS)
+
+    def _moments_of(self, name: str, columns: tuple[str, ...]) -> pd.DataFrame:
+        """A frame whose columns `..._at` are moments."""
+        rows = self.files.rows(f"frames/{name}.jsonl")
+        moments = [column for column in columns if column.endswith("_at")]
+        return frame_of((row | {column: instant(row[column]) for column in moments} for row in rows), columns)
 
     def decision_history(self) -> pd.DataFrame:
         return self._decisions.copy(deep=False)

@@ -1,6 +1,6 @@
 """Reads about projects: progress of one person and of the team, who is in."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import Count
@@ -44,14 +44,19 @@ class ProjectRow:
 
     @property
     def team_done(self) -> int:
-        """Checks are among them: a number without them would tell checks from work."""
-        return self.numbers.get(Assignment.State.DONE, 0) + self.numbers.get("checks_done", 0)
+        return team_of(self.numbers)[0]
 
     @property
     def team_total(self) -> int:
-        """Judgements that are planned or done."""
-        planned = sum(self.numbers.get(state, 0) for state in PLANNED)
-        return max(self.team_done, planned + self.numbers.get("checks_expected", 0))
+        return team_of(self.numbers)[1]
+
+
+def team_of(numbers: Mapping[str, int]) -> tuple[int, int]:
+    """How many judgements are done, and how many are planned or done, of what `work.count_progress` counts. Checks are
+    among them: numbers without them would tell checks from work."""
+    done = numbers.get(Assignment.State.DONE, 0) + numbers.get("checks_done", 0)
+    planned = sum(numbers.get(state, 0) for state in PLANNED)
+    return done, max(done, planned + numbers.get("checks_expected", 0))
 
 
 def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:

@@ -18,6 +18,7 @@ from annotation.jobs import counts
 from annotation.models import Annotation, Assignment, Case, Item, ItemExclusion, Participation, Project, Rater
 from annotation.projects import cases
 from annotation.projects.limits import quotas
+from annotation.projects.queries.projects import team_of
 from annotation.work import assigning, reserving
 from annotation.work.learning import giving
 
@@ -143,11 +144,8 @@ def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
 def _team(project: Project) -> dict:
     def count() -> dict:
         numbers = counts.counted("progress", project).values or {}
-        done, opened = numbers.get("done", 0), numbers.get("open", 0)
-        total = done + opened + numbers.get("leased", 0)
-        done += numbers.get("checks_done", 0)
-        total = max(done, total + numbers.get("checks_expected", 0))
-        return {"done": done, "open": opened, "total": total, "to_judge": numbers.get("to_judge", 0)}
+        done, total = team_of(numbers)
+        return {"done": done, "total": total} | {name: numbers.get(name, 0) for name in ("open", "to_judge")}
 
     return _kept(f"team:{project.pk}", count)
 
