@@ -374,7 +374,7 @@ def _store_any(assignment: Assignment, rater_id: int, answer: CheckedSubmission,
     if row is not None:
         row.project = project
         painted_at = submission.suggestions_shown_at
-        if not is_own and not (painted_at and painted_at == row.suggestions_shown_at):
+        if not is_own and not (painted_at and _while_held(painted_at, row, now) == row.suggestions_shown_at):
             # Taken back: what another annotator saw, who held it meanwhile, does not count for this person.
             row.exposure = []
             changes |= {"exposure": [], "suggestions_shown_at": None}
@@ -492,10 +492,15 @@ def _was_shown(
         arm = row.prefill_arm if row is not None else project.prefill
         return True if at else None if arm in (Project.Prefill.SHOWN, Project.Prefill.DRAWN) else False
     if at and row.exposure and row.suggestions_shown_at is None:
-        changes["suggestions_shown_at"] = min(at, now)
+        changes["suggestions_shown_at"] = _while_held(at, row, now)
     if at or row.suggestions_shown_at is not None:
         return True
     return None if row.exposure and not submission.tells_shown else False
+
+
+def _while_held(at: datetime, row: Assignment, now: datetime) -> datetime:
+    """A moment by a browser's clock, which may be wrong, as `assigning.shown` stores it."""
+    return min(max(at, row.leased_at or at), now)
 
 
 def _suggested(answer: CheckedSubmission, project: Project) -> list[dict]:

@@ -267,10 +267,12 @@ def expose(assignment: Assignment, run, suggestions: int) -> bool:
 # Written by hand like those of taking: every item is shown once.
 _SHOWN = """
 UPDATE annotation_assignment SET
-shown_at = CASE WHEN state = 'leased' THEN COALESCE(shown_at, %s) ELSE shown_at END,
+shown_at = CASE WHEN state = 'leased' THEN COALESCE(shown_at, {at}) ELSE shown_at END,
 lease_expires_at = CASE WHEN state = 'leased' AND lease_expires_at < %s THEN %s ELSE lease_expires_at END {more}
 WHERE state IN ({states}) AND {which}
 """
+# By the browser's clock, which may be wrong: not before the person had the item.
+_AT = "CASE WHEN leased_at > %s THEN leased_at ELSE %s END"
 _HELD_BY = "id = %s AND rater_id = (SELECT r.id FROM annotation_rater r WHERE r.project_id = %s AND r.user_id = %s)"
 
 
@@ -288,20 +290,21 @@ def _note_shown(project: Project, which: str, values: list, at: datetime | None,
     now = timezone.now()
     at = min(at or now, now)
     until = now + timedelta(minutes=project.lease_minutes)
-    moments = [at, until, until]
+    moments = [at, at, until, until]
     more, states = "", "'leased'"
     if suggestions:
-        more, states = ", suggestions_shown_at = COALESCE(suggestions_shown_at, %s)", "'leased', 'done', 'skipped'"
-        moments.append(at)
+        more, states = f", suggestions_shown_at = COALESCE(suggestions_shown_at, {_AT})", "'leased', 'done', 'skipped'"
+        moments += [at, at]
     moments = [connection.ops.adapt_datetimefield_value(moment) for moment in moments]
     with connection.cursor() as cursor:
-        cursor.execute(_SHOWN.format(more=more, states=states, which=which), [*moments, *values])
+        cursor.execute(_SHOWN.format(at=_AT, more=more, states=states, which=which), [*moments, *values])
         return bool(cursor.rowcount)
 
 
 def release(assignment: Assignment, user) -> bool:
-    """Give back what was fetched ahead and never shown."""
+    """Give back what was fetched ahead and never shown; not a lesson, which nobody waits for and another tab has."""
     held = Assignment.objects.filter(pk=assignment.pk, rater__user=user, state=Assignment.State.LEASED, shown_at=None)
+    held = held.exclude(reason__in=Assignment.LEARNING)
     with transaction.atomic():
         released = bool(reopen(held))
         if released:

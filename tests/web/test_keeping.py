@@ -416,6 +416,17 @@ def test_answers_of_a_clock_that_is_ahead_have_the_servers_time(label, project, 
     assert all(0 <= active < 60_000 for _, active in times)
 
 
+def test_a_clock_that_is_set_back_meanwhile_keeps_nobody_waiting(label, project, ann):
+    project.minimum_seconds = 1
+    project.save()
+    page = label(project, ann)
+    page.page.wait_for_timeout(1000)
+    page.page.evaluate("() => { const now = Date.now; Date.now = () => now() - 3600000; }")
+    first = page.answer("2")
+    page.is_saved()
+    assert stored(first, ann) == {"relevance": "not_relevant"}
+
+
 def test_a_persons_own_keys_act_and_are_printed(label, project, ann):
     ann.own_keys = {"skip": "k", "flag": "s", "highlight": "y"}
     ann.save()

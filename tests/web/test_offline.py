@@ -81,20 +81,26 @@ def test_answers_given_without_a_connection_are_stored_once_and_in_order_after_a
     assert Assignment.objects.filter(state="leased").count() == 13
 
 
-def test_each_answer_is_reported_as_what_became_of_it_when_the_project_was_closed_meanwhile(page, project, ann):
+def test_each_answer_is_reported_as_what_became_of_it_when_the_project_was_closed_meanwhile(label, project, ann):
+    Project.objects.update(items_ahead=30)
+    page = label(project, ann)
+    ready(page, 30)
     other = make_user("bob")
     Membership.objects.create(project=project, user=other, role=Membership.Role.ANNOTATOR)
     page.page.context.set_offline(True)
-    given = [answer(page) for _ in range(3)]
+    given = [answer(page) for _ in range(30)]
     assigning.return_held(project)
     taken = assigning.take(project, other)  # one of them, which came back first
     assert str(taken.uuid) == given[0]
     managing.close_project(project, ann)
     page.page.context.set_offline(False)
-    words = "3 answers were sent: 2 stored, 1 stored as extra, since another annotator has the item."
+    words = "30 answers were sent: 29 stored, 1 stored as extra, since another annotator has the item."
     expect(page.page.locator('[data-notice="back"]')).to_contain_text(words)
     expect(page.page.locator('[data-notice="ended"]')).to_contain_text("The project is closed")
-    assert Annotation.objects.filter(is_surplus=False).count() == 2 and Annotation.objects.count() == 3
+    assert Annotation.objects.filter(is_surplus=False).count() == 29
+    stored = Revision.objects.order_by("pk").values_list("annotation__item", flat=True)
+    places = Assignment.objects.filter(uuid__in=given).values_list("uuid", "item")
+    assert list(stored) == [dict((str(uuid), item) for uuid, item in places)[one] for one in given], "once, in order"
     ready(page, 0)
 
 

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.models import KeyResult
 from annotation.work.learning import keys
+from tests.web.pages import LabellingPage, eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -57,3 +58,29 @@ def test_the_next_try_of_a_qualification_is_no_answer_from_another_browser(label
         page.gone(first)
     page.is_saved()
     assert KeyResult.objects.count() == 2
+
+
+def test_a_qualification_in_two_tabs_counts_the_first_answer_of_each_item(open_context, project, ann):
+    dimension = project.type.asked_dimensions[0]
+    for item in project.items.order_by("position")[:2]:
+        answer = {"unit": item.key, "dimension": dimension.slug, "label": dimension.shown_labels[0].value}
+        keys.set_apart(project, item, project.created_by, "qualification", [answer])
+    context = open_context(ann)
+    one, other = (LabellingPage(context.new_page(), project).open() for _ in range(2))
+    first = one.assignment
+    assert other.assignment == first, "both tabs have the item that the person is at"
+    one.press("1", "6", "Enter")
+    expect(one.page.locator("[data-feedback]")).to_be_visible()
+    other.press("2", "Enter")  # which the other tab does not know to be answered, or does by then
+    eventually(other.page, lambda: KeyResult.objects.count(), 1)
+    for tab in (one, other):
+        tab.open()
+        expect(tab.page.locator("#stage [data-item]")).to_contain_text("Qualification, try 1 of 2, item 2 of 2")
+    assert other.assignment == one.assignment != first
+    other.press("1", "6", "Enter")
+    expect(other.page.locator("[data-feedback]")).to_contain_text("passed")
+    one.press("2", "Enter")
+    one.open()
+    expect(one.page.locator("#stage [data-item]")).not_to_contain_text("Qualification")
+    assert list(KeyResult.objects.values_list("attempt", "right", "asked")) == [(1, 1, 1)] * 2
+    assert project.raters.get(user=ann).admitted_at

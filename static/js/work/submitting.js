@@ -25,7 +25,8 @@ export function createSubmitting(page) {
       return page.focusOn(missing);
     }
     const { minimum_seconds: minimum = 0, assignment } = answered.payload;
-    const left = Math.ceil(minimum - (Date.now() - Date.parse(answered.shownAt)) / 1000);
+    const open = Math.abs(Date.now() - Date.parse(answered.shownAt)) / 1000; // a clock may be set back meanwhile
+    const left = Math.ceil(minimum - open);
     if (left > 0 && !isAgain) return page.screen.showStatus(ngettext("Please take {n} more second for this item", "Please take {n} more seconds for this item", left), "missing");
 
     const waits = (page.prefill === "after" || answered.payload.waits) && isOpen && !isAgain && navigator.onLine;
