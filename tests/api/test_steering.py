@@ -95,18 +95,20 @@ def test_members_get_and_lose_roles(project, program, ann):
 
 def test_people_are_invited_and_invitations_revoked(project, program, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    asked = {"email": "Ben@example.org", "roles": ["annotator"]}
+    asked = {"email": "Ben@example.org", "roles": ["annotator"], "group": "experts"}
     made = [program.send("projects/frost/invitations/", asked, **{"Idempotency-Key": "ben"}) for _ in range(2)]
     assert [one.status_code for one in made] == [201, 201] and made[0].json() == made[1].json()
     told = made[0].json()
     assert told["is_sent"] and told["link"] in mail.outbox[0].body and len(mail.outbox) == 1
     [listed] = program.read("projects/frost/invitations/")["results"]
-    assert (listed["email"], listed["link"]) == ("ben@example.org", told["link"])
+    assert [listed[name] for name in ("email", "link", "group")] == ["ben@example.org", told["link"], "experts"]
     path = f"projects/frost/invitations/{listed['token']}/revoke/"
     assert program.send(path).status_code == 200
     assert program.read("projects/frost/invitations/")["results"] == []
     assert program.get(told["link"]).status_code == 410
-    problem_of(program.send("projects/frost/invitations/", {"email": "no address", "roles": ["annotator"]}), 422)
+    wrong = ({"email": "no address"}, {"group": "a;b"}, {"group": "a", "roles": ["researcher"]})
+    for bad in wrong:
+        problem_of(program.send("projects/frost/invitations/", asked | bad), 422)
     foreign = make_project(make_dataset(), slug="foreign")
     theirs = Invitation.objects.create(
         email="x@example.org", project=foreign, invited_by=foreign.created_by, expires_at=told["expires_at"]

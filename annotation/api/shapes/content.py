@@ -197,6 +197,7 @@ class InvitationShape(Shape):
 
     email = s.CharField()
     roles = s.ListField(child=s.CharField())
+    group = s.CharField()
     link = s.CharField()
     token = s.CharField()
     invited_by = s.CharField()
@@ -211,6 +212,7 @@ class SentInvitationShape(InvitationShape):
 class NewInvitation(Shape):
     email = s.CharField(max_length=incoming.EMAIL_CHARS)
     roles = s.ListField(child=s.ChoiceField(Membership.Role.choices), min_length=1, max_length=10)
+    group = s.CharField(max_length=200, required=False, allow_blank=True)
 
 
 class SettingsShape(Shape):

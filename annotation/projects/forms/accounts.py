@@ -11,6 +11,7 @@ from annotation.editing import SharedForm
 from annotation.models import ApiToken, Membership, User
 from annotation.projects import tokens
 from annotation.projects.invitations import CREATOR
+from annotation.projects.raters import why_no_group
 from annotation.task_types import keys
 
 
@@ -124,6 +125,17 @@ class ProjectInvitationForm(forms.Form):
         initial=[Membership.Role.ANNOTATOR],
         widget=forms.CheckboxSelectMultiple,
     )
+    group = forms.CharField(required=False, help_text="Of an annotator, such as experts. Empty: none.")
+
+    def clean(self):
+        cleaned = super().clean()
+        if group := cleaned.get("group"):
+            problem = why_no_group(group)
+            if not problem and "roles" in cleaned and Membership.Role.ANNOTATOR not in cleaned["roles"]:
+                problem = "only annotators have a group: leave it empty, or choose the role annotator too"
+            if problem:
+                self.add_error("group", capfirst(problem))
+        return cleaned
 
 
 class TokenForm(forms.Form):

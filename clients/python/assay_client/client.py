@@ -280,9 +280,9 @@ class Project:
         """Put the text in force; the number of its version."""
         return self.assay.post(f"{self.address}guidelines/", {"markdown": markdown})["version"]
 
-    def invite(self, email: str, *roles: str) -> str:
+    def invite(self, email: str, *roles: str, group: str = "") -> str:
         """Invite a person, as an annotator if no role is named. The link, which is mailed, too, where it can be."""
-        asked = {"email": email, "roles": list(roles) or ["annotator"]}
+        asked = {"email": email, "roles": list(roles) or ["annotator"]} | ({"group": group} if group else {})
         return self.assay.post(f"{self.address}invitations/", asked)["link"]
 
 
