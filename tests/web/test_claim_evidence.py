@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Annotation, Assignment, Revision
 from tests.factories import make_claim_evidence, make_dataset, make_project
-from tests.web.pages import eventually, revisions, spans, stored
+from tests.web.pages import PLACE, eventually, revisions, spans, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -104,6 +104,35 @@ def test_highlights_may_overlap_and_the_caret_removes_the_one_it_is_on(label, pr
     first = page.answer()
     page.is_saved()
     assert spans(first, ann) == [(4, 18, "harbour of the")]
+
+
+def test_two_clicks_make_a_highlight_without_dragging(label, project, ann):
+    page = label(project, ann)
+    page.press("1", "6")
+    button = page.page.locator('[data-do="highlight"]').first
+
+    def click_at(offset: int) -> None:
+        """On the right half of the character."""
+        _, _, right, y = page.page.evaluate(PLACE, ["evidence", offset, offset + 1])
+        page.page.mouse.click(right - 1, y)
+
+    click_at(6)
+    assert page.chips() == []  # a click alone does nothing
+    button.click()
+    click_at(17)  # backwards, and on the last letter of a word
+    expect(page.page.get_by_text("Click the last word of the highlight")).to_be_visible()
+    click_at(6)
+    assert page.chips() == ["harbour of the"]
+    click_at(0)  # the caret is gone
+    button.click()
+    click_at(0)
+    page.press("ArrowRight")  # keys begin anew
+    click_at(13)
+    click_at(5)
+    assert page.chips() == ["harbour of", "harbour of the"]
+    first = page.answer()
+    page.is_saved()
+    assert spans(first, ann) == [(4, 14, "harbour of"), (4, 18, "harbour of the")]
 
 
 def test_keys_are_off_while_somebody_types_and_in_dialogs(label, project, ann):

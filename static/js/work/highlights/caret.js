@@ -1,4 +1,4 @@
-// A caret for the keyboard in one text: by words, characters, lines and screens.
+// A caret in one text: by keys over words, characters, lines and screens, or by a click on the first word and on the last.
 
 import { keyOf } from "../keyboard.js";
 
@@ -12,8 +12,9 @@ function frameOf(element) {
 
 /**
  * The keyboard's caret in one text, at `from` or its first word. `act` has add(span), addAs(number, span) (with the
- * label of that number; false where there is none), removeAt(span), leave(), turn(direction) (to the next text; false when there is none) and moved(span); the caller paints.
- * Returns {span, key(event)}; key says whether it used the event.
+ * label of that number; false where there is none), removeAt(span), leave(), turn(direction) (to the next text; false when there is none),
+ * moved(span) and begun() (the first word was clicked); the caller paints.
+ * Returns {span, key(event), click(event)}; key says whether it used the event.
  */
 export function createCaret(text, from, act) {
   const { element } = text;
@@ -24,6 +25,7 @@ export function createCaret(text, from, act) {
   let span = { start: anchor.start, end: anchor.end };
   anchor = { ...span };
   let direction = 1;
+  let isBegun = false; // by a click on the first word: the next click is on the last one
 
   const set = (next, isExtended) => {
     if (!next) return;
@@ -73,11 +75,23 @@ export function createCaret(text, from, act) {
     return box && { x: box.left + box.width / 2, y: box.top + box.height / 2, height: box.height };
   }
 
-  function offsetAt(x, y) {
+  /** The offset nearest to a place of the window; `isOn`: of the character that is there. */
+  function offsetAt(x, y, isOn = false) {
     const found = document.caretPositionFromPoint?.(x, y);
     const range = found ? null : document.caretRangeFromPoint?.(x, y);
     const node = found?.offsetNode ?? range?.startContainer;
-    return node && element.contains(node) ? text.offsetOf(node, found?.offset ?? range.startOffset) : null;
+    if (!node || !element.contains(node)) return null;
+    const offset = found?.offset ?? range.startOffset;
+    return text.offsetOf(node, isOn && isAfter(node, offset, x, y) ? offset - 1 : offset);
+  }
+
+  /** Whether it is the character before an offset of a node that is at a place of the window. */
+  function isAfter(node, offset, x, y) {
+    if (node.nodeType !== Node.TEXT_NODE || offset === 0) return false;
+    const before = document.createRange();
+    before.setStart(node, offset - 1);
+    before.setEnd(node, offset);
+    return [...before.getClientRects()].some((box) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom);
   }
 
   function go(hit, isExtended) {
@@ -106,8 +120,19 @@ export function createCaret(text, from, act) {
     else go(towards > 0 ? last().start : 0, isExtended);
   }
 
+  function click({ clientX, clientY }) {
+    const hit = offsetAt(clientX, clientY, true);
+    if (hit === null) return;
+    go(hit, isBegun);
+    isBegun = !isBegun;
+    if (isBegun) return act.begun();
+    act.add({ ...span });
+    return act.leave();
+  }
+
   function key(event) {
     if (event.ctrlKey || event.metaKey) return false;
+    isBegun = false;
     if (/^[1-9]$/.test(event.key) && act.addAs(Number(event.key), { ...span })) {
       set(span, false);
       return true;
@@ -156,5 +181,15 @@ export function createCaret(text, from, act) {
     }
   }
 
-  return { text, key, get span() { return span; } };
+  return { text, key, click, get span() { return span; } };
+}
+
+/** Clicks go to the caret that `caretNow()` gives, which goes to the text that they are in: one of `textsNow()`. */
+export function listenToClicks(stage, caretNow, textsNow, enter) {
+  stage.addEventListener("click", (event) => {
+    if (!caretNow() || event.target.closest("a, button, summary") || !document.getSelection().isCollapsed) return;
+    const text = textsNow().find((one) => one.element.contains(event.target));
+    if (text && text !== caretNow().text) enter(text, null);
+    if (text) caretNow().click(event);
+  });
 }

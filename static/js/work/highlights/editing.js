@@ -161,7 +161,7 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   }
 
   stage.addEventListener("click", (event) => {
-    const mark = event.target.closest("mark.chosen");
+    const mark = event.target.closest(".has-caret") ? null : event.target.closest("mark.chosen");
     const item = itemNow();
     const selection = document.getSelection();
     if (!mark || !item || item.stage === "waiting" || !selection.isCollapsed) return close();

@@ -1,7 +1,7 @@
 // Highlighting: what is selected, or what the caret covers, becomes a highlight of a question.
 
 import { keyOf } from "../keyboard.js";
-import { createCaret } from "./caret.js";
+import { createCaret, listenToClicks } from "./caret.js";
 import { createSpanLabels, partOf } from "./labels.js";
 import { createEditing } from "./editing.js";
 import { listenToDrags, selected } from "./selection.js";
@@ -142,6 +142,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
         page.focus();
       },
       moved: show,
+      begun: () => page.showStatus(gettext("Click the last word of the highlight")),
     });
     if (!made) return false;
     drop();
@@ -153,7 +154,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
     element.tabIndex = -1;
     element.focus({ preventScroll: true });
     element.classList.add("has-caret");
-    page.showStatus(`${text.title ? `${text.title}: ` : ""}${gettext("arrows move, Shift extends, Enter adds, Delete removes, Esc leaves")}`);
+    page.showStatus(`${text.title ? `${text.title}: ` : ""}${gettext("arrows move, Shift extends, Enter adds, Delete removes, Esc leaves; or click the first word, then the last one")}`);
     return true;
   }
 
@@ -170,6 +171,7 @@ export function createHighlighter(stage, itemNow, page, isSnapping = () => true)
   stage.addEventListener("focusin", (event) => caret && !caret.text.element.contains(event.target) && leave());
   stage.addEventListener("click", ({ target }) => target.closest(OWN) && nameNext(target.closest(OWN)));
   const editing = createEditing(stage, itemNow, page, isSnapping);
+  listenToClicks(stage, () => caret, () => itemNow().spanTexts(), enter);
   listenToDrags(stage, isSnapping, {
     ended: (byCharacter) => (isByCharacter = byCharacter), // at once: a key may come before what waits for the selection
     work(byCharacter) {
