@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import get_language, gettext, pgettext
 
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType, own_task_types
-from annotation.task_types.base import NumberRange, number_text
+from annotation.task_types.base import EQUAL_TITLE, NumberRange, number_text
 
 CONTEXT = "task"
 
@@ -18,9 +18,11 @@ def _words_of(kind: TaskType) -> Iterator[str]:
     yield from (kind.title, kind.units_title)
     if kind.free_text:
         yield from (kind.free_text.title, kind.free_text.hint)
+    if kind.shuffled:
+        yield kind.shuffled.title
     for dimension in kind.dimensions:
         yield from (dimension.title, dimension.question)
-        labels = [*dimension.labels]
+        labels = [label for label in dimension.labels if not label.ranks]
         if dimension.spans:
             yield dimension.spans.title
             labels += dimension.spans.own_labels
@@ -32,7 +34,7 @@ def _words_of(kind: TaskType) -> Iterator[str]:
 def declared_words(identifier: str) -> frozenset[str]:
     """Those of one of Assay's own task types; of any other only what Assay adds to its labels."""
     own = own_task_types()
-    return frozenset({NONE_TITLE, *(_words_of(own[identifier]) if identifier in own else ())} - {""})
+    return frozenset({NONE_TITLE, EQUAL_TITLE, *(_words_of(own[identifier]) if identifier in own else ())} - {""})
 
 
 def in_words(text: str, kind: TaskType) -> str:
@@ -47,8 +49,13 @@ def worded(kind: TaskType) -> TaskType:
 
 @lru_cache(maxsize=64)
 def _worded(kind: TaskType, language: str) -> TaskType:
+    def title_of(label: Label) -> str:
+        if not (label.ranks and kind.shuffled):
+            return in_words(label.title, kind)
+        return label.title.replace(kind.shuffled.title, in_words(kind.shuffled.title, kind))
+
     def labels(some: tuple[Label, ...]) -> tuple[Label, ...]:
-        return tuple(replace(one, title=in_words(one.title, kind), hint=in_words(one.hint, kind)) for one in some)
+        return tuple(replace(one, title=title_of(one), hint=in_words(one.hint, kind)) for one in some)
 
     def titled(part, *names: str, **more):
         return part and replace(part, **{name: in_words(getattr(part, name), kind) for name in names}, **more)
@@ -57,6 +64,7 @@ def _worded(kind: TaskType, language: str) -> TaskType:
         kind,
         "units_title",
         free_text=titled(kind.free_text, "title", "hint"),
+        shuffled=titled(kind.shuffled, "title"),
         dimensions=tuple(
             titled(
                 one,

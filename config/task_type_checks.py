@@ -192,7 +192,7 @@ def _labels(kind: TaskType) -> Iterator[str]:
     for dimension in kind.dimensions:
         if not (dimension.takes_number or dimension.takes_text):
             yield from (f"{dimension.slug} {problem}" for problem in _of_labels(dimension.labels))
-        if kind.keys_pick == "labels" and len(dimension.labels) > DIGITS:
+        if kind.keys_pick == "labels" and len(dimension.labels) > DIGITS and not dimension.takes_ranking:
             yield f"{dimension.slug} has {len(dimension.labels)} labels; digits pick {DIGITS}"
     if kind.keys_pick != "units":
         return

@@ -47,6 +47,9 @@ TASK_TYPES: EntryTable[TaskType] = EntryTable(
         "annotation.task_types.claim_verdict:CLAIM_VERDICT_FOUR",
         "annotation.task_types.preference:PREFERENCE",
         "annotation.task_types.preference:PREFERENCE_WITH_STRENGTH",
+        "annotation.task_types.ranking:RANKING",
+        "annotation.task_types.ranking:RANKING_WITH_TIES",
+        "annotation.task_types.ranking:BEST_AND_WORST",
     ),
     name_of=lambda kind: kind.identifier,
     # Another version of a type is up to the package that has the first.

@@ -16,9 +16,16 @@ from fractions import Fraction
 SEPARATOR = "|"
 NONE_CHOSEN = "(none)"
 NONE_TITLE = "None of these"
+EQUAL_TITLE = "Equal to the next one"
 # The outputs that a comparison may have, and their texts, as columns and highlights call them.
 PLACES = ("a", "b", "c", "d", "e")
 OUTPUTS = tuple(f"output_{place}" for place in PLACES)
+LETTERS = dict(zip(OUTPUTS, PLACES, strict=True))
+Ranks = tuple[tuple[str, ...], ...]
+REST = ()
+# How a ranking is stored, by the letters of the outputs: b-a.c, where a and c are equal, and b-_-c, where only the best
+# and the worst are named.
+ABOVE, EQUAL, UNNAMED = "-", ".", "_"
 # What is chosen where none of them is best.
 TIE, NONE_GOOD = "tie", "none"
 # What an answer is: one label, any number of labels, a number, a text.
@@ -57,10 +64,25 @@ class Label:
     key: str = ""
     # The label of a text that is no answer at all (empty, "I don't know"), which checkers tell by rule.
     means_no_answer: bool = False
-    # The text that the label chooses: there is no such label on pages without it, and on a page where texts stand in
-    # another order, the label is called by its text's place.
-    of_text: str = ""
+    # The texts that the label puts in an order, the best first, equal ones together. REST stands for those that it does
+    # not name, in no known order; without REST it names all. There is no such label on pages with other texts, and on a
+    # page where texts stand in another order, the label is called by its texts' places.
+    ranks: Ranks = ()
     group: str = ""  # the heading that it stands under where a question has many labels
+
+    def suits(self, fields: Collection[str]) -> bool:
+        """Whether a page with these shuffled texts has the label."""
+        named = [text for rank in self.ranks for text in rank]
+        return not named or (set(named) <= set(fields) and (REST in self.ranks or len(named) == len(fields)))
+
+    def compares(self, one: str, other: str) -> int | None:
+        """1 where the label says that one text is better than the other, -1 worse, 0 equal; None: it does not say."""
+        places = {text: place for place, rank in enumerate(self.ranks) for text in rank}
+        rest = self.ranks.index(REST) if REST in self.ranks else -1
+        first, second = places.get(one, rest), places.get(other, rest)
+        if min(first, second) < 0 or first == second == rest:
+            return None
+        return (second > first) - (second < first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +297,20 @@ class Dimension:
         return len(self.labels) > MANY_LABELS
 
     @property
+    def compares_texts(self) -> bool:
+        """Whether its labels say which texts are better."""
+        return any(label.ranks for label in self.labels)
+
+    @property
+    def takes_ranking(self) -> bool:
+        """Whether texts are picked one after the other, until one label is left."""
+        return any(len(label.ranks) - (REST in label.ranks) > 1 for label in self.labels)
+
+    @property
+    def takes_ties(self) -> bool:
+        return any(len(rank) > 1 for label in self.labels for rank in label.ranks)
+
+    @property
     def takes_several(self) -> bool:
         return self.answer == "labels"
 
@@ -348,19 +384,23 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class ShuffledTexts:
-    """Texts that each person sees in an order of their own. `title` is what one is called, with its place there, or
-    with a letter in the order in which they are stored."""
+    """Texts that each person sees in an order of their own. `title` is what one is called, with its place there
+    (`is_arranged`: the fields are those of a page, in its order), or with a letter in the order in which they are
+    stored."""
 
     fields: tuple[str, ...]
     title: str
+    is_arranged: bool = False
 
     @property
     def stored_titles(self) -> tuple[str, ...]:
         return tuple(f"{self.title} {chr(ord('A') + place)}" for place in range(len(self.fields)))
 
-    def at(self, place: int) -> str:
-        """The name of the text at this place (from 1)."""
-        return f"{self.title} {place}"
+    @property
+    def names(self) -> dict[str, str]:
+        """What each text is called."""
+        placed = tuple(f"{self.title} {place}" for place in range(1, len(self.fields) + 1))
+        return dict(zip(self.fields, placed if self.is_arranged else self.stored_titles, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +437,11 @@ class TaskType:
         """Those that a person is asked in this project."""
         return tuple(dimension for dimension in self.dimensions if not dimension.is_hidden)
 
+    @property
+    def comparing(self) -> Dimension | None:
+        """The question which of several texts are better; None where it is not asked."""
+        return next((dimension for dimension in self.dimensions if dimension.compares_texts), None)
+
     def dimension(self, slug: str) -> Dimension:
         for dimension in self.dimensions:
             if dimension.slug == slug:
@@ -421,21 +466,33 @@ class TaskType:
         another `order`, labels of theirs stand in it, too, and are called by the place."""
         if self.shuffled is None:
             return self
-        dimensions = tuple(_on_page(one, self.shuffled, fields, order) for one in self.dimensions)
-        return replace(self, dimensions=dimensions)
+        here = order or tuple(field for field in self.shuffled.fields if field in fields)
+        shuffled = replace(self.shuffled, fields=here, is_arranged=bool(order))
+        return replace(self, shuffled=shuffled, dimensions=tuple(_on_page(one, shuffled) for one in self.dimensions))
 
 
-def _on_page(
-    dimension: Dimension, shuffled: ShuffledTexts, fields: Collection[str], order: tuple[str, ...]
-) -> Dimension:
-    labels = tuple(label for label in dimension.labels if not label.of_text or label.of_text in fields)
-    shown = [label for label in dimension.shown_labels if label in labels]
-    if order:
-        by_text = {label.of_text: label for label in labels if label.of_text}
-        places = iter([by_text[field] for field in order if field in by_text])
-        shown = [next(places) if label.of_text else label for label in shown]
-        names = {field: shuffled.at(place) for place, field in enumerate(order, 1)}
-        labels = tuple(replace(label, title=names.get(label.of_text, label.title)) for label in labels)
-    values = tuple(label.value for label in shown)
+def ranking_title(ranks: Ranks, names: Mapping[str, str]) -> str:
+    """What a label is called that puts texts with these names in an order."""
+    written = [" = ".join(names[text] for text in rank) or "…" for rank in ranks]
+    return " > ".join(written if ranks[-1] else written[:-1])
+
+
+def _on_page(dimension: Dimension, shuffled: ShuffledTexts) -> Dimension:
+    labels = tuple(label for label in dimension.labels if label.suits(shuffled.fields))
     kept = tuple(label.value for label in labels)
+    shown = [label for label in dimension.shown_labels if label.value in kept]
+    if shuffled.is_arranged:
+        places = {field: place for place, field in enumerate(shuffled.fields)}
+        in_order = iter(
+            sorted(
+                (label for label in labels if label.ranks),
+                key=lambda label: [[len(rank), *sorted(places[text] for text in rank)] for rank in label.ranks],
+            )
+        )
+        shown = [next(in_order) if label.ranks else label for label in shown]
+        labels = tuple(
+            replace(label, title=ranking_title(label.ranks, shuffled.names)) if label.ranks else label
+            for label in labels
+        )
+    values = tuple(label.value for label in shown)
     return replace(dimension, labels=labels, shown_order=() if values == kept else values)

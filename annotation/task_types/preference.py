@@ -8,6 +8,7 @@ from .base import (
     NONE_GOOD,
     OUTPUTS,
     PLACES,
+    REST,
     TIE,
     Condition,
     Dimension,
@@ -27,7 +28,7 @@ CHOICE = Dimension(
     question="Which output is best?",
     labels=(
         *(
-            Label(place, title, of_text=name)
+            Label(place, title, ranks=((name,), REST))
             for place, title, name in zip(PLACES, SHUFFLED.stored_titles, OUTPUTS, strict=True)
         ),
         Label(TIE, "Tie", "The best ones are equally good.", key="e"),
@@ -45,24 +46,33 @@ STRENGTH = Dimension(
 )
 
 
-def preference(variant: str, title: str, dimensions: tuple[Dimension, ...]) -> TaskType:
+def of_outputs(slug: str, variant: str, title: str, summary: str, reason: str, *dimensions: Dimension) -> TaskType:
+    """A task about outputs side by side, in an order of each person's."""
     return TaskType(
-        slug="preference",
+        slug=slug,
         variant=variant,
         version=1,
         title=title,
-        summary="Choose the best of two to five outputs for a prompt, or say that they are equally good or all bad.",
+        summary=summary,
         anchor_kind="comparison",
         unit_kind="comparison",
         contents="comparison",
         dimensions=dimensions,
-        template="annotation/tasks/preference.html",
+        template="annotation/tasks/outputs.html",
         export_layout="content",
         shuffled=SHUFFLED,
-        free_text=FreeText("Reason", "Why it is best."),
-        metrics=tuple(Metric(one.slug, one.slug, one.level) for one in dimensions),
+        free_text=FreeText("Reason", reason),
+        metrics=tuple(
+            Metric(derived or one.slug, one.slug, one.level, derived=derived)
+            for one in dimensions
+            for derived in ("", *(coarser.slug for coarser in one.derived))
+        ),
     )
 
 
-PREFERENCE = preference("", "Preference between outputs", (CHOICE,))
-PREFERENCE_WITH_STRENGTH = preference("strength", "Preference between outputs and its strength", (CHOICE, STRENGTH))
+SUMMARY = "Choose the best of two to five outputs for a prompt, or say that they are equally good or all bad."
+WHY = "Why it is best."
+PREFERENCE = of_outputs("preference", "", "Preference between outputs", SUMMARY, WHY, CHOICE)
+PREFERENCE_WITH_STRENGTH = of_outputs(
+    "preference", "strength", "Preference between outputs and its strength", SUMMARY, WHY, CHOICE, STRENGTH
+)

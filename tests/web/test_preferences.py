@@ -108,3 +108,49 @@ def test_outputs_are_fit_to_be_seen_and_chosen_by_touch_on_a_phone(label, ann, s
     picture(page.page, f"preference-phone-{scheme}")
     assert not scrolls_sideways(page.page)
     eventually(page.page, lambda: [one for one, _ in answers(ann)], [order[1]])
+
+
+def rankings(user) -> list[str]:
+    rows = Judgement.objects.filter(revision__annotation__rater__user=user).order_by("pk")
+    return list(rows.values_list("label", flat=True))
+
+
+def places(page) -> list[str]:
+    return page.page.locator(".choice [data-place]").all_inner_texts()
+
+
+def test_outputs_are_ranked_by_key_and_the_last_one_follows(label, ann):
+    page = label(make(ann, outputs=3, kind="ranking/-/1"), ann)
+    order = shown(page)
+    page.press("2", "3")
+    assert places(page) == ["3", "1", "2"]
+    page.press("z")
+    assert places(page) == ["", "1", ""]
+    page.press("1", "Enter")
+    eventually(page.page, lambda: rankings(ann), [f"{order[1]}-{order[0]}-{order[2]}"])
+    page.press("1", "1", "Enter")  # picked and taken back
+    expect(page.page.locator("[data-status]")).to_have_text("Choose: Ranking")
+    assert len(rankings(ann)) == 1
+
+
+def test_equal_outputs_share_a_place_where_ties_are_allowed(label, ann):
+    page = label(make(ann, outputs=3, kind="ranking/ties/1"), ann)
+    order = shown(page)
+    page.press("3", "e", "1")
+    assert places(page)[:3] == ["1", "", "1"]
+    page.press("2", "Enter")
+    eventually(page.page, lambda: rankings(ann), [f"{'.'.join(sorted((order[0], order[2])))}-{order[1]}"])
+
+
+def test_the_best_and_the_worst_are_picked_by_touch_on_a_phone(label, ann):
+    page = label(make(ann, outputs=3, kind="ranking/best-worst/1"), ann, has_touch=True)
+    resize(page.page, PHONE)
+    order = shown(page)
+    for place in (2, 0):
+        page.page.locator(".choice").nth(place).tap()
+    assert places(page) == ["worst", "", "best"]
+    assert grave_problems(page.page) == []
+    assert not scrolls_sideways(page.page)
+    picture(page.page, "best-worst-phone")
+    page.page.get_by_role("button", name="Submit").tap()
+    eventually(page.page, lambda: rankings(ann), [f"{order[2]}-_-{order[0]}"])

@@ -35,6 +35,7 @@ from annotation.models import (
 from annotation.projects.item_making import seeded
 from annotation.rendering import Rendered, render
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType
+from annotation.task_types.base import EQUAL, EQUAL_TITLE, LETTERS
 from annotation.task_words import answer_title, in_words, number_words, worded
 from annotation.work.queries.contents import CONTENTS, UNIT_TEXTS, Contents, unit_text
 from annotation.work.queries.opaque import shown_hash, unit_id
@@ -141,10 +142,8 @@ def _arranged(page: LabellingPage, seed: int, reader: User | None) -> LabellingP
         drawn = f"{page.item.key}\0{reader.pk}"
         order = tuple(sorted(stored, key=lambda field: seeded(seed, "order", f"{drawn}\0{field}")))
     description = _on_page(page.type, frozenset(texts), order)
-    titles = {field: shuffled.at(place) for place, field in enumerate(order, 1)} or dict(
-        zip(shuffled.fields, shuffled.stored_titles, strict=True)
-    )
-    shown = [{"key": field, "title": titles[field], "text": texts[field]} for field in order or stored]
+    names = worded(description).shuffled.names
+    shown = [{"key": field, "title": title, "text": texts[field]} for field, title in names.items()]
     contents = replace(page.contents, context=page.contents.context | {"shuffled": shown})
     return replace(page, type=description, contents=contents, order=order)
 
@@ -185,11 +184,22 @@ def _keyed(description: TaskType, dimension: Dimension) -> list[tuple[Label, str
     return [*keyed, (Label(NONE_CHOSEN, in_words(NONE_TITLE, description)), "0")] if dimension.takes_several else keyed
 
 
+def _picks(description: TaskType, dimension: Dimension) -> list[dict]:
+    """What is picked one after the other for a ranking, with its key: texts, and that two are equal."""
+    if not dimension.takes_ranking:
+        return []
+    names = enumerate(description.shuffled.names.items(), 1)
+    picks = [{"value": LETTERS[field], "title": title, "key": str(place)} for place, (field, title) in names]
+    equal = {"value": EQUAL, "title": in_words(EQUAL_TITLE, description), "key": "e"}
+    return [*picks, equal] if dimension.takes_ties else picks
+
+
 @lru_cache(maxsize=512)
 def _groups(description: TaskType, language: str) -> tuple[dict, ...]:
     return tuple(
         {
             "dimension": dimension,
+            "picks": _picks(description, dimension),
             "labels": [
                 {"value": label.value, "title": label.title, "hint": label.hint, "key": key, "group": label.group}
                 for label, key in _keyed(description, dimension)
@@ -210,6 +220,7 @@ def _dimensions(description: TaskType, language: str) -> tuple[dict, ...]:
             "number": dimension.number and asdict(dimension.number),
             "optional": dimension.is_optional,
             "number_words": number_words(dimension.number),
+            "picks": _picks(description, dimension),
             "scale": dimension.values,  # the order in which an answer of several labels holds them
             "labels": [
                 {"value": label.value, "title": label.title, "key": key}

@@ -131,11 +131,11 @@ export function createChooser(stage, itemNow, page, highlighter) {
         return false; // the key writes into it
       }
       const group = current();
-      const label = group?.dimension.labels.find((candidate) => candidate.key === name);
+      const label = (group?.picks.length ? group.picks : group?.dimension.labels)?.find((candidate) => candidate.key === name);
       if (!label) return /^[0-9]$/.test(name);
       if (!event.repeat) {
         item.choose(group, label.value);
-        if (group.dimension.answer !== "labels") onwards(group); // of several there may be another
+        if (group.dimension.answer !== "labels" && item.label(group) !== undefined) onwards(group); // of several there may be another
       }
       return true;
     },

@@ -1,17 +1,27 @@
 // Answering the questions of an item: by choosing, by typing, by a suggestion, or by another person's answer.
 
-import { keyOf, numberIn, toggled } from "./questions.js";
+import { keyOf, numberIn, pickedAfter, toggled } from "./questions.js";
 import { isSame } from "./spans.js";
 
 const NONE = [];
 
-export function createAnswering({ item, questions, state, spans, moves }) {
+export function createAnswering({ item, questions, state, spans, moves, view }) {
   const { groups, byKey, fits, mayCarry, takes } = questions;
+  /** A text more of a ranking, or one less; of a complete one the first of another. */
+  function pick(group, value, labels) {
+    const after = pickedAfter(group.dimension, state.label(group) === undefined ? state.picks(group) : "", value);
+    if (!after) return view().again(group);
+    delete labels[group.key];
+    if (after.label !== undefined) labels[group.key] = after.label;
+    state.change({ labels, picks: { ...state.now().picks, [group.key]: after.picks } });
+  }
+
   return {
     choose(group, value) {
       if (!state.isAsked(group)) return;
       moves.forgetLatest();
       const labels = { ...state.now().labels };
+      if (group.picks.length) return pick(group, value, labels);
       if (group.dimension.answer === "labels") labels[group.key] = toggled(group.dimension, state.label(group), value);
       else if (state.label(group) === value) return;
       else labels[group.key] = value;

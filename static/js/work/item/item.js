@@ -52,6 +52,7 @@ export function createItem(node, payload, onChange, onPainted) {
     groups, groupOf, groupsOf, isMany, ownLabels, severities, spanFields, titleOf,
     isAsked: state.isAsked,
     label: state.label,
+    picks: state.picks,
     spansOf: state.spans,
     utf16: spans.utf16,
     missing: () => firstMissing(parts),

@@ -1,6 +1,8 @@
 // The questions of an item: the groups of controls that the page has for them, when each is asked, and which highlights
 // it may have. Everything is known from the payload.
 
+import { gettext } from "../../words.js";
+
 // ---- answers as they are stored: one label, several labels, a number or a text ----
 
 const NONE = [];
@@ -19,6 +21,44 @@ export function toggled(dimension, answer, value) {
   if (!chosen.delete(value)) chosen.add(value);
   return dimension.scale.filter((one) => chosen.has(one)).join(SEPARATOR) || undefined;
 }
+
+// As annotation/task_types/base.py writes a ranking.
+const ABOVE = "-";
+const EQUAL = ".";
+const UNNAMED = "_";
+const ranksOf = (picks) => picks.split(ABOVE).filter((rank) => rank !== UNNAMED).map((rank) => rank.split(EQUAL).filter((text, at) => text || at));
+
+/** The rankings that begin with these texts, which were picked one after the other. */
+function rankingsFrom({ scale }, picks) {
+  const ranks = ranksOf(picks);
+  return scale.filter((value) => {
+    const own = ranksOf(value);
+    return ranks.every((rank, at) => rank.every((text) => !text || own[at]?.includes(text))
+      && (at === ranks.length - 1 ? own[at].length >= rank.length : own[at].length === rank.length));
+  });
+}
+
+/** The picks with one more, or one less, and the label once only one is left; null where no ranking begins like that. */
+export function pickedAfter(dimension, picks, value) {
+  let next = picks + (picks && !picks.endsWith(EQUAL) && value !== EQUAL ? ABOVE : "") + value;
+  if (value === EQUAL && picks.endsWith(EQUAL)) next = picks.slice(0, -1);
+  else if (value !== EQUAL && ranksOf(picks).flat().includes(value)) {
+    next = ranksOf(picks).map((rank) => rank.filter((text) => text && text !== value).join(EQUAL)).filter(Boolean).join(ABOVE);
+  }
+  const found = next === EQUAL ? [] : rankingsFrom(dimension, next);
+  return found.length ? { picks: next, label: found.length === 1 ? found[0] : undefined } : null;
+}
+
+/** What a text is after these picks: its place, or best or worst where only these are named; "" where it was not picked. */
+export function placeOf({ scale }, picks, value) {
+  const ranks = ranksOf(picks);
+  const place = ranks.findIndex((rank) => rank.includes(value)) + 1;
+  if (!place || value === EQUAL) return "";
+  return scale[0].includes(UNNAMED) ? [gettext("best"), gettext("worst")][place - 1] : String(place);
+}
+
+/** Whether the next text that is picked is equal to the last. */
+export const isPicked = (picks, value) => (value === EQUAL ? picks.endsWith(EQUAL) : ranksOf(picks).flat().includes(value));
 
 /** A number as it is stored; undefined for what is none in the range. */
 export function numberIn({ least, most, step }, text) {
@@ -60,7 +100,7 @@ export function createQuestions(node, payload, fields) {
       const key = keyOf(unit, dimension.slug);
       const { box, spans } = elements.get(key) ?? {};
       if (!box) continue;
-      const group = { key, unit, number: index + 1, dimension, box, spans, inputs: [...box.querySelectorAll("input:not([data-find-label]), textarea")], index: groups.length };
+      const group = { key, unit, number: index + 1, dimension, picks: dimension.picks ?? NONE, box, spans, inputs: [...box.querySelectorAll("input:not([data-find-label]), textarea")], index: groups.length };
       groups.push(group);
       byKey.set(key, group);
       byBox.set(box, group);

@@ -5,7 +5,7 @@ const NONE = [];
 
 /** `changed()` is called after every change by the person, and after one is taken back. */
 export function createState({ groups, isConditional, isAsked }, changed) {
-  let now = { labels: {}, spans: {}, words: "" }; // by group; words answer the free-text question
+  let now = { labels: {}, spans: {}, words: "" }; // by group; words answer the free-text question, picks begin a ranking
   let past = [];
   let undone = []; // what can be done again
   let typed = null; // the key of the group whose number or text is being typed: all of it is one step back
@@ -14,6 +14,7 @@ export function createState({ groups, isConditional, isAsked }, changed) {
     now: () => now,
     label: ({ key }) => now.labels[key],
     spans: ({ key }) => now.spans[key] ?? NONE,
+    picks: ({ key }) => now.labels[key] ?? now.picks?.[key] ?? "",
     isAsked: (group) => isAsked(group, now.labels),
     withSpans: ({ key }, list) => ({ spans: { ...now.spans, [key]: list } }),
     /** Every change goes through here: remembered for undo, then shown. `next` holds what differs. */

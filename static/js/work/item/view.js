@@ -3,7 +3,7 @@
 
 import { keyOf } from "../keyboard.js";
 import { createChips, createMarks } from "./highlights.js";
-import { chosenIn } from "./questions.js";
+import { chosenIn, isPicked, placeOf } from "./questions.js";
 import { gettext } from "../../words.js";
 
 const make = (tag, more) => Object.assign(document.createElement(tag), more);
@@ -59,23 +59,26 @@ export function createView(item, painted) {
     const last = shown[group.index];
     // A suggestion to a question that is not asked yet would give away the answer to the one before it.
     const suggestion = isAsked ? item.suggestionFor(group) : undefined;
-    const now = { isAsked, label: item.label(group), spans: item.spansOf(group), suggestion, isOff: item.isOff(group) };
+    const now = { isAsked, label: item.label(group), spans: item.spansOf(group), suggestion, isOff: item.isOff(group), picks: group.picks.length ? item.picks(group) : "" };
     if (Object.keys(now).every((name) => last[name] === now[name])) return;
     shown[group.index] = now;
     group.box.disabled = !isAsked;
     group.box.toggleAttribute("data-answered", now.label !== undefined);
-    for (const input of group.inputs) renderInput(input, group, now.label);
+    for (const input of group.inputs) renderInput(input, group, now.label, now.picks);
     if (now.suggestion !== last.suggestion) watch(showSuggestion(item, group, now.suggestion));
     if (group.dimension.spans && (group.spans || now.spans.length)) renderChips(group, now);
   }
 
-  function renderInput(input, { dimension }, label) {
+  function renderInput(input, { dimension }, label, picks) {
     if ("text" in input.dataset) {
       if (input.value.trim() !== (label ?? "")) input.value = label ?? "";
     } else if ("number" in input.dataset) {
       // What is being typed may be the beginning of a number.
       const isOther = Number(input.value || NaN) !== Number(label);
       if (isOther && (label !== undefined || input !== document.activeElement)) input.value = label ?? "";
+    } else if ("pick" in input.dataset) {
+      input.checked = isPicked(picks, input.value);
+      input.closest(".choice").querySelector("[data-place]").textContent = placeOf(dimension, picks, input.value);
     } else {
       const isChosen = chosenIn(dimension, label).includes(input.value);
       if (input.checked !== isChosen) input.checked = isChosen;
@@ -84,6 +87,11 @@ export function createView(item, painted) {
 
   return {
     render,
+    /** What the browser changed by itself. */
+    again(group) {
+      shown[group.index] = {};
+      renderGroup(group, item.isAsked(group));
+    },
     /** What the last frame showed and the observer has not reported yet. */
     lookAgain: () => notice(seen.takeRecords()),
     setCaret(next) {
