@@ -25,6 +25,7 @@ from annotation.projects.raters import rater_of
 # Without letters and digits that are taken for one another.
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_PARTS, PART_CHARS = 4, 4  # 80 bits
+REPEATS_FOR = timedelta(minutes=10)  # a click whose reply was lost
 
 
 class CannotJoin(Exception):
@@ -54,20 +55,38 @@ def join(link: StudyLink, user: User) -> Participation:
     return made
 
 
-def join_as_new(link: StudyLink, ids: PanelIds | None = None) -> tuple[Participation, str]:
+def join_as_new(link: StudyLink, ids: PanelIds | None = None, click: str = "") -> tuple[Participation, str]:
     """The participation of a new pseudonymous account, and the code by which its owner comes back. A panel's
     participant has one participation in a project, whatever link they come by: the code is empty where they had it.
-    CannotJoin where no place is left."""
-    if ids is not None and (found := participation_by(link.project, ids)):
-        return found, ""
+    `click` names the press of the button, which may come again where its reply was lost. CannotJoin where no place is
+    left."""
+    if found := _joined_before(link, ids, click):
+        return found, renew_code(found) if ids is None else ""
     try:
         with transaction.atomic():
             _take_place(link)
-            return _make_account(link, ids)
-    except IntegrityError:  # the same participant in another tab
-        if ids is not None and (found := participation_by(link.project, ids)):
-            return found, ""
+            return _make_account(link, ids, click)
+    except IntegrityError:  # the same participant in another tab, or a second click at the same moment
+        if found := _joined_before(link, ids, click):
+            return found, renew_code(found) if ids is None else ""
+        if ids is None and click:  # a page from the browser's history, whose account is in use
+            return join_as_new(link)
         raise
+
+
+def _joined_before(link: StudyLink, ids: PanelIds | None, click: str) -> Participation | None:
+    """The participation that the panel's participant has, or that the same click made a moment ago."""
+    if ids is not None:
+        return participation_by(link.project, ids)
+    if not click:
+        return None
+    made = Participation.objects.filter(link=link, user__username=_name_by(link, click))
+    made = made.filter(joined_at__gt=timezone.now() - REPEATS_FOR, user__raters__annotations=None)
+    return made.select_related("user", "project").first()
+
+
+def _name_by(link: StudyLink, click: str) -> str:
+    return f"participant-{digest_of(link.token + click)[:16]}"
 
 
 def join_to_play(link: StudyLink) -> Participation:
@@ -90,10 +109,12 @@ def participation_by(project: Project, ids: PanelIds) -> Participation | None:
     return found
 
 
-def _make_account(link: StudyLink, ids: PanelIds | None, *, is_test: bool = False) -> tuple[Participation, str]:
-    code, name = new_code(), secrets.token_hex(4)
+def _make_account(
+    link: StudyLink, ids: PanelIds | None, click: str = "", *, is_test: bool = False
+) -> tuple[Participation, str]:
+    code, name, username = new_code(), secrets.token_hex(4), _name_by(link, click or new_code())
     user = User.objects.create(
-        username=f"participant-{name}{secrets.token_hex(4)}",
+        username=username,
         name=f"{'Test participant' if is_test else 'Participant'} {name}",
         password=make_password(None),
     )

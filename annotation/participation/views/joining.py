@@ -48,7 +48,7 @@ def study(request, token):
         if request.method == "POST" and user.is_authenticated:
             return _lead_on(joining.join(link, user))
         if request.method == "POST":
-            made, code = joining.join_as_new(link)
+            made, code = joining.join_as_new(link, click=request.POST.get("click", ""))
             sign_in(request, made.user)
             return _code_page(request, made, code)
     except joining.CannotJoin as error:
@@ -78,7 +78,7 @@ def _from_panel(request, link: StudyLink):
 
 
 def _study_page(request, link: StudyLink, problem: str, status: int, found: Participation | None = None):
-    context = {"link": link, "problem": problem, "found": found}
+    context = {"link": link, "problem": problem, "found": found, "click": joining.new_code()}
     return render(request, "annotation/participation/study.html", context, status=status)
 
 
