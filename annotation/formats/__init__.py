@@ -34,6 +34,7 @@ FORMATS: EntryTable[Format] = EntryTable(
         "annotation.formats.studies.scifact:INFO",
         "annotation.formats.studies.refchecker:INFO",
         "annotation.formats.studies.icat.format:INFO",
+        "annotation.formats.tools.rankings:INFO",
         "annotation.formats.tools.preferences:INFO",
         "annotation.formats.studies.wmt_mqm:INFO",
         "annotation.formats.tables.format:INFO",

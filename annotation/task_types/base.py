@@ -361,6 +361,9 @@ class Dimension:
             return str(self.number)
         if self.takes_text:
             return f"a text of 1 to {TEXT_CHARS:,} characters"
+        if self.takes_ranking and self.has_many_labels:
+            ties = "ties such as a.b" if self.takes_ties else "no ties"
+            return f"rankings such as {', '.join(self.values[:4])}, with {ties}"
         several = f", several with {SEPARATOR!r} between them in this order, or {NONE_CHOSEN}"
         return ", ".join(self.values) + (several if self.takes_several else "")
 

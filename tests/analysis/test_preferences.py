@@ -1,17 +1,18 @@
 """The report on preferences: planted systems, what sways choices, judges, and the same from a release."""
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.sources.releases.files import zipped
 from annotation.formats.records import SHOWN_ORDER
-from annotation.models import Project, Revision
+from annotation.models import OutputComparison, Project, Revision
 from tests.kinds import make_kind_project
-from tests.world.preferred import PEOPLE, STRENGTHS, import_rows, preferred, row, rows
+from tests.world.preferred import PEOPLE, STRENGTHS, import_rows, preferred, ranked, ranked_rows, row, rows
 
 pytestmark = pytest.mark.django_db
 REPORT = get_report("preferences")
@@ -98,22 +99,82 @@ def test_decisions_can_be_counted_in_place_of_labels():
     assert (result["n_answers"], result["n_people"]) == (12, 0)
 
 
+def test_rankings_give_the_planted_strengths_and_how_far_people_agree():
+    result = report_on(ranked())
+    systems = by_name(result)
+    for name, planted in STRENGTHS.items():
+        assert systems[name]["strength"]["low"] < planted < systems[name]["strength"]["high"]
+    assert systems["elm"]["groups"] == systems["ash"]["groups"] != systems["fir"]["groups"]
+    assert (result["n_answers"], result["n_choices"], result["n_prompts"]) == (120, 720, 40)
+    tau, w = (one["figure"] for one in result["concordance"])
+    assert 0.3 < tau["low"] < tau["estimate"] < tau["high"] < 0.8
+    # Of three people W is at least 1/3; the more the rankings agree, the nearer both are to 1.
+    assert w["estimate"] > tau["estimate"] > result["alpha"]["estimate"] - 0.1
+    assert result["scores"] == []
+
+
+def test_best_and_worst_give_scores_and_strengths():
+    result = report_on(ranked(ends=True))
+    scores = by_name(result, "scores")
+    assert [one["system"] for one in result["scores"]] == [one["system"] for one in result["systems"]]
+    for one in result["scores"]:
+        assert one["score"]["estimate"] == pytest.approx((one["n_best"] - one["n_worst"]) / one["n"])
+        assert one["n"] == 120
+    assert scores["oak"]["score"]["low"] > 0 > scores["fir"]["score"]["high"]
+    assert result["n_choices"] == 120 * 5  # the best against three, and two more against the worst
+    assert result["concordance"] == []
+
+
+def test_a_ranking_of_two_outputs_is_a_preference():
+    found = unlike(30) + [row(50, "oak", "elm", "tie", "Ada"), row(51, "oak", "elm", "model_b", "Bea")]
+    orders = {"model_a": "A > B", "model_b": "B > A", "tie": "A = B"}
+    ranked_ones = [{k: v for k, v in one.items() if k != "winner"} | {"order": orders[one["winner"]]} for one in found]
+    one, other = report_on(import_rows(found)), report_on(import_rows(ranked_ones, "ranked"))
+    assert other["ranks"] == "all"
+    for part in ("systems", "pairs", "biases", "left_out", "n_choices"):
+        assert one[part] == other[part]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_release_of_rankings_comes_back_with_the_same_hash_and_figures(tmp_path, ends):
+    project = import_rows(list(ranked_rows(3, ends)), "ranked")
+    other, first, again = released_and_back(project, tmp_path)
+    assert (again["sha256"], again["labels_sha256"]) == (first["sha256"], first["labels_sha256"])
+    here, there = report_on(project), report_on(other)
+    for part in ("systems", "biases", "alpha", "concordance", "scores"):
+        assert here[part] == there[part]
+
+
+def test_ties_are_refused_where_none_are_allowed(capsys):
+    found = list(ranked_rows(2))
+    found[1]["ranking"] = found[1]["ranking"].replace(" > ", " = ", 1)
+    with pytest.raises(CommandError, match="nothing was imported"):
+        import_rows(found, "strict", "--task-type", "ranking/-/1")
+    assert "labels rankings such as a-b, b-a, a-b-c, a-c-b, with no ties" in capsys.readouterr().err
+    assert not OutputComparison.objects.exists()
+
+
 def test_other_task_types_have_no_preferences():
     with pytest.raises(ValueError, match="side by side"):
         report_on(make_kind_project("nli/two-way/1"))
 
 
-def test_a_release_comes_back_with_the_same_hash_orders_and_figures(tmp_path):
-    people = [one for one in rows(4) if one["judge"] in PEOPLE]  # runs of judges get ids of their own here
-    project = import_rows(people)
-    first = freezing.write_release(project, tmp_path / "a")["release"]
-    zipped(tmp_path / "a", tmp_path / "a.zip")
+def released_and_back(project: Project, folder: Path) -> tuple[Project, dict, dict]:
+    """The project that a release's files make, and what both releases say of themselves."""
+    first = freezing.write_release(project, folder / "a")["release"]
+    zipped(folder / "a", folder / "a.zip")
     call_command(
-        "import_dataset", str(tmp_path / "a.zip"), format="assay", dataset="elsewhere", project="elsewhere",
+        "import_dataset", str(folder / "a.zip"), format="assay", dataset="elsewhere", project="elsewhere",
         with_settings=True, owner=project.created_by.email, stdout=StringIO(),
     )  # fmt: skip
     other = Project.objects.get(slug="elsewhere")
-    again = freezing.write_release(other, tmp_path / "b")["release"]
+    return other, first, freezing.write_release(other, folder / "b")["release"]
+
+
+def test_a_release_comes_back_with_the_same_hash_orders_and_figures(tmp_path):
+    people = [one for one in rows(4) if one["judge"] in PEOPLE]  # runs of judges get ids of their own here
+    project = import_rows(people)
+    other, first, again = released_and_back(project, tmp_path)
     assert (again["sha256"], again["labels_sha256"]) == (first["sha256"], first["labels_sha256"])
     shown = Revision.objects.filter(annotation__item__project=other, metadata__has_key=SHOWN_ORDER)
     assert shown.count() == 4 * 6 * len(PEOPLE)

@@ -163,6 +163,16 @@ def _ranked(w: World):
     return stats.rank_systems(choices, n_resamples=N_RESAMPLES)
 
 
+def _concordance(w: World):
+    ranks = w.rng.integers(0, 3, (3 * w.n, 4))
+    order = np.sign(ranks[:, None, :] - ranks[:, :, None])
+    return stats.rank_concordance(order, np.tile(np.arange(w.n), 3), np.tile(w.group, 3))
+
+
+def _best_worst(w: World):
+    return stats.best_worst_scores(w.columns[0] - 1, np.arange(w.n) % 3, w.group, np.arange(w.n) % 2, 3)
+
+
 def _soft(w: World):
     counts = sum(np.eye(3)[np.maximum(column, 0)] * (column >= 0)[:, None] for column in w.columns)
     certainty = (0.4 + 0.2 * w.shares)[:, None]
@@ -280,6 +290,8 @@ MEASURES = {
     "scale_standing": _on_scale,
     "soft_label_comparison": _soft,
     "rank_systems": _ranked,
+    "rank_concordance": _concordance,
+    "best_worst_scores": _best_worst,
     "span_agreement": lambda w: stats.span_agreement(w.marked),
     "span_agreement_by_label": lambda w: stats.span_agreement_by_label(w.marked),
     "character_alpha": lambda w: stats.character_alpha(w.marked),

@@ -67,3 +67,23 @@ def import_rows(found: list[dict], slug: str = "preferred", *arguments: str) -> 
 @remembered
 def preferred(n_prompts: int = 16) -> Project:
     return import_rows(list(rows(n_prompts)))
+
+
+def ranked_rows(n_prompts: int, ends: bool = False, seed: int = 1) -> Iterator[dict]:
+    """Each person ranks all four outputs, or names the best and the worst of them."""
+    draw = random.Random(seed)
+    for prompt in range(n_prompts):
+        for who in PEOPLE:
+            outputs = draw.sample(sorted(STRENGTHS), len(STRENGTHS))
+            found = {"question_id": f"p{prompt}", "prompt": f"What about {prompt}?", "judge": who}
+            for place, system in zip("abcd", outputs, strict=True):
+                found |= {f"response_{place}": text_of(system, prompt), f"model_{place}": system}
+            likes = {system: STRENGTHS[system] - math.log(draw.expovariate(1)) for system in outputs}
+            order = sorted(outputs, key=likes.__getitem__, reverse=True)
+            yield found | ({"best": order[0], "worst": order[-1]} if ends else {"ranking": " > ".join(order)})
+
+
+@remembered
+def ranked(n_prompts: int = 40, ends: bool = False) -> Project:
+    """By Plackett and Luce's model with the planted strengths."""
+    return import_rows(list(ranked_rows(n_prompts, ends)), "best-worst" if ends else "ranked")

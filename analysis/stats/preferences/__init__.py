@@ -1,6 +1,17 @@
-"""Strengths of systems from choices between their outputs."""
+"""Strengths of systems from choices between their outputs, and how far rankings of outputs agree."""
 
 from analysis.stats.preferences.bradley_terry import Fit, fit_strengths
+from analysis.stats.preferences.concordance import BestWorstScores, Concordance, best_worst_scores, rank_concordance
 from analysis.stats.preferences.ranking import Choices, SystemRanking, rank_systems
 
-__all__ = ["Choices", "Fit", "SystemRanking", "fit_strengths", "rank_systems"]
+__all__ = [
+    "BestWorstScores",
+    "Choices",
+    "Concordance",
+    "Fit",
+    "SystemRanking",
+    "best_worst_scores",
+    "fit_strengths",
+    "rank_concordance",
+    "rank_systems",
+]

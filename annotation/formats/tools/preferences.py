@@ -88,9 +88,24 @@ class PreferenceColumns:
     def is_chosen(self) -> bool:
         return normal(self.outputs[0]) == CHOSEN[0]
 
+    def place_of(self, text: str, systems: list[str], n_outputs: int) -> int | None:
+        """The output that a text names: by its system, or by its letter, number or side."""
+        if systems.count(text) == 1:
+            return systems.index(text)
+        place = WORDS.sub("", normal(text), count=1)
+        at = SIDES.get(place, -1)
+        for first in ("a", "1") if self.first == "a" else ("a", self.first):
+            if len(place) == 1 and 0 <= ord(place) - ord(first) < n_outputs:
+                at = ord(place) - ord(first)
+        return at if 0 <= at < n_outputs else None
+
     @property
     def columns(self) -> set[str]:
         return {*self.outputs, *self.systems, *self.fields.values()}
+
+
+def output_names(systems: list[str], n_outputs: int) -> str:
+    return ", ".join([*(PLACES[one].upper() for one in range(n_outputs)), *filter(None, systems)])
 
 
 def layout_of(columns: Iterable[str]) -> PreferenceColumns | None:
@@ -197,8 +212,10 @@ def _split_dialogue(texts: list[str]) -> tuple[str, list[str]]:
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-class _Rows(Places):
+class ComparisonRows(Places):
     """What was met so far, and the records of one row after the other."""
+
+    question = PREFERENCE
 
     def __init__(self, options: Options):
         super().__init__()
@@ -218,7 +235,7 @@ class _Rows(Places):
         cell = {name: cells.get(column) for name, column in layout.fields.items()}
         prompt, outputs = self._texts(layout, cells, cell)
         systems = [to_text(cells.get(column), column).strip() for column in layout.systems]
-        label = self._winner(layout, cell.get("winner"), systems, len(outputs))
+        label = self.answer_in(layout, cells, systems, len(outputs))
         question = self._question_key(layout, cell, prompt)
         marks = tuple(digest(text) for text in outputs)
         pair = digest(question, *(mark.hex() for mark in sorted(marks)))
@@ -233,8 +250,7 @@ class _Rows(Places):
         key, stored = self.known[pair]
         order = [stored.index(mark) for mark in marks]
         if label is not None:
-            label = PLACES[order[PLACES.index(label)]] if label in PLACES else label
-            yield self._answer(layout, cell, key, label, order, line)
+            yield self._answer(layout, cell, key, self.stored(label, order), order, line)
 
     def _texts(self, layout: PreferenceColumns, cells: dict, cell: dict) -> tuple[str, list[str]]:
         values = [cells.get(column) for column in layout.outputs]
@@ -295,7 +311,7 @@ class _Rows(Places):
         self, layout: PreferenceColumns, cells: dict, question: str, outputs: list[str], systems: list[str]
     ) -> ComparisonRecord:
         """Without its key. BadCell where the outputs leave nothing to choose."""
-        kept = {name: value for name, value in cells.items() if name not in layout.columns}
+        kept = {name: value for name, value in cells.items() if name not in layout.columns and not self.is_answer(name)}
         record = ComparisonRecord(
             "",
             question,
@@ -309,13 +325,14 @@ class _Rows(Places):
             raise BadCell(of.get(column, column), value, reason)
         return record
 
-    def _winner(self, layout: PreferenceColumns, value: object, systems: list[str], n_outputs: int) -> str | None:
+    def answer_in(self, layout: PreferenceColumns, cells: dict, systems: list[str], n_outputs: int) -> object | None:
         """The label, with the outputs in the order of the row; None where the row has none."""
         if layout.is_chosen:
             return PLACES[0]
         if "winner" not in layout.fields:
             return None
-        column, text = layout.fields["winner"], to_text(value, layout.fields["winner"]).strip()
+        column = layout.fields["winner"]
+        text = to_text(cells.get(column), column).strip()
         spelled = normal(text)
         if spelled in NO_LABEL:
             return None
@@ -323,18 +340,18 @@ class _Rows(Places):
             return TIE
         if spelled in BAD:
             return NONE_GOOD
-        if systems.count(text) == 1:
-            return PLACES[systems.index(text)]
-        place = WORDS.sub("", spelled, count=1)
-        firsts = ("a", "1") if layout.first == "a" else ("a", layout.first)
-        at = SIDES.get(place, -1)
-        for first in firsts:
-            if len(place) == 1 and 0 <= ord(place) - ord(first) < n_outputs:
-                at = ord(place) - ord(first)
-        if not 0 <= at < n_outputs:
-            names = [*(PLACES[one].upper() for one in range(n_outputs)), *filter(None, systems)]
-            raise BadCell(column, text, f"is none of {', '.join(names)}, and neither tie nor both_bad")
+        at = layout.place_of(text, systems, n_outputs)
+        if at is None:
+            raise BadCell(column, text, f"is none of {output_names(systems, n_outputs)}, and neither tie nor both_bad")
         return PLACES[at]
+
+    def is_answer(self, column: str) -> bool:
+        """Whether a column that the layout does not name is part of an answer, and not of the comparison."""
+        return False
+
+    def stored(self, label: object, order: list[int]) -> str:
+        """The label in the comparison's terms; `order` has the place there of each output of the row."""
+        return PLACES[order[PLACES.index(label)]] if label in PLACES else label
 
     def _answer(
         self, layout: PreferenceColumns, cell: dict, key: str, label: str, order: list[int], line: int
@@ -342,17 +359,17 @@ class _Rows(Places):
         who, is_checker = self._rater(cell.get("rater"), layout.fields.get("rater", "rater"))
         if is_checker:
             name = model_name(who) + (SWAPPED if order != sorted(order) else "")
-            return self._once(SuggestionRecord(key, name, PREFERENCE, label), key, name, line, "judge", who)
+            return self._once(SuggestionRecord(key, name, self.question, label), key, name, line, "judge", who)
         if not who:
             first = self.decided.setdefault(key, (self.base + line, label))
             if first[1] != label:
                 column = layout.fields.get("winner", layout.outputs[0])
                 raise BadCell(column, label, f"differs from {self.describe(first[0])}, and no column names raters")
-            return DecisionRecord(key, PREFERENCE, label)
+            return DecisionRecord(key, self.question, label)
         metadata = {} if layout.is_chosen else {SHOWN_ORDER: [OUTPUTS[place] for place in order]}
         if reason := to_text(cell.get("reason"), layout.fields.get("reason", "")).strip():
             metadata["free_text"] = {"question": "Reason", "answer": reason}
-        answer = AnnotationRecord(key, who, (JudgementRecord(key, PREFERENCE, label),), metadata=metadata)
+        answer = AnnotationRecord(key, who, (JudgementRecord(key, self.question, label),), metadata=metadata)
         return self._once(answer, key, who, line, layout.fields["rater"], who)
 
     def _once(self, record: Record, key: str, name: str, line: int, column: str, who: str) -> Record:
@@ -371,7 +388,10 @@ class _Rows(Places):
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     """Questions and comparisons as they come, and the answers about them. FormatError where a file has no outputs."""
-    rows = _Rows(options)
+    yield from records_in(sources, options, ComparisonRows(options))
+
+
+def records_in(sources: list[SourceFile], options: Options, rows: ComparisonRows) -> Iterator[Record]:
     for table in open_tables(sources, options):
         rows.start(table.name)
         columns = dict.fromkeys(table.columns or ())

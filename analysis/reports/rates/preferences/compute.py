@@ -10,25 +10,40 @@ import pandas as pd
 
 from analysis.figures.items import Items
 from analysis.figures.results import PENDING, Ends, Figure, number
-from analysis.reports.estimates import coded_labels, share_figure, to_figure
+from analysis.reports.effects import to_effect
+from analysis.reports.estimates import bounded_figure, coded_labels, share_figure, to_figure
 from analysis.reports.labels.judgements import add_judgements, new_items
 from analysis.reports.rates.preferences.report import (
     TITLES,
     BiasRow,
+    ConcordanceRow,
     JudgeRow,
     PairRow,
     Preferences,
+    Ranks,
+    ScoreRow,
     SystemRow,
 )
 from analysis.sources.base import Source
 from analysis.sources.outline import MAJORITY, Run
-from analysis.stats import Choices, SystemRanking, fit_strengths, kendall_tau_b, krippendorff_alpha, rank_systems
+from analysis.stats import (
+    Choices,
+    SystemRanking,
+    best_worst_scores,
+    fit_strengths,
+    kendall_tau_b,
+    krippendorff_alpha,
+    rank_concordance,
+    rank_systems,
+)
+from analysis.stats.agreement.alpha import Alpha
 from annotation.formats.records import SYSTEMS
 from annotation.formats.tools.preferences import SWAPPED
 from annotation.task_types import Dimension
-from annotation.task_types.base import OUTPUTS, PLACES
-from annotation.task_types.preference import CHOICE
+from annotation.task_types.base import OUTPUTS, PLACES, REST
 
+PAIRS = tuple(combinations(range(len(OUTPUTS)), 2))
+NOTHING = 2  # a label says nothing of a pair
 TIED, UNKNOWN, SAME = (
     "choices without a winner among more than two outputs",
     "choices between outputs whose systems are not all known",
@@ -55,7 +70,8 @@ class ComparedOutputs:
 def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -> tuple[Preferences, Items]:
     """The report on preferences: of all labels of people, or of decisions where `reference` names them."""
     kind = source.type
-    dimension = kind.dimension(CHOICE.slug)
+    dimension = kind.comparing
+    said = said_by(dimension)
     compared = _compared(source)
     units = compared.units
     people = source.label_frame(units)
@@ -65,8 +81,8 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
         decided = source.decision_frame(reference)
         decided = decided[decided["dimension"] == dimension.slug]
         answers = decided.assign(rater="", annotation=-1).reset_index(drop=True)
-    answers = _with_places(answers, units)
-    choices, left_out = _choices(compared, answers)
+    answers = _with_places(answers, units, dimension)
+    choices, left_out = _choices(compared, answers, said)
     ranking = rank_systems(choices, quick=quick)
     items = new_items(units, decisions="" if reference == MAJORITY else reference)
     pairs = _pairs(items, compared, choices, ranking)
@@ -85,12 +101,28 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
         tie=number(ranking.tie),
         cycles=cycles,
         n_triples=n_triples,
-        alpha=to_figure(krippendorff_alpha(coded_labels(people, units, dimension.values)), quick=quick),
+        alpha=to_figure(_alpha(compared, dimension, people, said), quick=quick),
+        ranks=_ranks(dimension),
+        concordance=_concordance(compared, dimension, people, said),
+        scores=_scores(compared, dimension, answers, ranking.order),
         systems=_systems(compared, choices, ranking, quick=quick),
         pairs=pairs,
-        biases=_biases(compared, answers, source.shown_orders(), quick=quick),
-        judges=_judges(source, compared, dimension, people, ranking, quick=quick),
+        biases=_biases(compared, answers, said, source.shown_orders(), quick=quick),
+        judges=_judges(source, compared, dimension, people, said, ranking, quick=quick),
     ), items
+
+
+def _ranks(dimension: Dimension) -> Ranks:
+    if not dimension.takes_ranking:
+        return "best"
+    return "ends" if any(REST in label.ranks for label in dimension.labels) else "all"
+
+
+def said_by(dimension: Dimension) -> np.ndarray:
+    """What each label says of each of PAIRS: 1 where the first is better, -1 where the second is, 0 where they are
+    equal, or NOTHING."""
+    compares = [[label.compares(OUTPUTS[i], OUTPUTS[j]) for i, j in PAIRS] for label in dimension.labels]
+    return np.array([[NOTHING if one is None else one for one in row] for row in compares], dtype=np.int8)
 
 
 def _compared(source: Source) -> ComparedOutputs:
@@ -109,38 +141,105 @@ def _compared(source: Source) -> ComparedOutputs:
     return ComparedOutputs(units, np.where(characters >= 0, of_system, -1), characters, names, cluster)
 
 
-def _with_places(answers: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
-    """Answers about these units, with the unit's `place` and the `chosen` output: -1 where none was."""
+def _with_places(answers: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> pd.DataFrame:
+    """Answers about these units, with the unit's `place` and the label's number, `code`."""
     place = pd.Index(units["unit"]).get_indexer(answers["unit"])
-    answers = answers.assign(place=place, chosen=pd.Index(PLACES).get_indexer(answers["label"]))
-    return answers[place >= 0].reset_index(drop=True)
+    answers = answers.assign(place=place, code=pd.Index(dimension.values).get_indexer(answers["label"]))
+    return answers[(place >= 0) & (answers["code"] >= 0)].reset_index(drop=True)
 
 
-def _choices(compared: ComparedOutputs, answers: pd.DataFrame) -> tuple[Choices, dict[str, int]]:
+def _of_pairs(compared: ComparedOutputs, answers: pd.DataFrame, said: np.ndarray) -> np.ndarray:
+    """What each answer says of each of PAIRS. Two outputs tie where a label names none of them."""
+    has = compared.characters[answers["place"]] >= 0
+    found = said[answers["code"]].copy()
+    found[(found == NOTHING).all(axis=1) & (has.sum(axis=1) == 2), 0] = 0
+    for pair, (i, j) in enumerate(PAIRS):
+        found[~(has[:, i] & has[:, j]), pair] = NOTHING
+    return found
+
+
+def _choices(compared: ComparedOutputs, answers: pd.DataFrame, said: np.ndarray) -> tuple[Choices, dict[str, int]]:
     """Choices between two systems, and how many answers give none."""
-    place, chosen = answers["place"].to_numpy(), answers["chosen"].to_numpy()
-    person = pd.factorize(answers["rater"])[0]
+    place, person = answers["place"].to_numpy(), pd.factorize(answers["rater"])[0]
     system, has = compared.system[place], compared.characters[place] >= 0
-    n_outputs = has.sum(axis=1)
-    is_tie = chosen < 0
-    chosen = np.where(is_tie, 0, chosen)  # of two that tie, either may stand first
-    exists = has[np.arange(len(chosen)), chosen] if len(chosen) else np.zeros(0, bool)
-    winner = system[np.arange(len(chosen)), chosen] if len(chosen) else np.zeros(0, int)
+    outcome = _of_pairs(compared, answers, said)
+    without = (outcome == NOTHING).all(axis=1)
     known = ((system >= 0) | ~has).all(axis=1)
-    tied = is_tie & (n_outputs > 2)
-    counts = exists & known & ~tied
-    parts = []
-    n_same = 0
-    for other in range(len(PLACES)):
-        against = counts & has[:, other] & (chosen != other)
-        same = against & (system[:, other] == winner)
+    parts, n_same = [], 0
+    for pair, (i, j) in enumerate(PAIRS):
+        here = known & (outcome[:, pair] != NOTHING)
+        same = here & (system[:, i] == system[:, j])
         n_same += int(same.sum())
-        rows = np.flatnonzero(against & ~same)
-        outcome = np.where(is_tie[rows], 0, 1)
-        parts.append(np.column_stack([winner[rows], system[rows, other], outcome, place[rows], person[rows]]))
-    first, second, outcome, of, who = np.concatenate(parts).astype(int).T
-    left_out = {TIED: int(tied.sum()), UNKNOWN: int((exists & ~known & ~tied).sum()), SAME: n_same}
-    return Choices(first, second, outcome, compared.cluster[of], who, len(compared.names)), left_out
+        rows = np.flatnonzero(here & ~same)
+        systems = system[rows, i], system[rows, j]
+        parts.append(np.column_stack([*systems, outcome[rows, pair], place[rows], person[rows]]))
+    first, second, result, of, who = np.concatenate(parts).astype(int).T
+    left_out = {TIED: int(without.sum()), UNKNOWN: int((~known & ~without).sum()), SAME: n_same}
+    return Choices(first, second, result, compared.cluster[of], who, len(compared.names)), left_out
+
+
+# ---- agreement on rankings, and best-worst scores ----
+
+
+def _alpha(compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, said: np.ndarray) -> Alpha:
+    """Of the chosen output; of rankings, of which of two outputs is better."""
+    if not dimension.takes_ranking:
+        return krippendorff_alpha(coded_labels(people, compared.units, dimension.values))
+    answers = _with_places(people, compared.units, dimension)
+    outcome = _of_pairs(compared, answers, said)
+    row, pair = np.nonzero(outcome != NOTHING)
+    labels = pd.DataFrame(
+        {
+            "unit": answers["place"].to_numpy()[row] * len(PAIRS) + pair,
+            "label": outcome[row, pair].astype(str),
+            "rater": answers["rater"].to_numpy()[row],
+        }
+    )
+    units = pd.DataFrame({"unit": np.arange(len(compared.units) * len(PAIRS))})
+    units["cluster"] = np.repeat(compared.cluster, len(PAIRS))
+    return krippendorff_alpha(coded_labels(labels, units, ("-1", "0", "1")), "interval")
+
+
+def _concordance(
+    compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, said: np.ndarray
+) -> list[ConcordanceRow]:
+    if _ranks(dimension) != "all":
+        return []
+    answers = _with_places(people, compared.units, dimension)
+    outcome = _of_pairs(compared, answers, said)
+    order = np.zeros((len(answers), len(PLACES), len(PLACES)), dtype=int)
+    for pair, (i, j) in enumerate(PAIRS):
+        order[:, i, j] = np.where(outcome[:, pair] == NOTHING, 0, outcome[:, pair])
+        order[:, j, i] = -order[:, i, j]
+    place = answers["place"].to_numpy()
+    found = rank_concordance(order, place, compared.cluster[place])
+    rows = (("Kendall's tau of two people", found.tau), ("Kendall's W", found.w))
+    return [ConcordanceRow(title=title, figure=to_effect(one), n=one.n) for title, one in rows]
+
+
+def _scores(
+    compared: ComparedOutputs, dimension: Dimension, answers: pd.DataFrame, order: np.ndarray
+) -> list[ScoreRow]:
+    """In the order of strength."""
+    if _ranks(dimension) != "ends":
+        return []
+    ends = [label.ranks for label in dimension.labels]
+    best, worst = (np.array([OUTPUTS.index(ranks[at][0]) for ranks in ends])[answers["code"]] for at in (0, -1))
+    place, person = answers["place"].to_numpy(), pd.factorize(answers["rater"])[0]
+    row, output = np.nonzero(compared.system[place] >= 0)
+    choice = (output == best[row]).astype(int) - (output == worst[row])
+    system, prompt = compared.system[place[row], output], compared.cluster[place[row]]
+    found = best_worst_scores(choice, system, prompt, person[row], len(compared.names))
+    return [
+        ScoreRow(
+            system=compared.names[one],
+            score=bounded_figure(found.scores[one], found.low[one], found.high[one], "never shown", int(found.n[one])),
+            n_best=int(((system == one) & (choice > 0)).sum()),
+            n_worst=int(((system == one) & (choice < 0)).sum()),
+            n=int(found.n[one]),
+        )
+        for one in order.tolist()
+    ]
 
 
 # ---- systems ----
@@ -270,22 +369,31 @@ def _cycles(choices: Choices, names: list[str]) -> tuple[list[str], int]:
 
 
 def _biases(
-    compared: ComparedOutputs, answers: pd.DataFrame, orders: dict[int, tuple[str, ...]], *, quick: bool
+    compared: ComparedOutputs,
+    answers: pd.DataFrame,
+    said: np.ndarray,
+    orders: dict[int, tuple[str, ...]],
+    *,
+    quick: bool,
 ) -> list[BiasRow]:
-    place, chosen = answers["place"].to_numpy(), answers["chosen"].to_numpy()
-    of_two = (chosen >= 0) & (chosen < 2) & (compared.n_outputs[place] == 2)
-    firsts = [orders.get(one, ("",))[:1] for one in answers["annotation"].tolist()]
-    first = np.array([OUTPUTS.index(one[0]) if one and one[0] in OUTPUTS else -1 for one in firsts], dtype=int)
-    characters = compared.characters[place]
-    longer = np.where(characters[:, 0] == characters[:, 1], -1, (characters[:, 1] > characters[:, 0]).astype(int))
+    """Of pairs of outputs of which one is better."""
+    place = answers["place"].to_numpy()
+    outcome = _of_pairs(compared, answers, said)
+    seen = [orders.get(one, ()) for one in answers["annotation"].tolist()]
+    at = np.array([[one.index(name) if name in one else -1 for name in OUTPUTS] for one in seen], dtype=int)
+    at, characters = at.reshape(len(answers), len(OUTPUTS)), compared.characters[place]
+    row, pair = np.nonzero(np.abs(outcome) == 1)
+    better, worse = (np.array(PAIRS)[pair, side] for side in (0, 1))
+    is_second = outcome[row, pair] < 0
+    better, worse = np.where(is_second, worse, better), np.where(is_second, better, worse)
     rows = []
-    for name, title, wanted in (
-        ("first", "the one that was shown first", first),
-        ("longer", "the longer one", longer),
+    for name, title, more, less in (
+        ("first", "the one that was shown before the other", at[row, worse], at[row, better]),
+        ("longer", "the longer one", characters[row, better], characters[row, worse]),
     ):
-        counts = of_two & (wanted >= 0)
+        counts = (more != less) & (np.minimum(more, less) >= 0)
         share = share_figure(
-            (chosen == wanted)[counts], compared.cluster[place[counts]], quick=quick, undefined="no such choice"
+            (more > less)[counts], compared.cluster[place[row[counts]]], quick=quick, undefined="no such pair"
         )
         rows.append(BiasRow(name=name, title=title, share=share, n=int(counts.sum())))
     return rows
@@ -299,6 +407,7 @@ def _judges(
     compared: ComparedOutputs,
     dimension: Dimension,
     people: pd.DataFrame,
+    said: np.ndarray,
     ranking: SystemRanking,
     *,
     quick: bool,
@@ -307,8 +416,9 @@ def _judges(
     votes = _votes(compared, people, dimension)
     most, between, of_person = _most(votes), *_against_others(compared, people, dimension, votes)
     between_people = share_figure(between, compared.cluster[of_person], quick=quick, undefined="no two people")
+    by_people = most, between_people, said, ranking
     return [
-        _judge(source, compared, dimension, run, runs.get(run.checker + SWAPPED), most, between_people, ranking, quick)
+        _judge(source, compared, dimension, run, runs.get(run.checker + SWAPPED), *by_people, quick)
         for run in runs.values()
         if not (run.checker.endswith(SWAPPED) and run.checker.removesuffix(SWAPPED) in runs)
     ]
@@ -350,18 +460,18 @@ def _judge(
     swapped: Run | None,
     most: np.ndarray,
     between: Figure,
+    said: np.ndarray,
     ranking: SystemRanking,
     quick: bool,
 ) -> JudgeRow:
     own = _codes(source, compared, dimension, run)
     both = (own >= 0) & (most >= 0)
-    labels = _as_answers(compared, dimension, own)
-    choices, _ = _choices(compared, labels)
+    choices, _ = _choices(compared, _as_answers(compared, dimension, own), said)
     other = _codes(source, compared, dimension, swapped) if swapped else np.full(len(own), -1)
     twice = (own >= 0) & (other >= 0)
     # In the first order output A stands first, in the other one output B does.
-    first = (own == 0) & (other == 1)
-    changes = twice & (own != other) & (own < len(PLACES)) & (other < len(PLACES)) & (compared.n_outputs == 2)
+    first = (said[own, 0] == 1) & (said[other, 0] == -1)
+    changes = twice & (own != other) & (np.abs(said[own, 0] * said[other, 0]) == 1) & (compared.n_outputs == 2)
     return JudgeRow(
         checker=run.checker,
         version=run.version,
@@ -391,7 +501,7 @@ def _as_answers(compared: ComparedOutputs, dimension: Dimension, codes: np.ndarr
     places = np.flatnonzero(codes >= 0)
     labels = [dimension.values[code] for code in codes[places]]
     rows = pd.DataFrame({"unit": compared.units["unit"].to_numpy()[places], "label": labels, "rater": ""})
-    return _with_places(rows, compared.units)
+    return _with_places(rows, compared.units, dimension)
 
 
 def _tau(choices: Choices, ranking: SystemRanking) -> float | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 from analysis.figures.items import Filter
 from analysis.figures.page import Answer, Headline, Page, Rule, Section, Text, all_that_apply, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals
-from analysis.figures.results import AgainstReference, Figure, Record
+from analysis.figures.results import AgainstReference, EffectFigure, Figure, Record
 from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import REFERENCE, REFERENCES, SetTitles
 from analysis.reports.report import Report
@@ -17,6 +18,7 @@ from annotation.task_types import TaskType
 
 TITLES = SetTitles(REFERENCES | {"majority": "All labels of people"})
 NAMED = 8  # systems in a sentence
+Ranks = Literal["best", "all", "ends"]  # what answers name: the best output, all in their order, the best and the worst
 
 # ---- rows ----
 
@@ -49,10 +51,26 @@ class PairRow(Record):
     key: str
 
 
+class ConcordanceRow(Record):
+    title: Annotated[str, Column("Rankings of all outputs")]
+    figure: Annotated[EffectFigure, Column("Mean")]
+    n: Annotated[int, Column("Comparisons")]
+
+
+class ScoreRow(Record):
+    """How often a system's output is the best, less how often it is the worst, as a share of how often it is shown."""
+
+    system: Annotated[str, Column("System")]
+    score: Annotated[Figure, Column("Best-worst score")]
+    n_best: Annotated[int, Column("Best")]
+    n_worst: Annotated[int, Column("Worst")]
+    n: Annotated[int, Column("Shown")]
+
+
 class BiasRow(Record):
     name: str
-    title: Annotated[str, Column("Of two outputs")]
-    share: Annotated[Figure, Column("Share of choices")]
+    title: Annotated[str, Column("Better of two outputs")]
+    share: Annotated[Figure, Column("Share of pairs")]
     n: Annotated[int, Column("n")]
 
 
@@ -82,6 +100,9 @@ class Preferences(AgainstReference):
     cycles: list[str]
     n_triples: int
     alpha: Figure
+    ranks: Ranks
+    concordance: list[ConcordanceRow]
+    scores: list[ScoreRow]
     systems: list[SystemRow]
     pairs: list[PairRow]
     biases: list[BiasRow]
@@ -137,7 +158,10 @@ AGREEMENT = (
     Rule(
         "alpha",
         lambda result: True,
-        lambda result: f"Krippendorff's alpha of preferences is {result.alpha.written()}{result.alpha.level_noted}.",
+        lambda result: (
+            f"Krippendorff's alpha of {'preferences' if result.ranks == 'best' else 'the order of two outputs'} is "
+            f"{result.alpha.written()}{result.alpha.level_noted}."
+        ),
     ),
 )
 
@@ -164,6 +188,7 @@ def page(result: Preferences) -> Page:
         sections=[
             Section("Systems", [Table("Systems by strength", columns_of(SystemRow), result.systems), Text(STRENGTHS)]),
             Section("Two by two", [Table("Systems two by two", columns_of(PairRow), result.pairs), _cycles(result)]),
+            *_of_rankings(result),
             Section("Position and length", [Table("Position and length", columns_of(BiasRow), result.biases)]),
             Section("Judges", [Table("Judges against people", columns_of(JudgeRow), result.judges)]),
         ],
@@ -171,6 +196,23 @@ def page(result: Preferences) -> Page:
     )
 
 
+def _of_rankings(result: Preferences) -> list[Section]:
+    """Of task types that rank outputs."""
+    sections = []
+    if result.scores:
+        table = Table("Best-worst scores", columns_of(ScoreRow), result.scores)
+        sections.append(Section("Best-worst scores", [table, Text(SCORES)]))
+    if result.concordance:
+        table = Table("Agreement on rankings", columns_of(ConcordanceRow), result.concordance)
+        sections.append(Section("Agreement on rankings", [table, Text(CONCORDANCE)]))
+    return sections
+
+
+SCORES = (
+    "A score is how often the output of a system is the best, less how often it is the worst, as a share of how often "
+    "it is shown: from -1 to 1."
+)
+CONCORDANCE = "By chance tau is 0, and W is 1 divided by the number of people who ranked the outputs."
 STRENGTHS = (
     "A strength is the log of odds: a system wins against one that is 0.7 below it twice as often as it loses. Systems "
     "that share a letter cannot be distinguished."
@@ -230,25 +272,42 @@ def _picture(result: Preferences) -> Intervals | None:
 # ---- methods, and the report ----
 
 
+COUNTS: Mapping[Ranks, str] = {
+    "best": "The best of several outputs counts as preferred to each of the others; two outputs that are both bad tie.",
+    "all": "A ranking counts as a choice between each two of its outputs, which estimates the strengths of "
+    "Plackett and Luce's model.",
+    "ends": "The best of several outputs counts as preferred to each of the others, and each of these to the worst.",
+}
+OF_PAIRS = "which of two outputs is better, at the interval level"
+ALPHA_OF: Mapping[Ranks, str] = {"best": "the chosen output", "all": OF_PAIRS, "ends": OF_PAIRS}
+
+
 def methods(result: Preferences) -> str:
     return sentences(
         f"Strengths of systems are those of Bradley and Terry (1952), with ties as by Davidson (1970), by maximum "
         f"likelihood from {n_of(result.n_choices, 'choices')} between two systems ({_sizes(result)}; "
         f"{result.reference_title.lower()}).",
-        "The best of several outputs counts as preferred to each of the others; two outputs that are both bad tie.",
+        COUNTS[result.ranks],
         "Intervals (95 %) of strengths and win rates are of 1,000 bootstrap resamples of prompts and as many of "
         "people, whose variances are added, that between people pooled over systems, with Student's t and "
         "Satterthwaite's degrees of freedom.",
         "Two systems are distinguished where their difference exceeds what the largest of all differences reaches by "
         "chance in 5 % of cases.",
-        f"Agreement is Krippendorff's alpha of the chosen output: {result.alpha.written()}."
+        f"Agreement is Krippendorff's alpha of {ALPHA_OF[result.ranks]}: {result.alpha.written()}."
         if result.alpha.is_defined
         else "",
+        *(
+            f"{row.title} is {row.figure.written()}, the mean over {n_of(row.n, 'comparisons')} with an interval "
+            "clustered by prompt."
+            for row in result.concordance
+            if row.figure.is_defined
+        ),
+        "Best-worst scores have intervals clustered by prompt and person." if result.scores else "",
     )
 
 
 def refuses(kind: TaskType) -> str:
-    if kind.shuffled is not None:
+    if kind.comparing is not None:
         return ""
     return f"Preferences need outputs side by side; {kind.title!r} judges something else"
 

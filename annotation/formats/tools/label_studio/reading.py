@@ -84,7 +84,7 @@ class _Reader:
                 continue
             answers = self._answers(annotation, f"annotations[{at}]", fields, data, controls, lost)
             answers.sees_all = True
-            answers.who = _person(annotation.get("completed_by"), f"annotations[{at}].completed_by")
+            answers.who = person_of(annotation.get("completed_by"), f"annotations[{at}].completed_by")
             answers.active_ms = milliseconds(annotation.get("lead_time"))
             answers.submitted_at = instant(annotation.get("updated_at"))
             task.people.append(answers)
@@ -265,7 +265,7 @@ def _text(value: object, place: str) -> str:
     return to_text("\n".join(turns), place)
 
 
-def _person(completed_by: object, place: str) -> str:
+def person_of(completed_by: object, place: str) -> str:
     """Who annotated: a number, or an object with an address and names."""
     if isinstance(completed_by, dict):
         completed_by = next(
