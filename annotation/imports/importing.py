@@ -17,7 +17,6 @@ from annotation.formats.files.manifests import read_manifest
 from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.mapping_file import ChosenMapping
 from annotation.formats.tables.oddities import ReadingNotes
-from annotation.formats.tools.tasks import MOST_PASSAGE_LABELS
 from annotation.imports import outside_runs, uploads
 from annotation.imports.labels import LabelCheck, labels_of_set, labels_of_version, questions_in, renamed
 from annotation.imports.publishing import ON_JUDGED, REFUSE
@@ -29,7 +28,7 @@ from annotation.models import PIECE_LINKS, ContentBatch, Dataset, Job, Project, 
 from annotation.projects.carried_settings import CarriedSettings, SettingsProblem, parse, task_type_of
 from annotation.rendering import BadFormats, checked_formats
 from annotation.task_types import TaskType, asked_alike, current_task_types, learn, task_type
-from annotation.task_types.base import MAX_LABELS
+from annotation.task_types.base import MAX_LABELS, MAX_OWN_LABELS
 from annotation.task_types.label_sets import LabelSetError, identifier_of
 
 
@@ -296,7 +295,7 @@ def wanted_task_type(request: ImportRequest, dataset: Dataset | None) -> TaskTyp
         if not identifier and get_format(request.format).makes_label_set:
             raise ImportProblem(
                 f"The file has no labels that a project could ask for: a question has at most {MAX_LABELS:,} labels, "
-                f"and {MOST_PASSAGE_LABELS} of highlights. Merge labels in the tool and export again, say which column "
+                f"and {MAX_OWN_LABELS} of highlights. Merge labels in the tool and export again, say which column "
                 "holds them, or import the texts alone"
             ) from None
         raise ImportProblem(

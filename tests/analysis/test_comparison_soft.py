@@ -8,6 +8,7 @@ from django.core.management import call_command
 from scipy.stats import wasserstein_distance
 
 from analysis.judge.command import main
+from analysis.reports.checkers.comparison import soft
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from annotation.models import Project, Suggestion
@@ -39,7 +40,7 @@ def test_one_person_is_no_distribution(tmp_path, capsys):
 
 
 @pytest.mark.django_db
-def test_probabilities_count_where_the_run_gave_them_and_units_can_be_opened(tmp_path):
+def test_probabilities_count_where_the_run_gave_them_and_units_can_be_opened(tmp_path, monkeypatch):
     people, by_checker = study(60, 2)
     people[1, :5] = np.nan
     path, mapping = table(tmp_path / "t.csv", people, by_checker), tmp_path / "m.json"
@@ -70,6 +71,10 @@ def test_probabilities_count_where_the_run_gave_them_and_units_can_be_opened(tmp
     assert figures["wasserstein"]["estimate"] == pytest.approx(np.mean(expected))
     assert figures["cross_entropy"]["estimate"] > figures["people_entropy"]["estimate"]
     assert len(units_behind(result, "quality.soft=yes")) == 55
+    monkeypatch.setattr(soft, "MOST_CELLS", 10 * len(labels))
+    [held] = get_report("comparison").compute(project, run=run.uuid)["dimensions"]
+    assert held["soft"]["figures"][0]["n_pairable"] == 10
+    assert "Of 55 such units only the first 10 count." in held["soft"]["note"]
     page = page_of(project, "comparison", {})
     assert "gpt against soft labels" in page and "gives no probabilities" not in page
     assert page.index("has an accuracy of") < page.index("against soft labels")

@@ -40,12 +40,19 @@ from annotation.formats.records import (
 )
 from annotation.formats.sources import Options
 from annotation.formats.tables.questions import in_order
-from annotation.task_types.base import MANY_LABELS, MAX_LABELS, NONE_CHOSEN, SEPARATOR, TEXT_CHARS, number_text
+from annotation.task_types.base import (
+    MANY_LABELS,
+    MAX_LABELS,
+    MAX_OWN_LABELS,
+    NONE_CHOSEN,
+    SEPARATOR,
+    TEXT_CHARS,
+    number_text,
+)
 
 ONE, SEVERAL, RATING, WORDS, PASSAGES, NUMBER = "one", "several", "rating", "words", "passages", "number"
 # A question about passages is answered whether there are any; the passages have labels of their own.
 MARKED, NONE = "marked", "none"
-MOST_PASSAGE_LABELS = 20
 MODEL_CHARS = 70
 EXPLANATION_CHARS = 20_000
 FORM_MARKS = str.maketrans({",": ";", "=": ":"})  # what parts the labels of passages in a form
@@ -163,6 +170,7 @@ class _Records:
         self.suggested: set[bytes] = set()
         self.counts: Counter[str] = Counter()
         self.first: dict[str, str] = {}
+        self.unheld: dict[str, set[str]] = {}  # by what is lost: labels of passages that no question holds
         # By question and value: its spellings, each with where it stands first
         self.spellings: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -209,7 +217,9 @@ class _Records:
                 spelt = ", ".join(map(shown, known))
                 self.lose(f"Spellings that become one label ({shown(name)}: {spelt})", len(known), [*known.values()][1])
         for what, number in sorted(self.counts.items()):
-            yield LostRecord(what, number, self.first[what])
+            n = len(self.unheld.get(what, ()))
+            why = f": {n:,} labels; highlights have at most {MAX_OWN_LABELS}" if n > MAX_OWN_LABELS else ""
+            yield LostRecord(f"{what}{why}", number, self.first[what])
 
     def _annotations_of(self, task: Task) -> Iterator[Record]:
         for answers in task.people:
@@ -302,7 +312,9 @@ class _Records:
         incomplete = {question_slug(name) for name in answers.incomplete}
         for name, spans in answers.spans.items():
             if "spans" not in self.questions.get(question_slug(name), ()):
-                task.lost[f"Labelled passages ({shown(name)})"] += len(spans)
+                what = f"Labelled passages ({shown(name)})"
+                task.lost[what] += len(spans)
+                self.unheld.setdefault(what, set()).update(label_value(span.label) for span in spans)
         for slug, question in self.questions.items():
             if "spans" not in question or not (answers.sees_all or slug in spans_of):
                 continue
@@ -340,7 +352,7 @@ class ToolQuestion:
     def is_held(self) -> bool:
         if self.kind in (NUMBER, WORDS):
             return True
-        most = MOST_PASSAGE_LABELS if self.kind == PASSAGES else MAX_LABELS
+        most = MAX_OWN_LABELS if self.kind == PASSAGES else MAX_LABELS
         return 0 < len(self.labels) <= most
 
     def add(self, label: str) -> None:

@@ -16,7 +16,7 @@ from analysis.sources.outline import Run
 from analysis.stats import soft_label_comparison
 from annotation.task_types import Dimension
 
-# Units by labels that are held at once. Of more the first are taken, whose order is that of their keys.
+# Units by labels that are held at once. Of more the first are taken, whose order is that of their keys, and said.
 MOST_CELLS = 20_000_000
 
 
@@ -38,7 +38,8 @@ def soft_labels(
     code = pd.Index(dimension.values, tupleize_cols=False).get_indexer(mine["label"])
     is_known = (unit >= 0) & (code >= 0)
     several = np.bincount(unit[is_known], minlength=len(units)) > 1
-    rows = np.flatnonzero(several & ~leave_out)[: MOST_CELLS // max(1, n_labels)]
+    every = np.flatnonzero(several & ~leave_out)
+    rows = every[: MOST_CELLS // max(1, n_labels)]
     frame = source.probability_frame(run, dimension.slug, dimension.values)
     has_probabilities = not frame.empty
     if has_probabilities:
@@ -70,5 +71,6 @@ def soft_labels(
             )
             for one in soft_figures(found, "checker")
         ],
-        note=soft_note("checker", has_probabilities=has_probabilities),
+        note=soft_note("checker", has_probabilities=has_probabilities)
+        + (f" Of {len(every):,} such units only the first {len(rows):,} count." if len(rows) < len(every) else ""),
     )
