@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import get_language, gettext, pgettext
 
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType, own_task_types
-from annotation.task_types.base import EQUAL_TITLE, NumberRange, number_text
+from annotation.task_types.base import CANNOT_JUDGE, CANNOT_JUDGE_TITLE, EQUAL_TITLE, NumberRange, number_text
 
 CONTEXT = "task"
 
@@ -80,6 +80,8 @@ def _worded(kind: TaskType, language: str) -> TaskType:
 
 def answer_title(dimension: Dimension, answer: str) -> str:
     """`title_of` of a question of a `worded` task type."""
+    if answer == CANNOT_JUDGE:
+        return gettext(CANNOT_JUDGE_TITLE)
     is_none = dimension.takes_several and answer == NONE_CHOSEN
     return pgettext(CONTEXT, NONE_TITLE) if is_none else dimension.title_of(answer)
 

@@ -139,6 +139,7 @@ class Report:
             | source.described()
             | self._packages(source, options)
             | self._left_out(source)
+            | self._unjudged(source)
             | self._decisions_alone(source, options)
             | ({} if quick or not self.reads_people else changes_in(source)),
         )
@@ -171,7 +172,10 @@ class Report:
         levels = result.get("made_from", {}).get("assumed_levels", {})
         assumed = " ".join(f"{title}: {words}." for title, words in levels.items())
         rows = left_out(result.get("made_from", {}).get("rows_left_out", 0), "bad rows of the file")
-        notes = assumed, pieces, rows, note, note_on_labels_seen(result), *notes_on_changes(result)
+        unjudged = result.get("made_from", {}).get("cannot_judge", {})
+        by_question = ", ".join(f"{title} {n:,}" for title, n in unjudged.items())
+        cannot = f"Answers “Cannot judge” are left out: {by_question}." if unjudged else ""
+        notes = assumed, pieces, rows, note, cannot, note_on_labels_seen(result), *notes_on_changes(result)
         page = page.with_note(" ".join(filter(None, notes)))
         if alone := decisions_alone(result):
             begins = alone.begins(self.title, self.needs_raters)
@@ -191,6 +195,15 @@ class Report:
         """Questions that the project asks and the report does not take."""
         left = [one.title for one in source.asked.dimensions if self._is_left_out(one)]
         return {"questions_left_out": left} if left else {}
+
+    def _unjudged(self, source: Source) -> dict:
+        """Answers that say that a person cannot judge, by question."""
+        titles = {one.slug: one.title for one in source.asked.dimensions if one.has_cannot_judge}
+        if not titles or not self.reads_people:
+            return {}
+        found = source.unjudged_frame(source.unit_frame(source.type.unit_kind))["dimension"].value_counts()
+        n = {title: int(found[slug]) for slug, title in titles.items() if slug in found}
+        return {"cannot_judge": n} if n else {}
 
     def _decisions_alone(self, source: Source, options: dict) -> dict:
         """The decisions where there are no labels by raters, and whether they are the reference."""

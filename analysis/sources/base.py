@@ -16,6 +16,7 @@ import pandas as pd
 from analysis.sources.outline import SLOT, GeneratorRun, Outline, Run
 from analysis.sources.rankings import Retrieval
 from annotation.task_types import Dimension, TaskType
+from annotation.task_types.base import CANNOT_JUDGE
 
 # Columns of each frame, in their order; every source gives all of them.
 UNIT_COLUMNS = (
@@ -74,6 +75,13 @@ class Source(Outline):
 
         Of the latest revisions only, or of all. `suggestion_shown` is None where it is not known.
         """
+
+    def unjudged_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        """LABEL_COLUMNS of the answers that say that a person cannot judge, which no report counts as labels."""
+        if not any(one.has_cannot_judge for one in self.asked.dimensions):
+            return pd.DataFrame(columns=list(LABEL_COLUMNS))
+        labels = self.label_frame(units)
+        return labels[labels["label"] == CANNOT_JUDGE].reset_index(drop=True)
 
     @abstractmethod
     def revision_frame(self) -> pd.DataFrame:

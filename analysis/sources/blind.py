@@ -52,6 +52,9 @@ class BlindSource(SelectedSource):
         labels = self.inner.label_frame(units, every_revision=every_revision)
         return rows_per_label(self.inner.type, self._unmarked(labels))
 
+    def unjudged_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        return self._unmarked(self.inner.unjudged_frame(units))
+
     def revision_frame(self) -> pd.DataFrame:
         return self._unmarked(self.inner.revision_frame())
 

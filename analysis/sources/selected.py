@@ -165,6 +165,12 @@ class SelectedSource(Source):
 
     def label_frame(self, units: pd.DataFrame, *, every_revision: bool = False) -> pd.DataFrame:
         labels = rows_per_label(self.inner.type, self.inner.label_frame(units, every_revision=every_revision))
+        return self._selected_labels(labels, every_revision)
+
+    def unjudged_frame(self, units: pd.DataFrame) -> pd.DataFrame:
+        return self._selected_labels(self.inner.unjudged_frame(units), every_revision=False)
+
+    def _selected_labels(self, labels: pd.DataFrame, every_revision: bool) -> pd.DataFrame:
         if self.selection.arm:
             arms = labels["annotation"].map(self.inner.arms()).astype(object)
             labels = labels[(arms == self.selection.arm).to_numpy()]

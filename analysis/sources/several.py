@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from annotation.task_types import NONE_CHOSEN, SEPARATOR, Condition, Dimension, Label, TaskType
+from annotation.task_types.base import CANNOT_JUDGE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +75,11 @@ def per_label(kind: TaskType) -> TaskType:
 
 def rows_per_label(kind: TaskType, rows: pd.DataFrame) -> pd.DataFrame:
     """A frame with columns dimension and label: rows of questions that take several become one for each label,
-    and texts are left out."""
+    and texts are left out, and so is that a person cannot judge."""
     import pandas as pd
 
+    if any(one.has_cannot_judge for one in kind.dimensions) and len(rows):
+        rows = rows[rows["label"] != CANNOT_JUDGE].reset_index(drop=True)
     words = [one.slug for one in kind.dimensions if one.takes_text]
     if words and len(rows):
         rows = rows[~rows["dimension"].isin(words)].reset_index(drop=True)

@@ -157,11 +157,13 @@ def _lease(project: Project, user: User, now) -> dict:
 
 
 def desk_type(kind: TaskType) -> TaskType:
-    """The task as adjudicators decide it: nothing in words is required, and highlights have the colours of letters."""
+    """The task as adjudicators decide it: nothing in words is required, highlights have the colours of letters, and
+    that a person cannot judge decides nothing."""
     dimensions = tuple(
         replace(
             one,
             is_optional=one.is_optional or one.takes_text,
+            has_cannot_judge=False,
             spans=one.spans and replace(one.spans, required=False),
         )
         for one in kind.dimensions

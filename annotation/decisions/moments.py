@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 
 from annotation.models import Decision, Project, Revision, RuleRun, set_name
+from annotation.task_types.base import CANNOT_JUDGE
 
 # Where several decisions stand for a unit, the first of these is the one exported; of several rules, the first by name.
 DECISION_ORDER = (
@@ -74,6 +75,7 @@ def set_title(name: str) -> str:
 
 def majority(votes: dict[str, int]) -> str | None:
     """The one most frequent label; None where there is none or several."""
+    votes = {label: count for label, count in votes.items() if label != CANNOT_JUDGE}
     most = max(votes.values(), default=0)
     top = [label for label, count in votes.items() if count == most]
     return top[0] if len(top) == 1 else None

@@ -30,7 +30,7 @@ from annotation.models import Artifact, Chunk, Item, Job, Project
 from annotation.projects.carried_settings import settings_of
 from annotation.projects.label_sets import find_description
 from annotation.projects.preparing import refuse_preparing
-from annotation.task_types import Label, TaskType, task_type
+from annotation.task_types import Label, NumberRange, TaskType, task_type
 
 ANNOTATIONS = "annotations.jsonl"
 DECISIONS = "decisions.jsonl"  # where there are any
@@ -222,6 +222,10 @@ def _options(project: Project) -> dict:
     }
 
 
+def _number(of: NumberRange) -> dict:
+    return {name: part for name, part in asdict(of).items() if name != "anchors" or part}
+
+
 def _label_set(description: TaskType) -> list[dict]:
     """The dimensions with what their labels mean, so that the files can be read without Assay."""
     return [
@@ -232,7 +236,8 @@ def _label_set(description: TaskType) -> list[dict]:
             "level": dimension.level,
             **({"answer": dimension.answer} if dimension.answer != "label" else {}),
             **({"optional": True} if dimension.is_optional else {}),
-            **({"number": asdict(dimension.number)} if dimension.number else {}),
+            **({"number": _number(dimension.number)} if dimension.number else {}),
+            **({"cannot_judge": True} if dimension.has_cannot_judge else {}),
             "asked_when": {dimension.asked_when.dimension: dimension.asked_when.labels} if dimension.asked_when else {},
             "labels": [_as_json(label) for label in dimension.labels],
             "derived": [

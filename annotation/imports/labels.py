@@ -123,7 +123,7 @@ class LabelCheck:
             yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
         answers: dict[str, dict[str, str]] = {}
         for judgement in record.judgements:
-            yield from self._of_label(judgement.dimension, judgement.label)
+            yield from self._of_label(judgement.dimension, judgement.label, by_person=True)
             of_unit = answers.setdefault(judgement.unit, {})
             if judgement.dimension in of_unit:
                 yield "judgements", judgement.unit, f"has two labels of {judgement.dimension} by {record.rater}"
@@ -147,11 +147,11 @@ class LabelCheck:
         if record.spans:
             yield from self._of_spans(JudgementRecord(record.unit, record.dimension, record.label, record.spans))
 
-    def _of_label(self, dimension: str, label: str) -> Iterator[Problem]:
+    def _of_label(self, dimension: str, label: str, by_person: bool = False) -> Iterator[Problem]:
         known = {each.slug: each for each in self.task_type.dimensions}
         if dimension not in known:
             yield "dimension", dimension, f"is not one of the task type's dimensions {', '.join(known)}"
-        elif not known[dimension].takes(label):
+        elif not (known[dimension].may_answer if by_person else known[dimension].takes)(label):
             of = "one of the task type's labels " if known[dimension].labels else ""
             yield dimension, label, f"is not {of}{known[dimension].known_answers}"
 

@@ -17,6 +17,9 @@ SEPARATOR = "|"
 NONE_CHOSEN = "(none)"
 NONE_TITLE = "None of these"
 EQUAL_TITLE = "Equal to the next one"
+# What a person answers who cannot answer, where the question allows it.
+CANNOT_JUDGE, CANNOT_JUDGE_TITLE = "(cannot judge)", "Cannot judge"
+LEVEL_MARK = "/"  # between the parts of a group, where groups stand in groups
 # The outputs that a comparison may have, and their texts, as columns and highlights call them.
 PLACES = ("a", "b", "c", "d", "e")
 OUTPUTS = tuple(f"output_{place}" for place in PLACES)
@@ -68,7 +71,13 @@ class Label:
     # not name, in no known order; without REST it names all. There is no such label on pages with other texts, and on a
     # page where texts stand in another order, the label is called by its texts' places.
     ranks: Ranks = ()
-    group: str = ""  # the heading that it stands under where a question has many labels
+    # The heading that it stands under where a question has many labels. `Cards/Lost`: Lost stands under Cards.
+    group: str = ""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The headings that it stands under, from the top."""
+        return tuple(self.group.split(LEVEL_MARK)) if self.group else ()
 
     def suits(self, fields: Collection[str]) -> bool:
         """Whether a page with these shuffled texts has the label."""
@@ -195,13 +204,23 @@ def number_text(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Anchor:
+    """What a number on a scale means, in words."""
+
+    at: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class NumberRange:
-    """What numbers answer a question; None: no bound, any number in between. Steps count from `least`, or from 0."""
+    """What numbers answer a question; None: no bound, any number in between. Steps count from `least`, or from 0. With
+    anchors, from low to high, the numbers are shown as a scale."""
 
     least: float | None = None
     most: float | None = None
     step: float | None = None
     unit: str = ""
+    anchors: tuple[Anchor, ...] = ()
 
     def holds(self, answer: str) -> bool:
         """Whether this is such a number, written as it is stored."""
@@ -271,6 +290,8 @@ class Dimension:
     derived: tuple[Derived, ...] = ()
     number: NumberRange | None = None  # of a question that is answered by one
     is_optional: bool = False  # may be left without an answer; only questions that are answered in words
+    # Whether people may answer CANNOT_JUDGE. It is no label: no decision or checker gives it, and no figure counts it.
+    has_cannot_judge: bool = False
     # Values in the order of the screen where that differs from the stored order. Only a project's options set it.
     shown_order: tuple[str, ...] = ()
     # Not asked in a project that hides it. Its labels from elsewhere stay readable.
@@ -293,8 +314,8 @@ class Dimension:
 
     @property
     def has_many_labels(self) -> bool:
-        """Whether they are searched rather than read."""
-        return len(self.labels) > MANY_LABELS
+        """Whether they are searched rather than read: so are those in groups of groups."""
+        return len(self.labels) > MANY_LABELS or any(len(label.path) > 1 for label in self.labels)
 
     @property
     def compares_texts(self) -> bool:
@@ -346,8 +367,14 @@ class Dimension:
             not self.takes_several or answer == self.answer_of(chosen)
         )
 
+    def may_answer(self, answer: str) -> bool:
+        """Whether a person may answer so."""
+        return self.takes(answer) or (self.has_cannot_judge and answer == CANNOT_JUDGE)
+
     def title_of(self, answer: str) -> str:
         """The answer in words; one of an older version is shown as it is stored."""
+        if answer == CANNOT_JUDGE:
+            return CANNOT_JUDGE_TITLE
         if self.number is not None:
             return f"{answer} {self.number.unit}".strip()
         if self.takes_text or not self.takes(answer):
@@ -370,7 +397,9 @@ class Dimension:
     def may_carry(self, answer: str) -> bool:
         """Whether the answer may have spans."""
         rule = self.spans
-        return rule is not None and (not rule.labels or any(map(rule.may_carry, self.chosen(answer))))
+        if rule is None or answer == CANNOT_JUDGE:
+            return False
+        return not rule.labels or any(map(rule.may_carry, self.chosen(answer)))
 
 
 @dataclass(frozen=True, slots=True)

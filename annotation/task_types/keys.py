@@ -81,6 +81,12 @@ SHORTCUTS = (
         applies=lambda kind: any(one.has_many_labels for one in kind.asked_dimensions),
         title="the question that is answered in words",
     ),
+    Shortcut(
+        {"j": "cannotJudge"},
+        "cannot judge, where the question allows it",
+        applies=lambda kind: any(one.has_cannot_judge for one in kind.asked_dimensions),
+        is_later=True,
+    ),
     Shortcut({"c": "comment"}, "comment", "note"),
     Shortcut({"r": "reason"}, desk="reason"),
     Shortcut({"u": "example"}, desk="add to the guideline examples, or remove from them"),

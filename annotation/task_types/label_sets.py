@@ -10,8 +10,9 @@
                               "weights": [{"label": "irony", "severity": "major", "weight": 1}], "reasons": true},
                     "role": "stance"},
                    {"slug": "topics", "title": "Topics", "answer": "labels", "labels": […]},
-                   {"slug": "share", "title": "Share", "answer": "number", "level": "ratio",
-                    "number": {"min": 0, "max": 100, "step": 5, "unit": "%"}}],
+                   {"slug": "share", "title": "Share", "answer": "number", "level": "ratio", "cannot_judge": true,
+                    "number": {"min": 0, "max": 100, "step": 5, "unit": "%",
+                               "anchors": [{"at": 0, "title": "None"}, {"at": 100, "title": "All"}]}}],
      "free_text": {"title": "Note", "hint": "…", "required": false}}
 
 `answer` (one label unless it says "labels": any number of them, none included; or "number", which has a range in the
@@ -26,11 +27,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
 from .base import (
+    LEVEL_MARK,
+    Anchor,
     Condition,
+    Derived,
     Dimension,
     FreeText,
     Label,
@@ -64,7 +68,7 @@ def _normal(value: object, name: str = "") -> object:
         return {key: part for key, part in parts.items() if part not in ("", None, []) and part is not False}
     if isinstance(value, list):
         return [_normal(part) for part in value]
-    return float(value) if name in ("polarity", "weight", *BOUNDS) and value is not None else value
+    return float(value) if name in ("polarity", "weight", "at", *BOUNDS) and value is not None else value
 
 
 def slug_of(name: str) -> str:
@@ -125,7 +129,10 @@ def description_of(kind: TaskType, page: str, name: str) -> dict:
             bounds = {"min": of.least, "max": of.most, "step": of.step}
             question["number"] = {name: value for name, value in bounds.items() if value is not None}
             question["number"] |= {"unit": of.unit} if of.unit else {}
+            question["number"] |= {"anchors": list(map(asdict, of.anchors))} if of.anchors else {}
             del question["labels"]
+        if dimension.has_cannot_judge:
+            question["cannot_judge"] = True
         if dimension.question:
             question["question"] = dimension.question
         if condition := dimension.asked_when:
@@ -156,9 +163,19 @@ def page_of(kind: TaskType) -> str | None:
     return None
 
 
+def _levels(labels: tuple[Label, ...]) -> Iterator[Derived]:
+    """For each level of a tree of labels, from the top, the groups that its labels are in."""
+    for level in range(1, max((len(label.path) for label in labels), default=0) + 1):
+        # A label that stands higher is a group of its own.
+        of = [(label.value, LEVEL_MARK.join(label.path[:level]) or label.title) for label in labels]
+        groups = dict.fromkeys(group for _, group in of)
+        if 2 <= len(groups) < len(labels):
+            yield Derived(f"level{level}", f"Level {level}", tuple(Label(one, one) for one in groups), tuple(of))
+
+
 def _dimension(question: Mapping) -> Dimension:
     condition, spans = question.get("asked_when"), question.get("spans")
-    return Dimension(
+    dimension = Dimension(
         slug=question["slug"],
         title=question["title"],
         question=question.get("question", ""),
@@ -176,6 +193,7 @@ def _dimension(question: Mapping) -> Dimension:
             for label in question.get("labels", ())
         ),
         is_optional=question.get("optional", False),
+        has_cannot_judge=question.get("cannot_judge", False),
         number=_range(question.get("number") or {}) if question.get("answer") == "number" else None,
         asked_when=Condition(condition["question"], tuple(condition["labels"])) if condition else None,
         spans=SpanRule(
@@ -192,7 +210,10 @@ def _dimension(question: Mapping) -> Dimension:
         else None,
         role=question.get("role", ""),
     )
+    has_levels = dimension.answer == "label" and dimension.level == "nominal"
+    return replace(dimension, derived=tuple(_levels(dimension.labels))) if has_levels else dimension
 
 
 def _range(bounds: Mapping) -> NumberRange:
-    return NumberRange(*(bounds.get(name) for name in BOUNDS), bounds.get("unit", ""))
+    anchors = (Anchor(float(one["at"]), one["title"]) for one in bounds.get("anchors") or ())
+    return NumberRange(*(bounds.get(name) for name in BOUNDS), bounds.get("unit", ""), tuple(anchors))

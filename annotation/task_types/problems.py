@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from .base import (
     ANSWERS,
+    CANNOT_JUDGE,
+    LEVEL_MARK,
     MANY_LABELS,
     MAX_LABELS,
     MAX_OWN_LABELS,
@@ -15,6 +17,8 @@ from .base import (
     OWN_MARKS,
     SEPARATOR,
     VALUE_CHARS,
+    NumberRange,
+    number_text,
 )
 from .keys import LATER_KEYS, PAGE_KEYS
 from .options import CAPTION_CHARS, HINT_CHARS, text_problems
@@ -24,6 +28,7 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS = 12
 MAX_SEVERITIES, MAX_WEIGHT = 9, 1_000
+MAX_ANCHORS, MAX_LEVELS = 11, 5
 SLUG_CHARS, UNIT_CHARS = 40, 20
 BOUNDS = ("min", "max", "step")
 OTHER_KEY = "is not one small letter or sign that the page does not use itself"
@@ -45,6 +50,7 @@ _QUESTION = {
     "labels",
     "number",
     "optional",
+    "cannot_judge",
     "asked_when",
     "spans",
     "role",
@@ -52,6 +58,7 @@ _QUESTION = {
 _LABEL = {"value", "title", "hint", "polarity", "key", "group"}
 _SPANS = {"title", "fields", "required", "labels", "own_labels", "severities", "weights", "reasons"}
 _OWN_LABEL = {"value", "title"}
+_ANCHOR = {"at", "title"}
 _SEVERITY, _WEIGHT = {"value", "title", "weight"}, {"label", "severity", "weight"}
 _WORDS = {"title", "hint", "required"}
 
@@ -113,6 +120,8 @@ def _question_problems(place: str, question: Mapping, page: object, before: Mapp
         problems.append((f"{place}.level", f"is {level}, and several labels at once have no order: they are nominal"))
     elif answer == "labels" and question.get("role"):
         problems.append((f"{place}.role", "is not allowed with several labels, which no checker gives"))
+    if not isinstance(question.get("cannot_judge", False), bool):
+        problems.append((f"{place}.cannot_judge", "is neither true nor false"))
     if not isinstance(question.get("optional", False), bool):
         problems.append((f"{place}.optional", "is neither true nor false"))
     elif question.get("optional") and question.get("answer") != "text":
@@ -147,7 +156,7 @@ def _number_problems(place: str, question: Mapping, level: object) -> Problems:
     bounds = question.get("number") or {}
     if not isinstance(bounds, Mapping):
         return [*problems, (f"{place}.number", "is not an object")]
-    problems += _unknown(f"{place}.number", bounds, {*BOUNDS, "unit"})
+    problems += _unknown(f"{place}.number", bounds, {*BOUNDS, "unit", "anchors"})
     unit = bounds.get("unit", "")
     problems += _title(f"{place}.number.unit", unit, UNIT_CHARS) if unit else []
     wrong = [name for name in BOUNDS if not _is_bound(bounds.get(name))]
@@ -162,6 +171,29 @@ def _number_problems(place: str, question: Mapping, level: object) -> Problems:
         problems.append((f"{place}.number.step", "is not above 0"))
     if level == "ratio" and (least is None or least < 0):
         problems.append((f"{place}.number.min", "is not at least 0, which the ratio level needs"))
+    return problems or _anchor_problems(f"{place}.number.anchors", bounds)
+
+
+def _anchor_problems(place: str, bounds: Mapping) -> Problems:
+    anchors = bounds.get("anchors") or []
+    if not isinstance(anchors, list) or not all(isinstance(anchor, Mapping) for anchor in anchors):
+        return [(place, "is not a list of objects")]
+    if not anchors:
+        return []
+    if None in (bounds.get("min"), bounds.get("max")):
+        return [(place, "are on a scale, which needs a minimum and a maximum")]
+    problems: Problems = []
+    if not 2 <= len(anchors) <= MAX_ANCHORS:
+        problems.append((place, f"has {len(anchors)} anchors; a scale has 2 to {MAX_ANCHORS}"))
+    on_scale = NumberRange(*(bounds.get(name) for name in BOUNDS))
+    places = [anchor.get("at") for anchor in anchors]
+    for number, anchor in enumerate(anchors, 1):
+        problems += _unknown(f"{place}.{number}", anchor, _ANCHOR)
+        problems += _title(f"{place}.{number}.title", anchor.get("title"), CAPTION_CHARS)
+        if (at := anchor.get("at")) is None or not _is_bound(at) or not on_scale.holds(number_text(at)):
+            problems.append((f"{place}.{number}.at", f"is not {on_scale}"))
+    if not problems and places != sorted(set(places)):
+        problems.append((place, "are not in ascending order"))
     return problems
 
 
@@ -191,10 +223,15 @@ def _label_problems(place: str, labels: object, level: object, page: object, tak
         at = f"{place}.{number}"
         problems += _unknown(at, label, _LABEL)
         problems += _named_problems(at, label)
+        if label.get("value") == CANNOT_JUDGE:
+            problems.append((f"{at}.value", "is how it is stored that a person cannot judge"))
         if takes_several and (label.get("value") == NONE_CHOSEN or SEPARATOR in str(label.get("value"))):
             problems.append((f"{at}.value", f"has {SEPARATOR}, which parts several labels, or is {NONE_CHOSEN}"))
         problems += text_problems(f"{at}.hint", label.get("hint", ""), HINT_CHARS)
-        problems += text_problems(f"{at}.group", label.get("group", ""), CAPTION_CHARS)
+        problems += text_problems(f"{at}.group", group := label.get("group", ""), CAPTION_CHARS)
+        parts = group.split(LEVEL_MARK) if isinstance(group, str) and group else []
+        if len(parts) > MAX_LEVELS or not all(map(str.strip, parts)):
+            problems.append((f"{at}.group", f"is not 1 to {MAX_LEVELS} names with {LEVEL_MARK} between them"))
         polarity = label.get("polarity")
         if polarity is not None and not (type(polarity) in (int, float) and -1 <= polarity <= 1):
             problems.append((f"{at}.polarity", "is not a number from -1 to 1"))

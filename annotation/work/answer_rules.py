@@ -137,7 +137,7 @@ def _by_place(description, units, judgements, errors) -> dict[tuple[str, str], d
             errors.append(FieldError(_("This is not on the page"), unit, slug))
         elif slug not in dimensions:
             errors.append(FieldError(_("This is not asked in this task"), unit, slug))
-        elif not dimensions[slug].takes(label):
+        elif not dimensions[slug].may_answer(label):
             dimension = dimensions[slug]
             message = _("{question} has no such label") if dimension.labels else _("{question} takes {answers}")
             words = message.format(question=dimension.title, answers=dimension.known_answers)

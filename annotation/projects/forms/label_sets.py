@@ -94,15 +94,16 @@ class LabelSetDraft:
             # The form hides what an answer has no use for; what was typed there before does not count.
             if fields["answer"] == "number":
                 question["level"] = fields["number_level"]
+                parse = {"unit": str, "anchors": _anchors}
                 question["number"] = {
-                    name: part if name == "unit" else _number(part) for name, part in fields["number"].items() if part
+                    name: parse.get(name, _number)(part) for name, part in fields["number"].items() if part
                 }
             elif fields["answer"] == "text":
                 question |= {"level": "nominal"} | ({"optional": True} if fields["optional"] else {})
             else:
                 question["level"] = "nominal" if fields["answer"] == "labels" else fields["level"]
                 question["labels"] = [_label(one) for one in fields["labels"] if _is_filled(one)]
-            question |= {name: fields[name] for name in ("question", "role", "answer") if fields[name]}
+            question |= {name: fields[name] for name in ("question", "role", "answer", "cannot_judge") if fields[name]}
             if fields["when"]:
                 asked = fields["when"][0].partition(" ")[0]
                 # Places of two questions are refused as labels that the first one does not have.
@@ -254,8 +255,9 @@ def _question(one: Mapping) -> dict:
         "number_level": "ratio" if one.get("level") == "ratio" else "interval",
         "answer": one.get("answer", "") if one.get("answer") != "label" else "",
         "role": one.get("role", ""),
-        "number": {name: _bound(one, name) for name in BOUNDS},
+        "number": {name: _bound(one, name) for name in BOUNDS} | {"anchors": _anchor_lines(one)},
         "optional": one.get("optional", False),
+        "cannot_judge": one.get("cannot_judge", False),
         "labels": [EMPTY_LABEL | label for label in one.get("labels", ())] or [EMPTY_LABEL, EMPTY_LABEL],
         "when": [f"{condition['question']} {value}" for value in condition["labels"]] if condition else [],
         "spans": {
@@ -279,6 +281,17 @@ def _question(one: Mapping) -> dict:
 def _bound(question: Mapping, name: str) -> str:
     bound = (question.get("number") or {}).get(name)
     return "" if bound is None else bound if isinstance(bound, str) else number_text(bound)
+
+
+def _anchor_lines(question: Mapping) -> str:
+    """`0 = Nothing`, one a line."""
+    anchors = (question.get("number") or {}).get("anchors") or ()
+    return "\n".join(f"{number_text(one['at'])} = {one['title']}" for one in anchors)
+
+
+def _anchors(lines: str) -> list[dict]:
+    parts = (line.partition("=") for line in lines.splitlines() if line.strip())
+    return [{"at": _number(at.strip()), "title": title.strip()} for at, _, title in parts]
 
 
 def _own_words(label: Mapping) -> str:
@@ -334,9 +347,9 @@ def draft_of(data: QueryDict, version: int) -> LabelSetDraft:
             labels.append({name: text(f"{at}.{name}") for name in EMPTY_LABEL})
         questions.append(
             {name: text(f"{place}.{name}") for name in ("slug", "title", "question", "level", "answer", "role")}
-            | {"number": {name: text(f"{place}.number.{name}") for name in BOUNDS}}
+            | {"number": {name: text(f"{place}.number.{name}") for name in (*BOUNDS, "anchors")}}
             | {"number_level": text(f"{place}.number_level") or "interval"}
-            | {"optional": f"{place}.optional" in data}
+            | {name: f"{place}.{name}" in data for name in ("optional", "cannot_judge")}
             | {"labels": labels or [EMPTY_LABEL, EMPTY_LABEL], "when": data.getlist(f"{place}.when")}
             | {
                 "spans": {

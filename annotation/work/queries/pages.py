@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os.path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from uuid import UUID
@@ -164,6 +165,7 @@ def _hash(contents: Contents, units: Sequence[Unit]) -> str:
 
 
 UNIT_KEYS = "1234567890"
+SHORT_TITLE = 3  # characters of labels that stand in a row
 COLOURS = 20  # as many as static/css/work.css names
 
 
@@ -201,12 +203,23 @@ def _groups(description: TaskType, language: str) -> tuple[dict, ...]:
             "dimension": dimension,
             "picks": _picks(description, dimension),
             "labels": [
-                {"value": label.value, "title": label.title, "hint": label.hint, "key": key, "group": label.group}
-                for label, key in _keyed(description, dimension)
+                {"value": label.value, "title": label.title, "hint": label.hint, "key": key}
+                | {"level": len(label.path), "headings": headings}
+                for (label, key), headings in _with_headings(_keyed(description, dimension))
             ],
+            "is_short": all(len(label.title) <= SHORT_TITLE for label in dimension.labels),
         }
         for dimension in description.asked_dimensions
     )
+
+
+def _with_headings(keyed: list[tuple[Label, str]]) -> Iterator[tuple[tuple[Label, str], list[tuple[int, str]]]]:
+    """Each label with the headings that begin with it, from the top: the level and the name."""
+    before: tuple[str, ...] = ()
+    for label, key in keyed:
+        same = len(os.path.commonprefix([before, label.path]))
+        yield (label, key), list(enumerate(label.path, 1))[same:]
+        before = label.path
 
 
 @lru_cache(maxsize=512)
@@ -219,6 +232,7 @@ def _dimensions(description: TaskType, language: str) -> tuple[dict, ...]:
             "answer": dimension.answer,
             "number": dimension.number and asdict(dimension.number),
             "optional": dimension.is_optional,
+            "cannot_judge": dimension.has_cannot_judge,
             "number_words": number_words(dimension.number),
             "picks": _picks(description, dimension),
             "scale": dimension.values,  # the order in which an answer of several labels holds them

@@ -1,6 +1,7 @@
 // Choosing labels by key, click or suggestion, and walking between the groups of whatever item is on the screen.
 
 import { listenToSearches } from "./finding.js";
+import { CANNOT_JUDGE } from "./item/questions.js";
 import { keyOf } from "./keyboard.js";
 import { gettext } from "../words.js";
 
@@ -102,6 +103,12 @@ export function createChooser(stage, itemNow, page, highlighter) {
 
   const actions = {
     focus, comeBack, next,
+    cannotJudge() {
+      const group = current();
+      if (!group?.dimension.cannot_judge) return;
+      itemNow().choose(group, CANNOT_JUDGE);
+      if (itemNow().label(group) === CANNOT_JUDGE) onwards(group);
+    },
     up: walk(-1),
     down: walk(1),
     /** What only this task's keys do: digits that pick labels or units, labels' own keys. True when used. */

@@ -8,29 +8,34 @@ const wordsOf = (text) => plain(text).split(/[\s_-]+/).filter(Boolean);
 /** The label that Enter would choose. */
 const foundBy = (field) => choicesOf(field).find((choice) => choice.classList.contains("is-found"));
 
-const choicesOf = (field) => [...field.closest("[data-group]").querySelectorAll(".choice")];
+const choicesOf = (field) => [...field.closest("[data-group]").querySelectorAll(".many .choice")];
 
 function point(field, choice) {
   for (const other of choicesOf(field)) other.classList.toggle("is-found", other === choice);
   choice?.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
-/** Shows the labels that have all words of the field, and points at the first. */
+/** Shows the labels that have all words of the field, and points at the first; without words, those of open groups. */
 function find(field) {
   const wanted = wordsOf(field.value);
-  let heading, number = 0, first;
-  for (const element of field.closest("[data-group]").querySelectorAll(".choice, [data-label-group]")) {
+  let path = []; // the headings that an element stands under
+  let number = 0, first;
+  const isOpen = () => path.every((heading) => heading.getAttribute("aria-expanded") === "true");
+  for (const element of field.closest("[data-group]").querySelectorAll(".many .choice, [data-label-group]")) {
     if ("labelGroup" in element.dataset) {
-      heading = element;
-      heading.hidden = wanted.length > 0;
+      path = path.filter((heading) => Number(heading.dataset.level) < Number(element.dataset.level));
+      element.hidden = wanted.length > 0 || !isOpen();
+      path.push(element);
       continue;
     }
-    const text = plain(`${heading?.textContent ?? ""} ${element.textContent} ${element.querySelector("input").value}`);
-    element.hidden = !wanted.every((word) => text.includes(word));
-    if (element.hidden) continue;
+    if (element.dataset.level !== undefined) path = path.slice(0, Number(element.dataset.level));
+    const input = element.querySelector("input");
+    const text = plain(`${path.map((heading) => heading.textContent).join(" ")} ${element.textContent} ${input.value}`);
+    element.hidden = wanted.length ? !wanted.every((word) => text.includes(word)) : !(isOpen() || input.checked);
+    if (element.hidden || !wanted.length) continue;
     number += 1;
     first ??= element;
-    if (heading) heading.hidden = false;
+    for (const heading of path) heading.hidden = false;
   }
   point(field, wanted.length ? first : undefined);
   field.closest("[data-group]").querySelector("[data-found]").textContent = wanted.length ? gettext("{n} found", { n: number }) : "";
@@ -53,6 +58,12 @@ function forget(field) {
 /** The field finds, the arrows walk, Enter chooses what they point at: `choose(box of the group, value)`. */
 export function listenToSearches(stage, choose) {
   stage.addEventListener("input", (event) => event.target.matches("[data-find-label]") && find(event.target));
+  stage.addEventListener("click", (event) => {
+    const heading = event.target.closest("[data-label-group]");
+    if (!heading) return;
+    heading.setAttribute("aria-expanded", heading.getAttribute("aria-expanded") === "false");
+    find(heading.closest("[data-group]").querySelector("[data-find-label]"));
+  });
   stage.addEventListener("keydown", (event) => {
     const field = event.target;
     if (!field.matches("[data-find-label]") || event.isComposing || event.ctrlKey || event.metaKey) return;

@@ -121,6 +121,7 @@ const actions = {
   back: walk.back,
   forward: walk.forward,
   accept: chooser.accept,
+  cannotJudge: chooser.cannotJudge,
   pick: chooser.pick,
   whole: chooser.whole,
   only: chooser.only,

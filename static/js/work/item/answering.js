@@ -1,12 +1,13 @@
 // Answering the questions of an item: by choosing, by typing, by a suggestion, or by another person's answer.
 
-import { keyOf, numberIn, pickedAfter, toggled } from "./questions.js";
+import { CANNOT_JUDGE, isPossible, keyOf, numberIn, pickedAfter, toggled } from "./questions.js";
 import { isSame } from "./spans.js";
 
 const NONE = [];
 
 export function createAnswering({ item, questions, state, spans, moves, view }) {
   const { groups, byKey, fits, mayCarry, takes } = questions;
+
   /** A text more of a ranking, or one less; of a complete one the first of another. */
   function pick(group, value, labels) {
     const after = pickedAfter(group.dimension, state.label(group) === undefined ? state.picks(group) : "", value);
@@ -21,8 +22,9 @@ export function createAnswering({ item, questions, state, spans, moves, view }) 
       if (!state.isAsked(group)) return;
       moves.forgetLatest();
       const labels = { ...state.now().labels };
-      if (group.picks.length) return pick(group, value, labels);
-      if (group.dimension.answer === "labels") labels[group.key] = toggled(group.dimension, state.label(group), value);
+      if (value === CANNOT_JUDGE) labels[group.key] = state.label(group) === value ? undefined : value;
+      else if (group.picks.length) return pick(group, value, labels);
+      else if (group.dimension.answer === "labels") labels[group.key] = toggled(group.dimension, state.label(group), value);
       else if (state.label(group) === value) return;
       else labels[group.key] = value;
       if (labels[group.key] === undefined) delete labels[group.key];
@@ -47,7 +49,7 @@ export function createAnswering({ item, questions, state, spans, moves, view }) 
       }
       for (const judgement of judgements) {
         const key = keyOf(judgement.unit, judgement.dimension);
-        if (!byKey.has(key)) continue;
+        if (!byKey.has(key) || !isPossible(byKey.get(key).dimension, judgement.label)) continue;
         labels[key] = judgement.label;
         const fitting = judgement.spans.filter((span) => item.texts.has(span.field) && takes(byKey.get(key), span.field));
         if (fitting.length) marked[key] = fitting.map(spans.utf16).sort(spans.inOrder);

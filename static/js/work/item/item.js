@@ -90,6 +90,7 @@ export function createItem(node, payload, onChange, onPainted) {
       if ("number" in input.dataset || "text" in input.dataset) {
         input.addEventListener("input", () => item.type(group, input.value));
         input.addEventListener("blur", state.stopTyping);
+        if (input.type === "range") input.addEventListener("click", () => item.type(group, input.value)); // also where it stood there
       } else input.addEventListener("change", () => item.choose(group, input.value));
     }
   }

@@ -5,10 +5,13 @@ import { gettext } from "../../words.js";
 
 // ---- answers as they are stored: one label, several labels, a number or a text ----
 
+import { gettext } from "../../words.js";
+
 const NONE = [];
 // As annotation/task_types/base.py writes an answer of several labels.
 const SEPARATOR = "|";
 const NONE_CHOSEN = "(none)";
+export const CANNOT_JUDGE = "(cannot judge)";
 
 /** The labels that an answer consists of. */
 export const chosenIn = (dimension, answer) => (answer === undefined ? NONE : dimension.answer === "labels" ? answer.split(SEPARATOR) : [answer]);
@@ -74,6 +77,7 @@ export function numberIn({ least, most, step }, text) {
 
 /** Whether a draft's answer is still one that the question can have. */
 export function isPossible(dimension, answer) {
+  if (answer === CANNOT_JUDGE) return dimension.cannot_judge;
   if (dimension.answer === "text") return true;
   if (dimension.number) return numberIn(dimension.number, answer) === answer;
   return chosenIn(dimension, answer).every((value) => dimension.labels.some((label) => label.value === value));
@@ -118,7 +122,7 @@ export function createQuestions(node, payload, fields) {
 
   const mayCarry = (group, answer) => {
     const rule = group.dimension.spans;
-    return rule && (!rule.labels?.length || chosenIn(group.dimension, answer).some((value) => rule.labels.includes(value)));
+    return rule && answer !== CANNOT_JUDGE && (!rule.labels?.length || chosenIn(group.dimension, answer).some((value) => rule.labels.includes(value)));
   };
   /** Whether a group's highlights may lie in a text; a name that ends in * stands for all that begin so. */
   const takes = ({ dimension }, field) => dimension.spans?.fields.some((name) => (name.endsWith("*") ? field.startsWith(name.slice(0, -1)) : name === field)) ?? false;
@@ -136,6 +140,6 @@ export function createQuestions(node, payload, fields) {
     groupOf: (element) => byBox.get(element),
     spanFields: (group) => fieldsOf.get(group.dimension),
     fits: (group, { label, severity }) => isOne(ownLabels(group), label) && isOne(severities(group), severity),
-    titleOf: (group, answer) => chosenIn(group.dimension, answer).map((value) => group.dimension.labels.find((label) => label.value === value)?.title ?? value).join(", "),
+    titleOf: (group, answer) => chosenIn(group.dimension, answer).map((value) => group.dimension.labels.find((label) => label.value === value)?.title ?? (value === CANNOT_JUDGE ? gettext("Cannot judge") : value)).join(", "),
   };
 }

@@ -3,7 +3,8 @@
 
 import { keyOf } from "../keyboard.js";
 import { createChips, createMarks } from "./highlights.js";
-import { chosenIn, isPicked, placeOf } from "./questions.js";
+import { CANNOT_JUDGE, chosenIn, isPicked, placeOf } from "./questions.js";
+import { placeAnchors, showOnScale } from "./scale.js";
 import { gettext } from "../../words.js";
 
 const make = (tag, more) => Object.assign(document.createElement(tag), more);
@@ -29,6 +30,7 @@ export function createView(item, painted) {
     if (!item.suggestionsShownAt) for (const element of elements) seen.observe(element);
   }
 
+  placeAnchors(node);
   if (payload.has_unit_colours) {
     payload.units.forEach((unit, index) => {
       const colour = (index % 20) + 1;
@@ -69,13 +71,16 @@ export function createView(item, painted) {
     if (group.dimension.spans && (group.spans || now.spans.length)) renderChips(group, now);
   }
 
-  function renderInput(input, { dimension }, label, picks) {
+  function renderInput(input, { dimension }, answer, picks) {
+    if ("cannotJudge" in input.dataset) return void (input.checked = answer === CANNOT_JUDGE);
+    const label = answer === CANNOT_JUDGE ? undefined : answer;
     if ("text" in input.dataset) {
       if (input.value.trim() !== (label ?? "")) input.value = label ?? "";
     } else if ("number" in input.dataset) {
       // What is being typed may be the beginning of a number.
       const isOther = Number(input.value || NaN) !== Number(label);
       if (isOther && (label !== undefined || input !== document.activeElement)) input.value = label ?? "";
+      if (input.type === "range") showOnScale(input, dimension, label);
     } else if ("pick" in input.dataset) {
       input.checked = isPicked(picks, input.value);
       input.closest(".choice").querySelector("[data-place]").textContent = placeOf(dimension, picks, input.value);
