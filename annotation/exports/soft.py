@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from annotation.formats.tools.flat_tables import RATERS, SOFT
 from annotation.task_types import Dimension
+from annotation.task_types.base import CANNOT_JUDGE
 
 SOFT_COLUMNS = {
     RATERS: "Each rater's label of {}, by pseudonym, as JSON",
@@ -23,8 +24,9 @@ def has_soft_label(question: Dimension) -> bool:
 def soft_label(question: Dimension, by_rater: Mapping[str, str]) -> dict[str, float]:
     """The share of raters who gave each label; empty without any. Where a question takes several labels, the shares of
     those who chose each, which may add up to more than 1. `by_rater` is rater -> answer as it is stored."""
-    counts = Counter(label for answer in by_rater.values() for label in question.chosen(answer))
-    return {label: n / len(by_rater) for label, n in counts.items()}
+    answers = [answer for answer in by_rater.values() if answer != CANNOT_JUDGE]
+    counts = Counter(label for answer in answers for label in question.chosen(answer))
+    return {label: n / len(answers) for label, n in counts.items()}
 
 
 def cells_of(question: Dimension, by_rater: Mapping[str, str]) -> dict[str, str | None]:

@@ -16,10 +16,10 @@ from annotation.formats.content.assay import instant_text
 from annotation.formats.files.manifests import LABELS, RATINGS
 from annotation.formats.records import AnnotationRecord, JudgementRecord
 from annotation.formats.tools import flat_tables
-from annotation.formats.tools.flat_tables import BY, ELSEWHERE, HIGHLIGHTS, METADATA, ONE, UNDECIDED
+from annotation.formats.tools.flat_tables import BY, CANNOT, ELSEWHERE, HIGHLIGHTS, METADATA, ONE, UNDECIDED
 from annotation.models import EVIDENCE_PARENTS, Project
 from annotation.task_types import Dimension, TaskType
-from annotation.task_types.base import SEPARATOR
+from annotation.task_types.base import CANNOT_JUDGE, SEPARATOR
 from annotation.work.queries.contents import CONTENTS, PASSAGE, UNIT_TEXTS
 from annotation.work.queries.pages import FREE_TEXT
 
@@ -98,10 +98,11 @@ class _Tables:
         return "labels" if question.takes_several else "number" if question.takes_number else "text"
 
     def _marks(self, name: str) -> list[str]:
-        """The columns of a question's highlights."""
+        """The columns of a question's highlights, and whether a person could not judge."""
         rule = self.questions[name].spans
         fields = set() if rule is None else set(rule.fields)
         parts = {HIGHLIGHTS: self.marked in fields, ELSEWHERE: bool(fields - {self.marked})}
+        parts[CANNOT] = self.questions[name].has_cannot_judge
         return [f"{name}{part}" for part, is_there in parts.items() if is_there]
 
     def label_rows(self, batches: Batches) -> Iterator[Row]:
@@ -159,7 +160,9 @@ class _Tables:
         row["free_text"] = (annotation.metadata.get(FREE_TEXT) or {}).get("answer")
         for name, question in self.questions.items():
             one = judgements.get(question.slug)
-            row[name] = None if one is None else one.label
+            has_label = one is not None and one.label != CANNOT_JUDGE
+            row[name] = one.label if has_label else None
+            row[f"{name}{CANNOT}"] = "true" if one is not None and not has_label else None
             spans = [asdict(span) for span in one.spans] if one else []
             here = [span for span in spans if span["field"] == self.marked]
             row[f"{name}{HIGHLIGHTS}"] = flat_tables.highlights_cell(here)

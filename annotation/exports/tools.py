@@ -24,7 +24,9 @@ from annotation.formats.studies import averitec, beir
 from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.jobs.lifecycle import JobError
-from annotation.models import Decision, Item, Project, Revision, Score, Span, Suggestion
+from annotation.models import Decision, Item, Judgement, Project, Revision, Score, Span, Suggestion
+from annotation.task_types import Label, SpanRule
+from annotation.task_types.base import CANNOT_JUDGE, Severity
 from plugins.extras import why_missing
 
 UNIT = "unit"
@@ -33,6 +35,7 @@ DECISIONS = "Decisions"
 SUGGESTIONS = "Suggestions of checkers"
 WORDS = "Comments and free texts"
 UNLABELLED = "Highlights without labels"
+UNJUDGED = "Answers “Cannot judge”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class TableExport(ToolExport):
     kind: str
     loses = flat_tables.LOSES
     needs: str = ""
-    more = (WORDS, UNLABELLED)
+    more = (WORDS, UNLABELLED, UNJUDGED)
 
     def write(self, asked: Writing) -> None:
         def is_left_out(item: ExportedItem) -> bool:
@@ -166,6 +169,7 @@ def held_in(project: Project) -> dict[str, int]:
     highlights = Span.objects.filter(judgement__revision__in=revisions.filter(is_latest=True))
     has_words = Q(is_latest=True) & ~Q(comment="", metadata={})
     counts = revisions.aggregate(earlier=Count("pk", filter=Q(is_latest=False)), words=Count("pk", filter=has_words))
+    unjudged = [one.slug for one in project.type.dimensions if one.has_cannot_judge]
     labelled = [one.slug for one in project.type.dimensions if one.spans and one.spans.own_labels]
     suggestions = Suggestion.objects.filter(run__project=project)
     is_marked = ~Q(spans=[]) & ~Q(dimension__in=labelled)
@@ -173,7 +177,10 @@ def held_in(project: Project) -> dict[str, int]:
     return {
         "Earlier revisions of annotations": counts["earlier"],
         WORDS: counts["words"],
-        UNLABELLED: highlights.filter(label="").count(),
+        UNJUDGED: Judgement.objects.filter(
+            revision__in=revisions.filter(is_latest=True), label=CANNOT_JUDGE, dimension__in=unjudged
+        ).count(),
+        UNLABELLED: highlights.filter(label="", severity="").count(),
         DECISIONS: Decision.objects.filter(project=project).in_force().count(),
         "Scores of checkers": Score.objects.filter(run__project=project).count(),
         SUGGESTIONS: suggested["n"],
@@ -204,12 +211,17 @@ def _questions(project: Project) -> list[WrittenQuestion]:
             each.takes_several,
             each.takes_number,
             each.takes_text,
-            {label.value: label.title for label in each.spans.own_labels} if each.spans else {},
+            {one.value: one.title for one in _highlight_labels(each.spans)} if each.spans else {},
             each.spans.title if each.spans else "",
             bool(each.spans and each.spans.severities),
         )
         for each in project.type.dimensions
     ]
+
+
+def _highlight_labels(rule: SpanRule) -> tuple[Label, ...] | tuple[Severity, ...]:
+    """What tools' files call highlights: their labels, or else their severities."""
+    return rule.own_labels or rule.severities
 
 
 def _tasks(asked: Writing, has_suggestions: bool) -> Iterator[WrittenTask]:
@@ -259,13 +271,15 @@ class _Batch:
     def _titled(self, question: str, spans: Iterable[SpanRecord]) -> list[SpanRecord]:
         """Those that have labels, in their titles."""
         rule = self.questions[question].spans if question in self.questions else None
-        return [replace(span, label=rule.own_title(span.label)) for span in spans if rule and span.label]
+        known = {one.value: one.title for one in _highlight_labels(rule)} if rule else {}
+        named = ((span, span.label or span.severity) for span in spans)
+        return [replace(span, label=known.get(name, name)) for span, name in named if rule and name]
 
     def _titles(self, labels: dict[str, str]) -> dict[str, list[str]]:
         return {
             slug: [self.titles[slug].get(label, label) for label in self.questions[slug].chosen(answer)]
             for slug, answer in labels.items()
-            if slug in self.questions
+            if slug in self.questions and answer != CANNOT_JUDGE
         }
 
 

@@ -37,6 +37,7 @@ FORMATS: EntryTable[Format] = EntryTable(
         "annotation.formats.tools.rankings:INFO",
         "annotation.formats.tools.preferences:INFO",
         "annotation.formats.studies.wmt_mqm:INFO",
+        "annotation.formats.studies.wmt_esa:INFO",
         "annotation.formats.tables.format:INFO",
         "annotation.formats.tables.ratings:INFO",
         "annotation.formats.tools.label_studio:INFO",

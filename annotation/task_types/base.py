@@ -77,7 +77,7 @@ class Label:
     @property
     def path(self) -> tuple[str, ...]:
         """The headings that it stands under, from the top."""
-        return tuple(self.group.split(LEVEL_MARK)) if self.group else ()
+        return tuple(map(str.strip, self.group.split(LEVEL_MARK))) if self.group else ()
 
     def suits(self, fields: Collection[str]) -> bool:
         """Whether a page with these shuffled texts has the label."""

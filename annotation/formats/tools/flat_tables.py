@@ -22,7 +22,7 @@ OF_UNIT = ("id", "item", "text", "context", "passages", "answers", "document", "
 OF_RATER = ("rater", "group", "time", "seconds", "surplus", "at_decision", "comment", "free_text")
 UNDECIDED, METADATA = "undecided", "metadata"
 KNOWN = frozenset({*OF_UNIT, *OF_RATER, UNDECIDED, METADATA})
-BY, HIGHLIGHTS, ELSEWHERE = ".by", ".highlights", ".other_highlights"
+BY, HIGHLIGHTS, ELSEWHERE, CANNOT = ".by", ".highlights", ".other_highlights", ".cannot_judge"
 RATERS, SOFT = ".raters", ".soft"
 # An empty column next to a question that takes one label, where a label has in it what else parts several.
 ONE = ".one"
@@ -109,8 +109,9 @@ def _of_rows(
         marked = f"{question}{HIGHLIGHTS}"
         if marked in columns and found.keys() & {f"label/{question}", f"labels/{question}"}:
             yield f"spans/{question}", marked
-        if f"{question}{ELSEWHERE}" in columns:
-            yield f"row/{question}{ELSEWHERE}", f"{question}{ELSEWHERE}"
+        for part in (ELSEWHERE, CANNOT):
+            if f"{question}{part}" in columns:
+                yield f"row/{question}{part}", f"{question}{part}"
     for name in ("seconds", "surplus", "at_decision", "free_text"):
         if name in columns and any(row.get(name) not in (None, "") for row in rows):
             yield f"row/{name}", name

@@ -15,6 +15,7 @@ from annotation.task_types import TaskType
 from annotation.task_types.base import MANY_LABELS, MAX_LABELS, number_text
 from annotation.task_types.label_sets import LabelSetError, task_type_of
 from annotation.task_types.pages import PAGES, TEXTS
+from annotation.task_types.presets import CONFIDENCE
 from annotation.task_types.problems import LEVELS, MAX_QUESTIONS
 
 MOST_ERRORS = 10
@@ -55,7 +56,9 @@ TEXT_TITLES = {
     "passage-*": "Passages",
     "answer-*": "True answers",
 }
-BUTTON = re.compile(r"(add-question|add-label|remove-question|remove-label|up|down)(?:\.(\d{1,3}))?(?:\.(\d{1,3}))?")
+BUTTON = re.compile(
+    r"(add-question|add-confidence|add-label|remove-question|remove-label|up|down)(?:\.(\d{1,3}))?(?:\.(\d{1,3}))?"
+)
 
 
 @dataclass
@@ -381,9 +384,9 @@ def pressed(draft: LabelSetDraft, button: str) -> bool:
     if match is None:
         return False
     what, questions = match[1], draft.raw["questions"]
-    if what == "add-question":
+    if what in ("add-question", "add-confidence"):
         if len(questions) < MAX_QUESTIONS:
-            questions.append(_question({}))
+            questions.append(_question(CONFIDENCE if what == "add-confidence" else {}))
         return True
     number = int(match[2] or 0) - 1
     if not 0 <= number < len(questions):

@@ -19,6 +19,7 @@ from annotation.projects import label_sets
 from annotation.projects.forms.label_sets import PAGE_CHOICES, LabelSetDraft, blank, draft_from, draft_of, pressed
 from annotation.task_types import LabelSetError, current_task_types, is_shipped, task_type
 from annotation.task_types.label_sets import description_of, page_of, slug_of
+from annotation.task_types.presets import PRESETS
 from annotation.work.queries import pages
 
 
@@ -38,7 +39,8 @@ def label_set_list(request):
     _researcher(request)
     rows = label_sets.newest_for(request.user).select_related("created_by").order_by("title", "pk")
     page = Paginator(rows, 25).get_page(request.GET.get("page"))
-    shipped = [(kind.identifier, kind.title) for kind in current_task_types() if page_of(kind)]
+    presets = [(name, description["name"]) for name, description in PRESETS.items()]
+    shipped = presets + [(kind.identifier, kind.title) for kind in current_task_types() if page_of(kind)]
     return render(request, "annotation/projects/label_sets/list.html", {"page": page, "shipped": shipped})
 
 
@@ -81,6 +83,8 @@ def label_set_new(request):
 
 def _start(user: User, identifier: str) -> LabelSetDraft:
     """What the form begins with; empty where this person has nothing of that name."""
+    if identifier in PRESETS:
+        return draft_from(PRESETS[identifier], version=1)
     if not (is_shipped(identifier) or label_sets.label_sets_for(user).filter(identifier=identifier).exists()):
         return blank()
     kind = task_type(identifier)
