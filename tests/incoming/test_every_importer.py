@@ -201,6 +201,12 @@ SAMPLES = {
         {"system": "a", "doc": "d", "doc_id": "1", "seg_id": "1", "rater": "r", "source": "It is.", "comment": "Order"}
         | {"target": "Ist <v>es</v>.", "category": "Style/Awkward", "severity": "Minor"},
     ),
+    "wmt-esa": sample(
+        "wmt-esa",
+        {"langs": "en-de", "line_id": 1, "src": "It is.", "tgt": "Ist es.", "doc_id": "d", "domain": "news"}
+        | {"system": "a", "annotator": "r", "esa_score": "90", "times": ["1.5", "2.5"], "speech_info": None}
+        | {"esa_spans": [{"start_i": 4, "end_i": 5, "severity": "minor", "error_type": None}]},
+    ),
     "scifact": sample(
         "scifact",
         {"id": 1, "claim": "Ice melts.", "cited_doc_ids": [7], "more": "x"}

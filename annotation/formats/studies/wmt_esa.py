@@ -70,7 +70,7 @@ class _Reading:
         item = to_key(f"{system}/{question}", "doc_id", self.limit)
         source, target = (required_text(cells.get(name), name) for name in ("src", "tgt"))
         judgements = tuple(self._judgements(cells, item, source, target, f"{file}, line {line:,}"))
-        about = {name: cells[name] for name in ABOUT if cells.get(name) is not None}
+        about = {"doc": doc} | {name: cells[name] for name in ABOUT if cells.get(name) is not None}
         if self.questions.is_new(question, (source,), line):
             yield QuestionRecord(question, source, metadata=about)
         if self.responses.is_new(item, (target,), line):
