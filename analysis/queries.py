@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from analysis.sources import splits
 from analysis.sources.project import with_any
 from annotation.datasets.kinds import KIND_NAMED
+from annotation.formats.records import SpanRecord
 from annotation.models import (
     Annotation,
     CheckerRun,
@@ -24,8 +25,9 @@ from annotation.models import (
     Unit,
 )
 from annotation.projects.prefill import scorers
+from annotation.rendering import ShownText
 from annotation.work.queries import unit_words
-from annotation.work.queries.contents import PASSAGES
+from annotation.work.queries.contents import PASSAGE, PASSAGES
 
 
 def has_labelling_run(project: Project) -> bool:
@@ -84,9 +86,8 @@ class UnitRow:
 
     item: Item | None  # None where no page has the unit any more
     unit: Unit
-    title: str
-    text: str
-    passages: tuple[Evidence, ...] = ()
+    texts: tuple[ShownText, ...]
+    passages: tuple[ShownText, ...] = ()
 
     @property
     def is_retired(self) -> bool:
@@ -95,7 +96,12 @@ class UnitRow:
     @property
     def is_long(self) -> bool:
         """Whether the words may take more room than a page of many gives them, and scroll by themselves."""
-        return bool(self.passages) or len(self.title) + len(self.text) > LONG or self.text.count("\n") > LONG_LINES
+        words = "\n".join(one.text for one in self.texts)
+        return bool(self.passages) or len(words) > LONG or words.count("\n") > LONG_LINES
+
+    def marked(self, spans: Iterable[SpanRecord]) -> UnitRow:
+        texts, passages = (tuple(one.marked(spans) for one in shown) for shown in (self.texts, self.passages))
+        return replace(self, texts=texts, passages=passages)
 
 
 def items_of_units(project: Project, unit_ids: list[int], *, with_passages: bool = False) -> list[UnitRow]:
@@ -111,8 +117,17 @@ def items_of_units(project: Project, unit_ids: list[int], *, with_passages: bool
         items |= {row.anchor_id: row for row in rows}
         units |= unit_words.units_in_words(project.type.anchor_kind, without)
     passages = _passages(project, units.values()) if with_passages else {}
+    formats = project.dataset.text_formats
     return [
-        UnitRow(items.get(pk), units[pk], *unit_words.WORDS[units[pk].kind].read(units[pk]), passages.get(pk, ()))
+        UnitRow(
+            items.get(pk),
+            units[pk],
+            tuple(text for text in unit_words.texts_of(units[pk], formats) if text.text),
+            tuple(
+                ShownText(one.text, formats.get("evidence", ""), f"{PASSAGE}{number}", note=one.publisher)
+                for number, one in enumerate(passages.get(pk, ()), 1)
+            ),
+        )
         for pk in unit_ids
         if pk in units
     ]

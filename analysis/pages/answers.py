@@ -16,13 +16,14 @@ from analysis.sources.releases.archives import archive_path
 from analysis.sources.releases.files import ANNOTATIONS, DECISIONS, Files, line_of
 from annotation import models
 from annotation.decisions.moments import decision_sets, sets_in_order
+from annotation.formats.records import SPAN_VALUES, SpanRecord, span_of
 from annotation.models import CheckerRun, Decision, Judgement, Project, Rater, Span
 
 
 @dataclass(frozen=True)
 class AnswerRevision:
     """One person's answer to one item at one time. `exposed` are the checkers whose suggestions they were shown
-    there, None for one that is not known any more; `labels` by unit's key and dimension; `quotes` by unit's key."""
+    there, None for one that is not known any more; `labels` by unit's key and dimension; `spans` by unit's key."""
 
     annotation: Hashable
     number: int
@@ -36,12 +37,12 @@ class AnswerRevision:
     guideline_version: int | None
     received_at: datetime | None = None
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
-    quotes: dict[str, list[str]] = field(default_factory=dict)
+    spans: dict[str, list[SpanRecord]] = field(default_factory=dict)
     labels_seen: bool | None = None
 
 
-def current_answers(project: Project, item_ids: Iterable[int], *, with_quotes: bool = False) -> list[AnswerRevision]:
-    """Every revision of the items' answers that are not surplus, three queries or, with quotes of spans, four."""
+def current_answers(project: Project, item_ids: Iterable[int], *, with_spans: bool = False) -> list[AnswerRevision]:
+    """Every revision of the items' answers that are not surplus, three queries or, with spans, four."""
     checkers = {str(uuid): checker for uuid, checker in project.checker_runs.values_list("uuid", "checker")}
     rows = models.Revision.objects.filter(annotation__item__in=list(item_ids), annotation__is_surplus=False)
     revisions = {
@@ -82,12 +83,12 @@ def current_answers(project: Project, item_ids: Iterable[int], *, with_quotes: b
         "pk", "revision_id", "unit__key", "dimension", "label"
     ):
         revisions[revision].labels.setdefault(unit, {})[dimension] = label
-        judged[pk] = revisions[revision].quotes, unit
-    if with_quotes:
-        spans = Span.objects.filter(judgement__in=list(judged)).order_by("field", "start", "end")
-        for judgement, quote in spans.values_list("judgement_id", "quote"):
-            quotes, unit = judged[judgement]
-            quotes.setdefault(unit, []).append(quote)
+        judged[pk] = revisions[revision].spans, unit
+    if with_spans:
+        rows = Span.objects.filter(judgement__in=list(judged)).order_by("field", "start", "end")
+        for judgement, *values in rows.values_list("judgement_id", *SPAN_VALUES):
+            spans, unit = judged[judgement]
+            spans.setdefault(unit, []).append(SpanRecord(*values))
     return list(revisions.values())
 
 
@@ -161,11 +162,11 @@ def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str,
     place = line["item"], line["annotator"]
     answer = answers.get(place, {})
     labels: dict[str, dict[str, str]] = {}
-    quotes: dict[str, list[str]] = {}
+    spans: dict[str, list[SpanRecord]] = {}
     for judgement in line["judgements"]:
         labels.setdefault(judgement["unit"], {})[judgement["dimension"]] = judgement["label"]
         for span in judgement["spans"]:
-            quotes.setdefault(judgement["unit"], []).append(span["quote"])
+            spans.setdefault(judgement["unit"], []).append(span_of(span))
     submitted = line["submitted_at"]
     return AnswerRevision(
         place,
@@ -178,7 +179,7 @@ def _revision(line: dict, answers: dict[tuple[str, str], dict], known: dict[str,
         line["guideline_version"],
         None,
         labels,
-        quotes,
+        spans,
         line.get("labels_seen"),
     )
 

@@ -57,7 +57,7 @@ def project_behind(request, slug, name):
             "back": reverse(kind.page, args=kind.address(project.slug)) + "?" + urlencode(asked),
             "tab": kind.tab,
             "page": page,
-            "rows": rows,
+            "rows": [row.marked(answers.spans_of(row.unit.pk)) for row in rows],
             "beside": answers,
             "query": urlencode({"report": report.parameters_hash, "figure": figure}),
         },

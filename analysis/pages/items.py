@@ -11,6 +11,7 @@ from analysis.models import Release, StoredReport
 from analysis.pages.answers import AnswerRevision, Frozen, current_answers, current_decisions, runs_named
 from analysis.queries import UnitRow
 from annotation.formats.names import OUTSIDE
+from annotation.formats.records import SpanRecord
 from annotation.models import CheckerRun, Score, Suggestion
 from annotation.task_types import Dimension, TaskType
 
@@ -27,7 +28,7 @@ class AnswerLine:
     words: str
     aside: str = ""
     counts: bool = True
-    quotes: tuple[str, ...] = ()
+    spans: tuple[SpanRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class ShownAnswers:
     figure: str = ""  # what the units are, in words
     by_decisions: str = ""  # the method of the decisions that the figure was made from
 
+    def spans_of(self, unit: int) -> list[SpanRecord]:
+        """What people highlighted, as far as their answers count."""
+        return [span for line in self.people.get(unit, ()) for span in line.spans if line.counts]
+
 
 def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[UnitRow]) -> ShownAnswers:
     """What is shown with the units of one page of a figure; of a release, ReleaseError where its files are gone."""
@@ -54,7 +59,7 @@ def answers_on(report: StoredReport, items: Items, wanted: Filter, rows: list[Un
         revisions = frozen.revisions_of({row.item.key for row in rows if row.item})
         decided = frozen.decided(decisions, set(units)) if decisions else {}
     else:
-        revisions = current_answers(project, [row.item.pk for row in rows if row.item], with_quotes=items.quotes)
+        revisions = current_answers(project, [row.item.pk for row in rows if row.item], with_spans=items.quotes)
         decided = current_decisions(project, decisions, units.values()) if decisions else {}
     names = {one.rater: one.name for one in revisions}
     people = _People(report, items, wanted, revisions, names)
@@ -122,9 +127,9 @@ class _People:
             asides.append(f"{'' if self.items.first else 'before the suggestion; '}later {later}")
         if since and (now := self._words(since[-1], key)) != words:
             asides.append(f"since then {now}")
-        quotes = tuple(then[-1].quotes.get(key, ())) if self.items.quotes and then else ()
+        spans = tuple(then[-1].spans.get(key, ())) if self.items.quotes and then else ()
         name = self.names.get(rater, rater)
-        return AnswerLine(name, words, "; ".join(asides), not why, quotes)
+        return AnswerLine(name, words, "; ".join(asides), not why, spans)
 
     def _of(self, revisions: Mapping[str, list[AnswerRevision]], rater: str, key: str) -> list[AnswerRevision]:
         return [one for one in revisions.get(rater, ()) if key in one.labels]

@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.decisions.moments import DECISION_ORDER
 from annotation.decisions.revised import revised_answers
-from annotation.formats.records import SPAN_VALUES, SpanRecord, place_of_span, values_of_span
+from annotation.formats.records import SpanRecord, place_of_span, span_of, values_of_span
 from annotation.models import (
     Annotation,
     Assignment,
@@ -25,8 +25,8 @@ from annotation.models import (
     Unit,
 )
 from annotation.projects import cases, searching
-from annotation.rendering import Rendered
-from annotation.task_types import Dimension, TaskType
+from annotation.rendering import ShownText
+from annotation.task_types import Dimension
 from annotation.work.queries import pages, unit_words
 from annotation.work.queries.contents import UNIT_TEXTS
 from annotation.work.stuck import WhyStuck, why_stuck
@@ -229,17 +229,6 @@ class Decided:
 
 
 @dataclass
-class ShownText:
-    """A text of the item's page. `note` says where it comes from."""
-
-    field: str
-    title: str
-    text: str
-    note: str = ""
-    rendered: Rendered | None = None
-
-
-@dataclass
 class ItemQuestion:
     """One dimension of one unit, with everybody's answers in the order of the item's judges and runs."""
 
@@ -274,7 +263,7 @@ def item_view(project: Project, item: Item) -> ItemView:
         .select_related(*(UNIT_TEXTS[kind.unit_kind][:1] if kind.unit_kind in UNIT_TEXTS else ()))
         .order_by("item_units__index")
     )
-    texts = texts_of(kind, item)
+    texts = pages.load_page(item.pk, kind).shown_texts()
     by_field = {text.field: text for text in texts}
     revisions = list(
         Revision.objects.filter(annotation__item=item, is_latest=True)
@@ -287,6 +276,7 @@ def item_view(project: Project, item: Item) -> ItemView:
         for revision in revisions
         for judgement in revision.judgements.all()
     }
+    marked = [span for judgement in by_rater.values() for span in judgement.spans.all()]
     suggested, runs = {}, {}
     for suggestion in Suggestion.objects.filter(run__project=project, unit__in=units).select_related("run"):
         runs[suggestion.run_id] = suggestion.run
@@ -322,7 +312,7 @@ def item_view(project: Project, item: Item) -> ItemView:
                     answers=answers,
                     suggestions=[_suggested(dimension, by_field, suggested.get((run, *place))) for run in sorted(runs)],
                     decisions=[
-                        Decided(one, _as_answer(dimension, by_field, one.label, _places(one.spans))) for one in of_unit
+                        Decided(one, _as_answer(dimension, by_field, one.label, _spans_of(one))) for one in of_unit
                     ],
                     adjudicated=next((one for one in of_unit if one.method == Decision.Method.ADJUDICATED), None),
                     disagrees=len(counted) > 1 and not dimension.takes_text,
@@ -331,7 +321,7 @@ def item_view(project: Project, item: Item) -> ItemView:
     numbers = Revision.objects.filter(annotation__item=item).order_by().values_list("annotation").annotate(Count("pk"))
     return ItemView(
         item=item,
-        texts=texts,
+        texts=[text.marked(marked) for text in texts],
         revisions=revisions,
         free_texts=[
             (revision, by_rater["question"], by_rater["answer"])
@@ -365,13 +355,13 @@ def _answer(dimension: Dimension, texts: dict[str, ShownText], judgement: Judgem
 def _suggested(dimension: Dimension, texts: dict[str, ShownText], suggestion: Suggestion | None) -> ShownAnswer | None:
     if suggestion is None:
         return None
-    answer = _as_answer(dimension, texts, suggestion.label, _places(suggestion.spans), suggestion.probability)
+    answer = _as_answer(dimension, texts, suggestion.label, _spans_of(suggestion), suggestion.probability)
     answer.explanation = suggestion.explanation
     return answer
 
 
-def _places(spans: list[dict]) -> list[SpanRecord]:
-    return [SpanRecord(*(span.get(name, "") for name in SPAN_VALUES)) for span in spans]
+def _spans_of(row: Suggestion | Decision) -> list[SpanRecord]:
+    return [span_of(one) for one in row.spans]
 
 
 def _as_answer(
@@ -399,22 +389,3 @@ def neighbours(project: Project, item: Item, *, filter: str = "") -> tuple[Item 
     items, position = find_items(project, filter=filter), "case__position" if filter in LABEL_FILTERS else "position"
     before = items.filter(**{f"{position}__lt": item.position}).order_by(f"-{position}").first()
     return before, items.filter(**{f"{position}__gt": item.position}).first()
-
-
-# Names of texts on an item's page that need another word than their own.
-TEXT_TITLES = {"response": "Answer", "answer": "Ground truth"}
-TEXT_TITLES_UNDER_CLAIM = {"question": "Claim", "response": "Generated document", "passage": "Gold evidence"}
-
-
-def texts_of(kind: TaskType, item: Item) -> list[ShownText]:
-    """What the item's judges read, in reading order, empty texts included."""
-    page = pages.load_page(item.pk, kind)
-    contents = page.contents
-    titles = TEXT_TITLES | (TEXT_TITLES_UNDER_CLAIM if contents.context.get("is_claim") else {})
-    notes = {passage["key"]: passage["title"] for passage in contents.context.get("passages", ())}
-    found = []
-    for name, text in contents.texts.items():
-        word, _, number = name.partition("-")
-        title = titles.get(word, word.capitalize())
-        found.append(ShownText(name, f"{title} {number}".strip(), text, notes.get(name, ""), page.rendered.get(name)))
-    return found

@@ -19,7 +19,7 @@ from annotation.exports.texts import ItemTexts
 from annotation.formats import FORMATS
 from annotation.formats.info import Writer
 from annotation.formats.names import OUTSIDE
-from annotation.formats.records import SPAN_VALUES, AnnotationRecord, SpanRecord
+from annotation.formats.records import AnnotationRecord, SpanRecord, span_of
 from annotation.formats.studies import averitec, beir
 from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
@@ -293,6 +293,6 @@ def _suggestions(
     for unit, checker, version, dimension, sure, label, explanation, spans in rows.values_list(*columns):
         outside = checker.removeprefix(OUTSIDE)
         name = outside if outside != checker and version == "1" else f"{outside} {version}".strip()
-        marked = [SpanRecord(*(one.get(part, "") for part in SPAN_VALUES)) for one in spans]
+        marked = [span_of(one) for one in spans]
         by_unit[unit][name, sure][dimension] = label, explanation, marked
     return by_unit

@@ -6,6 +6,7 @@ their key and come before their children.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from operator import attrgetter
@@ -199,6 +200,13 @@ class SpanRecord:
 # What is stored of a span, under the same names everywhere.
 SPAN_VALUES = tuple(one.name for one in fields(SpanRecord))
 values_of_span = attrgetter(*SPAN_VALUES)
+
+
+def span_of(values: Mapping) -> SpanRecord:
+    """The span of a JSON object."""
+    return SpanRecord(*(values.get(name, "") for name in SPAN_VALUES))
+
+
 # What no two spans of a judgement share, and the order in which they are.
 place_of_span = attrgetter("field", "start", "end", "label", "severity")
 

@@ -5,5 +5,6 @@ Highlights are offsets into the stored text, whichever way it is shown. The rend
 """
 
 from annotation.rendering.formats import FORMATS, TEXTS, BadFormats, Rendered, checked_formats, render
+from annotation.rendering.shown import ShownText
 
-__all__ = ["FORMATS", "TEXTS", "BadFormats", "Rendered", "checked_formats", "render"]
+__all__ = ["FORMATS", "TEXTS", "BadFormats", "Rendered", "ShownText", "checked_formats", "render"]

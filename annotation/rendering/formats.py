@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from annotation.rendering import conversation, html, markdown
-from annotation.rendering.runs import CannotRender, RunWriter
+from annotation.rendering.runs import CannotRender, Mark, RunWriter
 
 PLAIN = "plain"
 # Texts that may have a format, by name, as people know them.
@@ -71,7 +71,7 @@ def found_format(text: str) -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def render(text: str, format_: str = "") -> Rendered | None:
+def render(text: str, format_: str = "", marks: tuple[Mark, ...] = ()) -> Rendered | None:
     """None for a text that is shown as it is stored. Without a format, it is the one that is found."""
     format_ = format_ or found_format(text)
     write = FORMATS[format_].write if format_ in FORMATS else None
@@ -80,7 +80,7 @@ def render(text: str, format_: str = "") -> Rendered | None:
     try:
         if len(text) > MOST_CHARACTERS:
             raise CannotRender(f"it is longer than {MOST_CHARACTERS:,} characters")
-        page = RunWriter(text)
+        page = RunWriter(text, marks)
         write(page)
     except CannotRender as why:
         return Rendered(why=f"Shown as its source, not as {FORMATS[format_].title}: {why}.")

@@ -8,6 +8,7 @@ without a run stands nowhere in the source.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from html import escape
 
@@ -19,11 +20,27 @@ class CannotRender(Exception):
     """Why a text is shown as its source: a sentence for the reader."""
 
 
+Mark = tuple[int, int]  # start and end in the source
+
+
+def divided(text: str, start: int, marks: Sequence[Mark]) -> list[tuple[str, bool]]:
+    """The pieces of a text that begins at `start` of its source, and whether each is marked. `marks` are in order."""
+    pieces, at, end = [], start, start + len(text)
+    for begin, stop in marks[bisect_right(marks, start, key=lambda mark: mark[1]) :]:
+        if begin >= end:
+            break
+        begin, stop = max(at, begin) - start, min(end, stop) - start
+        pieces += [(text[at - start : begin], False), (text[begin:stop], True)]
+        at = start + stop
+    pieces.append((text[at - start :], False))
+    return [piece for piece in pieces if piece[0]]
+
+
 class RunWriter:
     """What has been written of a text's HTML. All that comes from the text is escaped here."""
 
-    def __init__(self, source: str):
-        self.source = source
+    def __init__(self, source: str, marks: Sequence[Mark] = ()):
+        self.source, self.marks = source, marks
         self.parts: list[str] = []
         self.runs = 0
 
@@ -56,7 +73,11 @@ class RunWriter:
         if self.runs > MOST_RUNS:
             raise CannotRender(f"it has more than {MOST_RUNS:,} pieces of formatting")
         length = "" if shown == text else f' data-length="{len(text)}"'
-        self.parts.append(f'<span data-at="{start}"{length}>{escape(shown)}</span>')
+        pieces = divided(text, start, self.marks)
+        if length:  # it is marked as a whole
+            pieces = [(shown, any(is_marked for _, is_marked in pieces))]
+        words = "".join(f"<mark>{escape(piece)}</mark>" if marked else escape(piece) for piece, marked in pieces)
+        self.parts.append(f'<span data-at="{start}"{length}>{words}</span>')
 
     def places(self, places: Sequence[int], text: str) -> None:
         """`text`, whose characters stand at these places, in order; -1 for one that stands nowhere."""

@@ -21,7 +21,7 @@ from analysis.sources.database import DatabaseSource
 from analysis.sources.selected import SelectedSource
 from analysis.sources.selection import Selection
 from annotation.jobs import lifecycle
-from annotation.models import Decision, Evidence, Job, Rater
+from annotation.models import Dataset, Decision, Evidence, Job, Rater
 from tests.analysis.test_prefill_trial import show
 from tests.factories import make_dataset, make_project, make_responses_with_triplets, make_suggestions
 from tests.importing.files import run as import_file
@@ -220,12 +220,15 @@ def test_of_marked_passages_the_quotes_are_there(settings, tmp_path):
     project = project_of(1)
     [item], anna = items_of(project), make_rater(project, "Anna")
     say(item, anna, YES, "supports", spans=(("evidence", 0, 8, "Report 0"),))
+    Dataset.objects.update(text_formats={"evidence": "markdown"})
     frozen(project, settings, tmp_path)
     for asked in ({}, {"release": "1"}):
         answer = opened(project, "spans", "stance.single=yes", **asked)
         assert facts(answer) == [("Anna", "Relevant, SupportsReport 0")], asked
         assert '<q class="muted" dir="auto">Report 0</q>' in answer.content.decode()
-    assert "<q" not in opened(project, "agreement", "stance=single").content.decode()
+        assert '<p dir="auto"><span data-at="0"><mark>Report 0</mark>' in answer.content.decode()
+    page = opened(project, "agreement", "stance=single").content.decode()
+    assert "<q" not in page and "<mark>" not in page and '<p dir="auto"><span data-at="0">Report 0' in page
 
 
 def test_what_counts_beside_a_text_is_what_counts_in_the_frames():
@@ -306,5 +309,5 @@ def test_passages_of_an_answer_stay_folded_beside_it():
     answer = opened(project, "agreement", "entailment=single")
     page = answer.content.decode()
     for row in answer.context["rows"]:
-        assert row.passages and all(f'dir="auto">{passage.key}</div>' in page for passage in row.passages)
+        assert row.passages and all(f'dir="auto">{passage.text}</div>' in page for passage in row.passages)
     assert page.count("<details") >= 2

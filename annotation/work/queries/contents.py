@@ -6,8 +6,8 @@ where it has any. What an annotator must not know (which model answered, the cla
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from annotation.models import EVIDENCE_PARENTS, Evidence, Unit
@@ -16,10 +16,22 @@ from annotation.task_types.base import OUTPUTS
 
 @dataclass(frozen=True)
 class Contents:
-    """`context` is what the template shows; `texts` are those of its texts that are judged, by field."""
+    """`context` is what the template shows; `texts` are those of its texts that are judged, by field. `kinds` says of
+    fields what their texts are, where they are not called so (`annotation.rendering.TEXTS`)."""
 
     context: dict
     texts: dict[str, str]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def format_of(self, name: str, formats: Mapping[str, str]) -> str:
+        """The format of a field's text by those of the data set; "" where they say nothing."""
+        word = name.partition("-")[0]
+        kind = self.kinds.get(word) or KIND_OF_FIELD.get(word, word)
+        return formats.get(kind, "")
+
+
+# What a field's text is, whatever the page, where it is not called so.
+KIND_OF_FIELD = {"passage": "evidence"} | dict.fromkeys(OUTPUTS, "response")
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,7 @@ class ContentColumns:
 
 def _evidence(row: dict) -> Contents:
     """A piece of evidence under what it is about."""
-    has_claim = row["evidence__claim__text"] is not None
+    has_claim, is_asked = row["evidence__claim__text"] is not None, row["evidence__question__text"] is not None
     texts = (row[f"evidence__{parent}__text"] for parent in EVIDENCE_PARENTS)
     claim = next((text for text in texts if text is not None), "")
     return Contents(
@@ -49,6 +61,7 @@ def _evidence(row: dict) -> Contents:
             "evidence_date": row["evidence__date"],
         },
         {"claim": claim, "evidence": row["evidence__text"]},
+        {"claim": "question"} if is_asked else {},
     )
 
 
@@ -122,7 +135,7 @@ def _response(row: dict, *, passages: dict | None, has_answers: bool = False) ->
     if has_answers:
         context["answers"] = row["response__question__answers"] or []
         texts |= {f"answer-{number}": answer for number, answer in enumerate(context["answers"], 1)}
-    return Contents(context, texts)
+    return Contents(context, texts, {"question": kind})
 
 
 QUESTION = ("question_id", "question__text", "question__date")

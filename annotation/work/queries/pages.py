@@ -19,7 +19,7 @@ from django.db import connection
 from django.utils.translation import get_language
 
 from annotation.formats.content.assay import cells_of_span
-from annotation.formats.records import OUTPUTS, STATED_IN, place_of_span
+from annotation.formats.records import STATED_IN, place_of_span
 from annotation.models import (
     Assignment,
     Decision,
@@ -34,7 +34,7 @@ from annotation.models import (
     User,
 )
 from annotation.projects.item_making import seeded
-from annotation.rendering import Rendered, render
+from annotation.rendering import Rendered, ShownText, render
 from annotation.task_types import NONE_CHOSEN, NONE_TITLE, Dimension, Label, TaskType
 from annotation.task_types.base import EQUAL, EQUAL_TITLE, LETTERS
 from annotation.task_words import answer_title, in_words, number_words, worded
@@ -56,12 +56,22 @@ class LabellingPage:
     @cached_property
     def rendered(self) -> dict[str, Rendered]:
         """The texts, by field, that are shown otherwise than as they are stored."""
-        of_field = FORMAT_OF_FIELD | ({"question": "claim"} if self.contents.context.get("is_claim") else {})
-        found = {}
+        found = {
+            name: render(text or "", self.contents.format_of(name, self.text_formats))
+            for name, text in self.contents.texts.items()
+        }
+        return {name: made for name, made in found.items() if made}
+
+    def shown_texts(self) -> list[ShownText]:
+        """What the item's judges read, in reading order, empty texts included."""
+        titles = TEXT_TITLES | (TEXT_TITLES_UNDER_CLAIM if self.contents.context.get("is_claim") else {})
+        notes = {passage["key"]: passage["title"] for passage in self.contents.context.get("passages", ())}
+        found = []
         for name, text in self.contents.texts.items():
-            word = name.partition("-")[0]
-            if made := render(text or "", self.text_formats.get(of_field.get(word, word), "")):
-                found[name] = made
+            word, _, number = name.partition("-")
+            title = f"{titles.get(word, word.capitalize())} {number}".strip()
+            format_ = self.contents.format_of(name, self.text_formats)
+            found.append(ShownText(text or "", format_, name, title, notes.get(name, "")))
         return found
 
     @property
@@ -83,8 +93,9 @@ class LabellingPage:
 # In a revision's metadata: the question as it was asked, and the answer.
 FREE_TEXT = "free_text"
 
-# Whose format a field's text has, where that is not called as the field.
-FORMAT_OF_FIELD = {"passage": "evidence"} | dict.fromkeys(OUTPUTS, "response")
+# Names of texts on an item's page that need another word than their own.
+TEXT_TITLES = {"response": "Answer", "answer": "Ground truth"}
+TEXT_TITLES_UNDER_CLAIM = {"question": "Claim", "response": "Generated document", "passage": "Gold evidence"}
 FORMATS_COLUMN = "anchor__dataset__text_formats"
 ITEM_COLUMNS = ("id", "uuid", "key", "state", "anchor_id", "anchor__key", "project__uuid", "project__seed")
 ITEM_COLUMNS += (FORMATS_COLUMN,)

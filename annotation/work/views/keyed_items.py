@@ -8,6 +8,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import RESEARCHER, project_with_labels_for, roles_of
+from annotation.formats.records import span_of
 from annotation.models import ItemKey
 from annotation.work.answer_rules import InvalidSubmission
 from annotation.work.label_access import labels_served
@@ -42,9 +43,10 @@ def item_key(request, slug, uuid):
         else:
             messages.success(request, "Stored")
             return redirect("project_learning", slug)
-    texts = [(name.replace("-", " ").capitalize(), text) for name, text in page.contents.texts.items()]
+    answers = key.answers if key else proposed
+    spans = [span_of(one) for answer in answers for one in answer["spans"]]
     context = {
-        "texts": texts,
+        "texts": [text.marked(spans) for text in page.shown_texts()],
         "project": project,
         "item": item,
         "key": key,
