@@ -20,7 +20,8 @@ from annotation.task_types import Dimension, TaskType
 from annotation.work import annotating
 from annotation.work.queries import pages
 
-BETWEEN_SENTENCES = re.compile(r"(?<=[.!?:])\s+")
+# With the signs of Markdown between them.
+BETWEEN_SENTENCES = re.compile(r"(?:(?<=[.!?:])(?:\*\*)?\s+|\n\n)(?:(?:[->]|#+|\d\.) )?")
 
 
 def label(assignment: Assignment, annotator: User, answer_of: Callable[[str], DemoAnswer], **more) -> None:

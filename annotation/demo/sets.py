@@ -64,6 +64,7 @@ DATASETS = (
         "answers.json",
         "refchecker",
         "Answers of two models with passages and claim-triplets.",
+        {"response": "markdown"},
     ),
     DemoSet(
         "demo-questions",
@@ -78,6 +79,7 @@ DATASETS = (
         "coverage.jsonl",
         "content",
         "Questions with their aspects, long answers of two models, and atomic claims drawn from them.",
+        {"response": "markdown"},
     ),
     DemoSet(
         "demo-aspects",
