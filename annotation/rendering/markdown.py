@@ -12,11 +12,13 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image
 from markdown_it.token import Token
 
+from annotation.rendering import formulas
 from annotation.rendering.runs import CannotRender, RunWriter
 
 MOST_NESTED = 40
 MOST_BRACKETS = 5_000  # looking for the ends of links takes long with more
 MOST_TOKENS = 30_000
+MOST_MATHS = 20_000  # characters of formulas; what comes after these is shown as its source
 BLOCKS = {"blockquote", "bullet_list", "list_item", "ordered_list", "paragraph"}
 TABLES = {"table", "tbody", "td", "th", "thead", "tr"}
 INLINE = {"em": "em", "strong": "strong", "s": "del"}
@@ -95,6 +97,7 @@ def _parser() -> MarkdownIt:
     made.block, made.inline = BlockParser(), InlineParser()
     made.configure("commonmark").enable(["table", "strikethrough"]).disable(["text_join", "fragments_join"])
     made.inline.ruler.at("image", placed_image)
+    formulas.enable(made)
     made.options.update(html=False, maxNesting=MOST_NESTED)
     return made
 
@@ -153,6 +156,7 @@ class _Writer:
         self.page, self.lines = page, lines
         self.cells: list[list[int]] | None = None  # of the row that is being written
         self.links: list[bool] = []
+        self.maths = 0
 
     def blocks(self, tokens: list[Token]) -> None:
         heading = ""
@@ -162,6 +166,8 @@ class _Writer:
                 self.inline(token, self.places_of(token, heading))
             elif token.type in ("fence", "code_block"):
                 self.code(token)
+            elif token.type == "formula_block":
+                self.formula_block(token)
             elif token.type == "hr":
                 self.page.tag("hr")
             elif kind == "heading":
@@ -192,6 +198,22 @@ class _Writer:
                 self.page.run(self.lines.end_of(index), self.lines.at[index + 1])
         self.page.end("code")
         self.page.end("pre")
+
+    def formula_block(self, token: Token) -> None:
+        first, last = token.map[0], token.map[1] - 1
+        start = self.lines.at[first] + self.lines.lines[first].index(token.markup)
+        self.page.tag("p", dir="ltr")
+        self.formula(token, start, self.lines.at[last] + len(self.lines.lines[last].rstrip()))
+        self.page.end("p")
+
+    def formula(self, token: Token, start: int, end: int) -> None:
+        """One unit, or as it is written."""
+        self.maths += len(token.content)
+        shown = formulas.mathml(token.content, token.markup in formulas.SET_APART) if self.maths < MOST_MATHS else ""
+        if shown:
+            self.page.whole(start, end, shown)
+        else:
+            self.page.run(start, end)
 
     # ---- where the text of a block stands ----
 
@@ -285,6 +307,8 @@ class _Writer:
                 self.page.tag("span", class_="image")
                 self.page.places(places[at:end], token.content[at:end])
                 self.page.end("span")
+            elif child.type == "formula":
+                self.formula(child, places[at], places[child.meta["end"] - 1] + 1)
             elif kind == "link":
                 self.link(child)
             elif kind in INLINE:

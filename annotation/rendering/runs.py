@@ -68,16 +68,25 @@ class RunWriter:
         else:
             self._run(start, text, text if shown is None else shown)
 
+    def whole(self, start: int, end: int, html: str) -> None:
+        """What stands for the source from `start` to `end` and is marked as a whole; `html` is safe."""
+        self._count()
+        is_marked = any(is_marked for _, is_marked in divided(self.source[start:end], start, self.marks))
+        shown = f"<mark>{html}</mark>" if is_marked else html
+        self.parts.append(f'<span data-at="{start}" data-length="{end - start}">{shown}</span>')
+
     def _run(self, start: int, text: str, shown: str) -> None:
+        if shown != text:
+            return self.whole(start, start + len(text), escape(shown))
+        self._count()
+        pieces = divided(text, start, self.marks)
+        words = "".join(f"<mark>{escape(piece)}</mark>" if marked else escape(piece) for piece, marked in pieces)
+        return self.parts.append(f'<span data-at="{start}">{words}</span>')
+
+    def _count(self) -> None:
         self.runs += 1
         if self.runs > MOST_RUNS:
             raise CannotRender(f"it has more than {MOST_RUNS:,} pieces of formatting")
-        length = "" if shown == text else f' data-length="{len(text)}"'
-        pieces = divided(text, start, self.marks)
-        if length:  # it is marked as a whole
-            pieces = [(shown, any(is_marked for _, is_marked in pieces))]
-        words = "".join(f"<mark>{escape(piece)}</mark>" if marked else escape(piece) for piece, marked in pieces)
-        self.parts.append(f'<span data-at="{start}"{length}>{words}</span>')
 
     def places(self, places: Sequence[int], text: str) -> None:
         """`text`, whose characters stand at these places, in order; -1 for one that stands nowhere."""

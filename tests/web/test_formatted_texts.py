@@ -107,6 +107,20 @@ def test_a_highlight_made_in_either_view_is_the_same(opened):
     assert not [url for url in asked if "example.org" in url]
 
 
+def test_a_formula_is_highlighted_as_a_whole(opened):
+    page = opened("The force is $F = ma$ here, or \\(a\\).", evidence="markdown")
+    page.press("1", "6")
+    drag(page, "is F=m")  # the end lies within the formula
+    eventually(page.page, page.chips, ["is $F = ma$"])
+    expect(page.page.locator('[data-field="evidence"] mark.chosen math')).to_have_count(1)
+    drag(page, "a.")
+    eventually(page.page, page.chips, ["is $F = ma$", "\\(a\\)."])
+    page.press("z", "z")
+    eventually(page.page, page.chips, [])
+    expect(page.page.locator('[data-field="evidence"] math')).to_have_count(2)
+    expect(page.page.locator('[data-field="evidence"] mark')).to_have_count(0)
+
+
 def test_the_caret_goes_through_what_is_shown(opened):
     page = opened(MARKDOWN, evidence="markdown")
     page.press("1", "6", "h")

@@ -4,9 +4,9 @@
 import { makeMark } from "./marks.js";
 import { countWhile } from "./places.js";
 
-/** `parts` are {element, start, end, shown}, in the order of the text: elements that hold nothing but a stretch of it.
- * What lies between two of them is not on the page. A part with `shown` shows that in place of its stretch, and is
- * marked as a whole. */
+/** `parts` are {element, start, end, shown, content}, in the order of the text: elements that hold nothing but a stretch
+ * of it. What lies between two of them is not on the page. A part with `shown` shows that (`content`: its node) in place
+ * of its stretch, and is marked as a whole. */
 export function createPainter(element, text, parts) {
   const owner = new WeakMap(); // node -> its piece
   const partOf = new Map(parts.map((part) => [part.element, part]));
@@ -37,8 +37,8 @@ export function createPainter(element, text, parts) {
     return part?.shown !== undefined && offset > part.start && offset < part.end;
   };
 
-  function make(start, end, here, { shown }) {
-    const content = document.createTextNode(shown ?? text.slice(start, end));
+  function make(start, end, here, { shown, content: whole }) {
+    const content = whole?.cloneNode(true) ?? document.createTextNode(text.slice(start, end));
     const more = { start, end, isWhole: shown !== undefined };
     if (!here.length) return adopt({ ...more, node: content, isMark: false, numbers: "" });
     return adopt({ ...more, isMark: true, ...makeMark(content, here) });
@@ -100,7 +100,8 @@ export function createPainter(element, text, parts) {
         const piece = pieces[pieceAt(part.start) + offset];
         return piece && piece.start < part.end ? piece.start : part.end;
       }
-      const piece = owner.get(node);
+      let piece = owner.get(node);
+      for (let up = node; !piece && up && up !== element; up = up.parentNode) if ((piece = owner.get(up))) return isEnd ? piece.end : piece.start; // within a formula
       if (piece) return (node === piece.node && piece.isMark) || piece.isWhole ? (offset ? piece.end : piece.start) : piece.start + offset;
       const place = document.createRange();
       place.setStart(node, offset);

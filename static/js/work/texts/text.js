@@ -22,7 +22,7 @@ function renderedParts(element, { toUtf16 }) {
   return [...element.querySelectorAll("[data-at]")].map((run) => {
     const [at, shown] = [Number(run.dataset.at), run.textContent];
     const start = toUtf16(at);
-    return "length" in run.dataset ? { element: run, start, end: toUtf16(at + Number(run.dataset.length)), shown } : { element: run, start, end: start + shown.length };
+    return "length" in run.dataset ? { element: run, start, end: toUtf16(at + Number(run.dataset.length)), shown, content: run.firstChild.cloneNode(true) } : { element: run, start, end: start + shown.length };
   });
 }
 
