@@ -68,6 +68,7 @@ CHECKERS: EntryTable[Entry] = EntryTable(
         "models_runtime.scorers.masked",
         "models_runtime.scorers.masked_server",
         "models_runtime.extractors.sentences",
+        "models_runtime.extractors.turns",
         "models_runtime.extractors.fake",
         "models_runtime.extractors.llm",
         "models_runtime.retrieval.bm25",

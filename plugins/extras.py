@@ -20,6 +20,7 @@ class Library:
 LIBRARIES = {
     "pyarrow": Library("pyarrow", "formats", "Parquet files, Arrow files and releases need"),
     "cassis": Library("dkpro-cassis", "formats", "Files of INCEpTION need"),
+    "pypdf": Library("pypdf", "formats", "PDF files need"),
     "huggingface_hub": Library("huggingface_hub", "formats", "Data sets of a hub need"),
     "spacy": Library("spacy", "checkers", "Dividing texts into sentences needs"),
     "sklearn": Library("scikit-learn", "statistics", "Logistic regression needs"),

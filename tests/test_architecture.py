@@ -111,7 +111,7 @@ ALLOWED = {
         "annotation.task_types.base",
         "plugins",
     ),
-    "annotation.rendering": (),
+    "annotation.rendering": ("models_runtime.texts.turns",),
     "annotation.incoming": (),
     "annotation.shapes": ("annotation.incoming",),
     "annotation.statements": (),

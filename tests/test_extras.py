@@ -42,7 +42,12 @@ def test_each_is_pinned_by_its_extra_and_not_by_the_server():
 
 @pytest.mark.parametrize(
     ("slug", "name", "content"),
-    [("druid", "rows.parquet", b"PAR1"), ("druid", "rows.arrow", b"ARROW1"), ("inception", "one.json", b"{}")],
+    [
+        ("druid", "rows.parquet", b"PAR1"),
+        ("druid", "rows.arrow", b"ARROW1"),
+        ("inception", "one.json", b"{}"),
+        ("pdf", "one.pdf", b"%PDF-1.7"),
+    ],
 )
 def test_a_file_that_needs_one_is_refused(bare, tmp_path, slug, name, content):
     (tmp_path / name).write_bytes(content)

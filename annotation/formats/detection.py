@@ -13,7 +13,7 @@ from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tables.oddities import ReadingNotes
 
 LOOKED_AT = 5
-PACKED = (".xmi", ".zip", ".ser")  # read by some formats, in addition to those of every format
+PACKED = (".xmi", ".zip", ".ser", ".pdf")  # read by some formats, in addition to those of every format
 
 
 class Head:

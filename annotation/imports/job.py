@@ -219,7 +219,7 @@ def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project
 
 def _begin(job: Job, request: ImportRequest, wanted: TaskType | None) -> None:
     """In the publishing transaction: the project, made if there is none, is in preparation until it has its labels.
-    Texts of which the data set does not say how they are shown get the formats of the file."""
+    Texts get the formats of the file where the data set does not say how they are shown."""
     if (formats := importing.formats_in(request) | job.dataset.text_formats) != job.dataset.text_formats:
         update_dataset(job.dataset, job.created_by, text_formats=formats)
     wish = request.project

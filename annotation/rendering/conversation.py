@@ -17,31 +17,13 @@ from collections.abc import Mapping, Sequence
 
 from annotation.rendering import markdown
 from annotation.rendering.runs import CannotRender, RunWriter
+from models_runtime.texts.turns import HEAD, MOST_TURNS, ROLE_OF, turns_of
 
 SLUG = "conversation"
-# Roles by the names that files give them.
-ROLES = {
-    "assistant": ("assistant", "ai", "bot", "chatbot", "chatgpt", "gpt", "model"),
-    "developer": ("developer",),
-    "other": ("other",),
-    "system": ("system",),
-    "tool call": ("tool call", "function_call", "tool_call", "tool_use"),
-    "tool result": ("tool result", "function", "function_call_output", "observation", "tool", "tool_result"),
-    "user": ("user", "customer", "human", "prompter"),
-}
-ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
 FOLDED = ("tool call", "tool result")
 # Keys of the turns of a conversation in files, as pairs: who speaks, and the words.
 TURNS = (("role", "content"), ("from", "value"), ("speaker", "text"), ("speaker", "utterance"))
 MORE = ("name", "time", "timestamp", "created_at")
-
-_NAMES = "|".join(ROLES)
-# The second form is that of transcripts: "Human: ..." after an empty line.
-HEAD = re.compile(
-    rf"^\[(?P<role>{_NAMES})(?P<more>, [^\]\r\n]*)?\][ \t]*$"
-    r"|(?:(?<=\n\n)|\A\s*)(?P<speaker>Human|User|Assistant|System): ?",
-    re.M,
-)
 
 
 class BadConversation(ValueError):
@@ -62,6 +44,8 @@ def is_conversation(value: object) -> bool:
 
 
 def to_text(turns: Sequence[object]) -> str:
+    if len(turns) > MOST_TURNS:
+        raise BadConversation(f"The conversation has {len(turns):,} turns; at most {MOST_TURNS:,} are imported")
     written = [part for number, turn in enumerate(turns, 1) for part in _parts(turn, number)]
     if not written:
         raise BadConversation("The conversation has no turns")
@@ -145,21 +129,21 @@ def is_written(text: str) -> bool:
 
 
 def render(page: RunWriter) -> None:
-    heads = list(HEAD.finditer(page.source))
-    if not heads or page.source[: heads[0].start()].strip():
+    turns = list(turns_of(page.source))
+    if not turns:
         raise CannotRender("it does not begin with a line that names who speaks, such as [user]")
-    ends = [*(head.start() for head in heads[1:]), len(page.source)]
-    for head, end in zip(heads, ends, strict=True):
-        role = head["role"] or ROLE_OF[head["speaker"].lower()]
-        is_folded = role in FOLDED
-        page.tag("details" if is_folded else "section", class_=f"turn is-{role.replace(' ', '-')}")
+    if len(turns) > MOST_TURNS:
+        raise CannotRender(f"it has more than {MOST_TURNS:,} turns")
+    for turn in turns:
+        is_folded = turn.role in FOLDED
+        page.tag("details" if is_folded else "section", class_=f"turn is-{turn.role.replace(' ', '-')}")
         page.tag("summary" if is_folded else "p", class_="speaker")
-        _head(page, head)
+        _head(page, turn.head)
         page.end("summary" if is_folded else "p")
         if is_folded:
-            _as_is(page, head.end(), end)
+            _as_is(page, turn.start, turn.end)
         else:
-            markdown.render(page, head.end(), end)
+            markdown.render(page, turn.start, turn.end)
         page.end("details" if is_folded else "section")
 
 

@@ -5,7 +5,8 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import AtomicClaim, Draft, ExtractionRun
+from annotation.models import AtomicClaim, Draft, ExtractionRun, SubSentence
+from annotation.rendering.conversation import to_text
 from tests import factories
 from tests.world.drafts import CLAIMS, make_drafting_project
 
@@ -40,6 +41,19 @@ def test_all_is_accepted_unread_and_published_into_a_set_where_that_is_wanted():
     assert set(AtomicClaim.objects.published().values_list("piece_set", flat=True)) == {"fake"}
     with pytest.raises(CommandError, match="No accepted draft waits"):
         command(*arguments, "--publish", "fake")
+
+
+def test_turns_of_a_conversation_are_units_of_its_item_also_where_they_say_the_same():
+    turns = [("user", "Did it freeze?"), ("assistant", "Yes."), ("user", "Again?"), ("assistant", "Yes.")]
+    text = to_text([{"role": role, "content": words} for role, words in turns])
+    project = make_drafting_project("triplets/sub-sentences/1", [text], slug="talk", piece_set="turns", overlap=1)
+    assert "published 2 into turns" in command("talk", "turns", "--publish", "turns")
+    rows = SubSentence.objects.published().order_by("index")
+    assert [row.text for row in rows] == ["Yes.", "Yes."]
+    places = [row.metadata["stated_in"]["start"] for row in rows]
+    assert places == [text.index("Yes."), text.rindex("Yes.")] and project.items.get().unit_count == 2
+    command("talk", "turns", "--param", "role=all", "--all", "--publish", "turns")
+    assert SubSentence.objects.published().count() == 4
 
 
 def test_workers_do_it_otherwise():

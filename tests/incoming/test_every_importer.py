@@ -264,7 +264,8 @@ ARROW = {
 
 
 def test_every_format_has_a_sample():
-    assert {name for name, *_ in SAMPLES.values()} == set(FORMATS)
+    # PDF has no rows; hostile files of it are in tests/formats/tools/test_pdf.py.
+    assert {name for name, *_ in SAMPLES.values()} == set(FORMATS) - {"pdf"}
 
 
 def cell_changed(draw, row: dict) -> dict:

@@ -16,6 +16,8 @@ from models_runtime.extractors.contracts import PARTS, ExtractionInput
 from .test_fuzz import LONG, TEXT
 
 TEXT_OF_THREE = "The ice melts in June. Seas rise! The ice  melts in june."
+TURNS = "[user]\nDid it freeze?\n\n[assistant]\nYes.\n\n[user]\nAgain?\n\n[assistant, Ann]\n  Yes.\n"
+TEXT_FOR = {"turns": TURNS}
 EVERY = [
     (info.slug, kind)
     for info in registry.list_infos()
@@ -38,19 +40,31 @@ def test_sentences_are_claims_where_they_stand_and_repetitions_count_once():
     assert [(piece.start, piece.end) for piece in found.pieces] == [(0, 22), (23, 33)]
 
 
+def test_turns_are_pieces_where_they_stand_also_where_they_say_the_same():
+    (found,) = load_extractor("turns", "sub_sentence").extract([source(TURNS)])
+    assert texts(found) == ["Yes.", "Yes."]
+    assert [TURNS[piece.start : piece.end] for piece in found.pieces] == ["Yes.", "Yes."]
+    (found,) = load_extractor("turns", "sub_sentence", {"role": "all"}).extract([source(TURNS)])
+    assert texts(found) == ["Did it freeze?", "Yes.", "Again?", "Yes."]
+    many = "[user]\nHm?\n\n" * 2_001
+    failed = load_extractor("turns", "sub_sentence").extract([source(TEXT_OF_THREE), source(many), source("Human: a")])
+    assert not failed[0].pieces and [one.error and one.error.reason for one in failed] == [None, "too-many-turns", None]
+
+
 @pytest.mark.parametrize(("slug", "kind"), EVERY)
 def test_what_is_proposed_has_its_parts_and_is_the_same_again(slug, kind):
+    text = TEXT_FOR.get(slug, TEXT_OF_THREE)
     parameters = {"omitted_share": 0.0} if slug == "fake-extractor" else {}
     extractor = load_extractor(slug, kind, parameters)
-    (found,) = extractor.extract([source(TEXT_OF_THREE)])
+    (found,) = extractor.extract([source(text)])
     assert found.pieces and not found.error
     for piece in found.pieces:
         assert tuple(piece.parts) == PARTS[kind] and all(part.strip() for part in piece.parts.values())
         if piece.start is not None:
-            stretch = TEXT_OF_THREE[piece.start : piece.end]
+            stretch = text[piece.start : piece.end]
             assert all(part in stretch for part in piece.parts.values())
     registry._cache.clear()
-    assert load_extractor(slug, kind, parameters).extract([source(TEXT_OF_THREE)]) == [found]
+    assert load_extractor(slug, kind, parameters).extract([source(text)]) == [found]
     description = extractor.describe()
     assert json.loads(json.dumps(description)) == description
     assert (description["checker"], description["kind"]) == (slug, kind)

@@ -5,8 +5,9 @@ of what it became and makes the project's items (`staged_job` has what this shar
 not staged again, so publishing twice, or going on after a killed worker, brings nothing twice.
 
 Drafts that say the same (`same_words`) as a piece of the set that the source has already, or as an earlier draft,
-become that piece. A source that people or checkers judged with all its pieces of the set is dealt with as in an import
-(`imports/publishing.py`): nothing judged is rewritten; it is refused, kept as it is, or gets a new version.
+become that piece, unless one run found them in several places of the source. A source that people or checkers judged
+with all its pieces of the set is dealt with as in an import (`imports/publishing.py`): nothing judged is rewritten; it
+is refused, kept as it is, or gets a new version.
 """
 
 from __future__ import annotations
@@ -114,11 +115,21 @@ class Publication:
                 self.counts["left_out"] += len(own)
                 continue
             there = pieces[source.pk]
-            known = {self._words_of(row): row.key for row in reversed(there)}
+            stored_before: Counter[tuple[str, ...]] = Counter()
+            known = {}
+            for row in there:
+                words = self._words_of(row)
+                known[words, stored_before[words]] = row.key
+                stored_before[words] += 1
             keys = {row.key for row in there}
             index = max((row.index for row in there), default=-1)
+            places: dict[tuple, list[int | None]] = defaultdict(list)
             for draft in own:
-                words = same_words(kind, draft.edited or draft.parts)
+                same = same_words(kind, draft.edited or draft.parts)
+                # What a run found in several places is as many pieces, such as turns that say the same.
+                if draft.start not in (before := places[draft.run_id, same]):
+                    before.append(draft.start)
+                words = same, before.index(draft.start)
                 if words in known:
                     self.same.append((draft.pk, known[words]))
                     continue
