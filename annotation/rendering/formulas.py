@@ -1,8 +1,8 @@
 """Formulas in Markdown as MathML: `$...$` and `\\(...\\)` within a line, `$$...$$` and `\\[...\\]` set apart.
 
 A formula is one unit for highlights. latex2mathml makes the elements, and does not escape all that a formula says, such
-as tags in `\\text`. So only the elements and attributes that are named here are written, none of which runs, loads or
-styles.
+as tags in `\\text`. So only the elements and attributes that are named here are written; they run, load and style
+nothing.
 """
 
 from __future__ import annotations

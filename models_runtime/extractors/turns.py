@@ -21,7 +21,7 @@ INFO = CheckerInfo(
     summary="Takes every turn of a conversation, such as the assistant's, as one sub-sentence; needs no model.",
     roles=("sub_sentence",),
     needs="cpu",
-    parameters=(ParameterInfo("role", "Whose turns", "str", "assistant", choices=(*sorted(ROLES), ANY)),),
+    parameters=(ParameterInfo("role", "Role of the turns", "str", "assistant", choices=(*sorted(ROLES), ANY)),),
     licence="GPL-3.0-or-later",
     gives="pieces",
 )
