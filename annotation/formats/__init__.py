@@ -49,6 +49,7 @@ FORMATS: EntryTable[Format] = EntryTable(
         "annotation.formats.tools.inception:INFO",
         "annotation.formats.tools.inspect_logs:INFO",
         "annotation.formats.tools.pdf:INFO",
+        "annotation.formats.tools.traces:INFO",
         "annotation.formats.content.format:INFO",
         "annotation.formats.content.assay:INFO",
     ),

@@ -165,11 +165,12 @@ def to_text(value: object, column: str) -> str:
     if isinstance(value, date):
         return value.isoformat()
     if is_conversation(value):
-        return _conversation(value, column)
+        return conversation_cell(value, column)
     raise BadCell(column, value, "is not a text")
 
 
-def _conversation(turns: list, column: str) -> str:
+def conversation_cell(turns: list, column: str) -> str:
+    """Turns as one text."""
     try:
         return conversation_text(turns)
     except BadConversation as why:

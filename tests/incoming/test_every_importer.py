@@ -49,6 +49,14 @@ CONTENT = {
     ],
     "pairs": [{"id": "pair", "premise": "p", "hypothesis": "h"}],
 }
+TRACE = {
+    "id": "t1",
+    "timestamp": "2026-01-01T10:00:00Z",
+    "sessionId": "s1",
+    "input": [{"role": "user", "content": "Hi?"}],
+    "output": {"content": "Hello.", "role": "assistant"},
+    "scores": [{"name": "quality", "value": 4, "source": "ANNOTATION", "authorUserId": "ann", "comment": "Kind."}],
+}
 ANNOTATION = {
     "item": "c0_ret_b0_g0",
     "task_type": "claim-evidence/six-way/1",
@@ -229,6 +237,7 @@ SAMPLES = {
     "beir": sample("beir", {"_id": "q1", "text": "Snow is warm.", "metadata": {"a": 1}}),
     "inspect": sample("inspect", INSPECT),
     "inception": sample("inception", INCEPTION),
+    "traces": sample("traces", TRACE),
     "alt-test": sample("alt-test", {"ann": {"1": "good", "2": 3}, "ben": {"1": "bad"}}),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
