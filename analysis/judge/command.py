@@ -179,6 +179,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar=("TOOL", "FILE"),
         help=f"write what --out adds as scores, too, for {', '.join(DESTINATIONS)}",
     )
+    parser.add_argument(
+        "--inspect",
+        nargs=2,
+        type=Path,
+        metavar=("LOG", "FILE"),
+        help="write what --out adds as scores of the samples of a log of Inspect, too",
+    )
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with pictures, too")
     parser.add_argument(
         "--differing", type=Path, metavar="FILE.csv", help="write the rows that judge and people differ on"
@@ -211,8 +218,8 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
         raise TableProblem("--save needs a row per text, with a column for each judge and person")
-    if chosen.is_long and (options.out or options.scores):
-        raise TableProblem("--out and --scores need a row per text, with a column for each judge and person")
+    if chosen.is_long and (options.out or options.scores or options.inspect):
+        raise TableProblem("--out, --scores and --inspect need a row per text, with a column for each judge and person")
     options.judge, options.human = chosen.judges, chosen.people
     order = [label.strip() for label in options.labels.split(",")] if options.labels else []
     found = verdicts(
@@ -237,6 +244,10 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
         if tool not in DESTINATIONS:
             raise TableProblem(f"--scores writes for one of {', '.join(DESTINATIONS)}, not for {tool!r}")
         write_scores(options.file, Path(file), tool, found)
+    if options.inspect:
+        from analysis.judge.files.inspect_log import write_inspect_log
+
+        write_inspect_log(options.file, *options.inspect, found)
     if options.out:
         from analysis.judge.files.corrected import write_corrected
 

@@ -100,7 +100,7 @@ def test_a_row_per_label(tmp_path, capsys):
     ]
     assert said(capsys, written(tmp_path / "b.csv", long(changed)), *PLAIN, "--baseline", base)[0] == 10
     code, _, error = said(capsys, tmp_path / "a.csv", *PLAIN, "--out", tmp_path / "o.csv")
-    assert code == 2 and "--out and --scores need a row per text" in error
+    assert code == 2 and "--out, --scores and --inspect need a row per text" in error
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
-"""Where scores of a judged file go: tables that tools for traces read, with a score for each row and further column."""
+"""Where scores of a judged file go: lines of JSON that tools for traces read, one for each row and further column. In
+JSON ids stay texts: of the hexadecimal ones, `12e4` would be a number in CSV."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from analysis.judge.parts import Answered
 from analysis.judge.table import TableProblem, read_cells
@@ -29,48 +28,39 @@ class TraceScore:
     def number(self) -> float | None:
         return number_in(self.value)
 
+    @property
+    def typed(self) -> float | str:
+        return self.value if self.number is None else self.number
+
 
 @dataclass(frozen=True)
 class Destination:
-    """`ids` are columns that may hold the tool's ids, the first that there is counts; `columns` are what a score
+    """`ids` are columns that may hold the tool's ids, the first that there is counts; `fields` are what a score
     becomes."""
 
     ids: tuple[str, ...]
-    is_json: bool
-    columns: Callable[[TraceScore], dict]
+    fields: Callable[[TraceScore], dict]
 
 
 def _langfuse(score: TraceScore) -> dict:
     kind = "CATEGORICAL" if score.number is None else "NUMERIC"
-    value = score.value if score.number is None else score.number
-    return {"traceId": score.trace, "name": score.name, "value": value, "dataType": kind}
+    return {"traceId": score.trace, "name": score.name, "value": score.typed, "dataType": kind}
 
 
 def _phoenix(score: TraceScore) -> dict:
-    is_label = score.number is None
-    number = "" if is_label else score.value
-    return {
-        "context.span_id": score.trace,
-        "name": score.name,
-        "label": score.value if is_label else "",
-        "score": number,
-    }
+    value = {"label" if score.number is None else "score": score.typed}
+    return {"span_id": score.trace, "name": score.name, "annotator_kind": "CODE"} | value
 
 
 def _mlflow(score: TraceScore) -> dict:
-    return {
-        "trace_id": score.trace,
-        "name": score.name,
-        "value": score.value,
-        "source_type": "CODE",
-        "source_id": "assay",
-    }
+    source = {"source_type": "CODE", "source_id": "assay"}
+    return {"trace_id": score.trace, "name": score.name, "value": score.typed} | source
 
 
 DESTINATIONS = {
-    "langfuse": Destination(("traceId", "trace_id", "id"), True, _langfuse),
-    "phoenix": Destination(("context.span_id", "span_id", "id"), False, _phoenix),
-    "mlflow": Destination(("trace_id", "request_id", "id"), False, _mlflow),
+    "langfuse": Destination(("traceId", "trace_id", "id"), _langfuse),
+    "phoenix": Destination(("context.span_id", "span_id", "id"), _phoenix),
+    "mlflow": Destination(("trace_id", "request_id", "id"), _mlflow),
 }
 
 
@@ -79,11 +69,11 @@ def write_scores(path: Path, out: Path, tool: str, every: Sequence[Answered]) ->
     ids, an id is missing or repeated, or the file cannot be written."""
     destination = DESTINATIONS[tool]
     traces = _traces(path, tool, destination)
-    rows = (destination.columns(score) for score in _scores(traces, every))
     part = out.with_name(f"{out.name}.part")
     try:
         with open(part, "w", encoding="utf-8", newline="") as file:
-            (_write_lines if destination.is_json else _write_table)(file, rows)
+            for score in further_scores(traces, every):
+                file.write(json.dumps(destination.fields(score), ensure_ascii=False) + "\n")
         part.replace(out)
     except OSError as error:
         raise TableProblem(f"{out}: {error.strerror}") from None
@@ -109,22 +99,8 @@ def _traces(path: Path, tool: str, destination: Destination) -> list[str]:
     return traces
 
 
-def _scores(traces: Sequence[str], every: Sequence[Answered]) -> Iterator[TraceScore]:
+def further_scores(traces: Sequence, every: Sequence[Answered]) -> Iterator[TraceScore]:
+    """Of each row, named by its trace, and each column that `--out` adds; empty cells have none."""
     for answered in every:
         for name, cells in answered.judgement.further_columns().items():
             yield from (TraceScore(trace, name, cell) for trace, cell in zip(traces, cells, strict=True) if cell)
-
-
-def _write_lines(file: IO[str], rows: Iterator[dict]) -> None:
-    for row in rows:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _write_table(file: IO[str], rows: Iterator[dict]) -> None:
-    first = next(rows, None)
-    if first is None:
-        return
-    table = csv.DictWriter(file, list(first), lineterminator="\n")
-    table.writeheader()
-    table.writerow(first)
-    table.writerows(rows)
