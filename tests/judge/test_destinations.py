@@ -40,6 +40,15 @@ def test_phoenix_and_mlflow_read_numbers_as_numbers(tmp_path, capsys):
     assert errors["t4"] == 5 - 1 and {one["source_type"] for one in found} == {"CODE"}
 
 
+def test_values_of_a_name_are_all_numbers_or_all_texts(tmp_path, capsys):
+    table = [row | {"human": "1" if row["human"] == "a" else "n/a", "judge": "1"} for row in rows()]
+    found = [json.loads(line) for line in write(tmp_path, capsys, "langfuse", table)[2].read_text().splitlines()]
+    assert {(one["value"], one["dataType"]) for one in found if one["name"] == "judge.people"} == {
+        ("1", "CATEGORICAL"),
+        ("n/a", "CATEGORICAL"),
+    }
+
+
 LOG = Path(__file__).parents[1] / "formats/tools/samples/inspect.json"
 
 

@@ -18,19 +18,15 @@ from annotation.formats.tables.mapping import preview
 
 @dataclass(frozen=True)
 class TraceScore:
-    """`trace` is the file's id of what was judged."""
+    """`trace` is the file's id of what was judged. All values of a name are numbers, or all are texts."""
 
     trace: str
     name: str
-    value: str
+    value: float | str
 
     @property
-    def number(self) -> float | None:
-        return number_in(self.value)
-
-    @property
-    def typed(self) -> float | str:
-        return self.value if self.number is None else self.number
+    def is_number(self) -> bool:
+        return not isinstance(self.value, str)
 
 
 @dataclass(frozen=True)
@@ -43,18 +39,18 @@ class Destination:
 
 
 def _langfuse(score: TraceScore) -> dict:
-    kind = "CATEGORICAL" if score.number is None else "NUMERIC"
-    return {"traceId": score.trace, "name": score.name, "value": score.typed, "dataType": kind}
+    kind = "NUMERIC" if score.is_number else "CATEGORICAL"
+    return {"traceId": score.trace, "name": score.name, "value": score.value, "dataType": kind}
 
 
 def _phoenix(score: TraceScore) -> dict:
-    value = {"label" if score.number is None else "score": score.typed}
+    value = {"score" if score.is_number else "label": score.value}
     return {"span_id": score.trace, "name": score.name, "annotator_kind": "CODE"} | value
 
 
 def _mlflow(score: TraceScore) -> dict:
     source = {"source_type": "CODE", "source_id": "assay"}
-    return {"trace_id": score.trace, "name": score.name, "value": score.typed} | source
+    return {"trace_id": score.trace, "name": score.name, "value": score.value} | source
 
 
 DESTINATIONS = {
@@ -103,4 +99,7 @@ def further_scores(traces: Sequence, every: Sequence[Answered]) -> Iterator[Trac
     """Of each row, named by its trace, and each column that `--out` adds; empty cells have none."""
     for answered in every:
         for name, cells in answered.judgement.further_columns().items():
-            yield from (TraceScore(trace, name, cell) for trace, cell in zip(traces, cells, strict=True) if cell)
+            rows = [(trace, cell) for trace, cell in zip(traces, cells, strict=True) if cell]
+            numbers = [number_in(cell) for _, cell in rows]
+            values = [cell for _, cell in rows] if None in numbers else numbers
+            yield from (TraceScore(trace, name, value) for (trace, _), value in zip(rows, values, strict=True))

@@ -68,7 +68,7 @@ def _scores(path: Path, every: Sequence[Answered]) -> Samples:
         raise TableProblem(f"{path}: has the sample {twice[0]!r} twice; rows of several epochs need a column 'epoch'")
     found: Samples = defaultdict(dict)
     for score in further_scores(samples, every):
-        found[score.trace][score.name] = {"value": score.typed, "metadata": {"source": "assay judge"}}
+        found[score.trace][score.name] = {"value": score.value, "metadata": {"source": "assay judge"}}
     return dict(found)
 
 
