@@ -89,7 +89,7 @@ ALLOWED = {
     ),
     "analysis": (*BELOW_FIGURES, *FIGURES_UP_TO["pages"]),
     **{f"analysis.{room}": (*BELOW_FIGURES, *FIGURES_UP_TO[room]) for room in FIGURES},
-    "analysis.judge": ("analysis.figures", "analysis.stats", "annotation"),
+    "analysis.judge": ("analysis.figures", "analysis.sources.releases.files", "analysis.stats", "annotation"),
     "analysis.papers": (*BELOW_FIGURES, *FIGURES_UP_TO["reports"]),
     "analysis.stats": (),
     "annotation": (),

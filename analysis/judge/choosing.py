@@ -28,20 +28,27 @@ class Chosen:
 
 
 def choose(
-    path: Path, judges: Sequence[str], people: Sequence[str], others: Sequence[str], kept: Sequence[str] = ()
+    path: Path,
+    judges: Sequence[str],
+    people: Sequence[str],
+    others: Sequence[str],
+    kept: Sequence[str] = (),
+    long: tuple[str, str, str] | None = None,
 ) -> Chosen:
-    """`kept` are columns that are read as they are, such as the clusters. TableProblem where nothing tells who is a
-    judge or a person, and for what `read_cells` refuses."""
+    """`kept` are columns that are read as they are, such as the clusters; `long` those of texts, raters and labels, of
+    a file that is known to have a row per label. TableProblem where nothing tells who is a judge or a person, and for
+    what `read_cells` refuses."""
     try:
         seen = preview(SourceFile(path))
     except FormatError as error:
         raise TableProblem(str(error)) from None
     noted, line = ReadingNotes(), ""
-    if not (judges and people and {*judges, *people, *others} <= {*seen.columns}):
+    if long or not (judges and people and {*judges, *people, *others} <= {*seen.columns}):
         mapping = _guessed(seen)
-        if (columns := _long(mapping)) is not None:
-            predictions = {column: role for role, column in mapping.items() if role.partition("/")[0] == "prediction"}
-            return _of_rows(path, columns, [*predictions], (judges, people, others), kept, noted)
+        if (columns := long or _long(mapping)) is not None:
+            guessed = [column for role, column in mapping.items() if role.partition("/")[0] == "prediction"]
+            predictions = [*dict.fromkeys([*guessed, *(one for one in (*judges, *others) if one in seen.columns)])]
+            return _of_rows(path, columns, predictions, (judges, people, others), kept, noted)
         if not (judges and people):
             judges, people = _columns_of_question(mapping, judges, people, others)
             _refuse_nobody(path, judges, people, "columns", seen.columns)

@@ -4,6 +4,7 @@
     assay judge results.csv --judge gpt --judge llama --human ann --human ben --cluster claim --html verdict.html
     assay judge people.csv judge.csv --join id
 
+    assay judge judge.csv --release release.zip --question stance
     assay judge results.csv --describe model=gpt-5 --describe prompt=@prompt.txt --baseline verdict.json --gate
 
 Exit code: 0; with --gate 1 where a judge is not usable for every label that people gave; 2 where the file or the
@@ -22,6 +23,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from analysis.judge.anchor import KEY, Anchor, anchored
 from analysis.judge.baseline import Change, change_sentence, changes, exit_code
 from analysis.judge.choosing import Chosen
 from analysis.judge.files.destinations import DESTINATIONS, write_scores
@@ -56,9 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ExitStack() as files:
         try:
             described(options.describe)  # refused before anything is computed
-            options.file = _one_file(options, files)
-            chosen, every = _answer(options)
-            verdicts = _fingerprinted(options, chosen, every)
+            anchor = _anchor(options, files)
+            options.file = anchor.file if anchor else _one_file(options, files)
+            chosen, every = _answer(options, anchor)
+            verdicts = _fingerprinted(options, chosen, every, anchor)
             changed = changes(options.baseline, verdicts) if options.baseline else []
         except TableProblem as problem:
             print(problem, file=sys.stderr)
@@ -66,13 +69,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell(options, every, verdicts, changed)
 
 
-def _fingerprinted(options: argparse.Namespace, chosen: Chosen, every: list[Answered]) -> list[dict]:
+def _fingerprinted(
+    options: argparse.Namespace, chosen: Chosen, every: list[Answered], anchor: Anchor | None
+) -> list[dict]:
     """The verdicts as JSON, if anything needs them."""
     if options.describe and len(every) > 1:
         raise TableProblem("--describe is about one --judge; describe several in columns such as judge.model")
     if not (options.json or options.junit or options.baseline):
         return []
-    return with_fingerprints(options.file, every, options.cluster, options.describe, chosen.is_long)
+    release = anchor.sha256 if anchor else ""
+    return with_fingerprints(options.file, every, options.cluster, options.describe, chosen.is_long, release)
+
+
+def _anchor(options: argparse.Namespace, files: ExitStack) -> Anchor | None:
+    """The release that the judges are held against, if one is named."""
+    if not options.release:
+        return None
+    anchor = files.enter_context(anchored(options.release, options.files, options.question, options.join or KEY))
+    options.human, options.level = options.human or list(anchor.people), options.level or anchor.level
+    print(anchor.line, file=sys.stderr)
+    return anchor
 
 
 def _one_file(options: argparse.Namespace, files: ExitStack) -> Path:
@@ -169,6 +185,10 @@ def _parser() -> argparse.ArgumentParser:
         "--baseline", type=Path, metavar="FILE.json", help="an earlier verdict (--json): what changed, by the exit code"
     )
     parser.add_argument(
+        "--release", type=Path, metavar="PATH", help="people's labels are those of this release, by the units' keys"
+    )
+    parser.add_argument("--question", default="", metavar="SLUG", help="--release: the question, where it has several")
+    parser.add_argument(
         "--describe", action="append", default=[], metavar="NAME=VALUE", help="the judge, such as prompt=@prompt.txt"
     )
     parser.add_argument("--junit", type=Path, metavar="FILE.xml", help="write JUnit XML, too")
@@ -211,9 +231,10 @@ def _positive(text: str) -> float:
     return value
 
 
-def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
+def _answer(options: argparse.Namespace, anchor: Anchor | None) -> tuple[Chosen, list[Answered]]:
     named = options.judge, options.human, options.repeat, options.swapped
-    chosen = choose_columns(options.file, *named, options.cluster, options.by, options.probabilities)
+    long = anchor.columns if anchor else None
+    chosen = choose_columns(options.file, *named, options.cluster, options.by, options.probabilities, long)
     if chosen.line:
         print(chosen.line, file=sys.stderr)
     if chosen.is_long and options.save:
@@ -222,6 +243,7 @@ def _answer(options: argparse.Namespace) -> tuple[Chosen, list[Answered]]:
         raise TableProblem("--out, --scores and --inspect need a row per text, with a column for each judge and person")
     options.judge, options.human = chosen.judges, chosen.people
     order = [label.strip() for label in options.labels.split(",")] if options.labels else []
+    order = order or (list(anchor.order) if anchor else [])
     found = verdicts(
         options.file,
         chosen,

@@ -28,6 +28,7 @@ def judge(
     floor: float | None = None,
     margin: float | None = None,
     probabilities: str = "",
+    columns: tuple[str, str, str] | None = None,
 ) -> list[Answered]:
     """Whether a judge's labels may stand in for people's, as the command `assay judge` says it.
 
@@ -42,6 +43,7 @@ def judge(
     level : nominal, ordinal or interval; guessed by the labels where left out
     floor, margin : the bound of the rule with one person, and with several
     probabilities : the column of the first judge's probabilities, objects in JSON from labels to numbers
+    columns : those of texts, raters and labels, of a file with a row per label; guessed where left out
 
     Returns
     -------
@@ -63,7 +65,7 @@ def judge(
     judge is usable for “bad” and “good”.
     """
     path = Path(file)
-    chosen = choose_columns(path, judges, people, repeat, swapped, cluster, by, probabilities)
+    chosen = choose_columns(path, judges, people, repeat, swapped, cluster, by, probabilities, columns)
     return verdicts(path, chosen, repeat, swapped, cluster, labels, level, floor, margin, by, probabilities)
 
 
@@ -76,12 +78,13 @@ def choose_columns(
     cluster: str,
     by: str = "",
     probabilities: str = "",
+    long: tuple[str, str, str] | None = None,
 ) -> Chosen:
     named = [*judges, *people, *repeat, *swapped, *filter(None, [by, probabilities])]
     if twice := sorted({name for name in named if named.count(name) > 1}):
         raise TableProblem(f"The column {twice[0]!r} is named twice")
     return choose(
-        path, judges, people, [*repeat, *swapped], [*filter(None, dict.fromkeys((cluster, by, probabilities)))]
+        path, judges, people, [*repeat, *swapped], [*filter(None, dict.fromkeys((cluster, by, probabilities)))], long
     )
 
 

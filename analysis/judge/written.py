@@ -96,9 +96,14 @@ def as_json(answered: Answered) -> dict:
 
 
 def with_fingerprints(
-    path: Path, every: Sequence[Answered], cluster: str = "", describe: Sequence[str] = (), is_long: bool = False
+    path: Path,
+    every: Sequence[Answered],
+    cluster: str = "",
+    describe: Sequence[str] = (),
+    is_long: bool = False,
+    release: str = "",
 ) -> list[dict]:
-    """The verdicts as JSON, each with what it is about."""
+    """The verdicts as JSON, each with what it is about. With the hash of a release, these are the data."""
     from analysis.judge.fingerprint import described, fingerprints
 
     judges, first = [one.judgement.judge for one in every], every[0]
@@ -106,7 +111,8 @@ def with_fingerprints(
     found = fingerprints(
         path, judges, kept, first.judgement.columns.labels, described(describe), is_long, first.probabilities
     )
-    return [as_json(one) | {"fingerprint": found[judge]} for one, judge in zip(every, judges, strict=True)]
+    of_release = {"data": f"release sha256:{release}"} if release else {}
+    return [as_json(one) | {"fingerprint": found[judge] | of_release} for one, judge in zip(every, judges, strict=True)]
 
 
 def _without_nan(value):

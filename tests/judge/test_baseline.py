@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from xml.etree import ElementTree
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.judge.test_judge import ROOT, rows_of, said, written
 from tests.judge.test_scale import rows_of as scale_rows
 from tests.stats.test_scale import study
 
+FROZEN = ROOT / "tests/analysis/frozen/before_decisions_had_a_history.zip"
 PLAIN = ["--judge", "judge", "--human", "p0"]
 
 
@@ -160,6 +162,13 @@ def test_junit_has_a_case_for_each_judge_and_its_baseline(before, tmp_path, caps
     assert "got worse" in compared.find("failure").get("message")
 
 
+OF_RELEASE = """
+import pytest
+
+def test_the_judge(assay_judge):
+    with pytest.raises(pytest.fail.Exception, match="gpt is "):
+        assay_judge("judge.csv", ["gpt"], release=RELEASE, question="relevance")
+"""
 TEST = """
 def test_the_judge(assay_judge):
     [found] = assay_judge("a.csv", ["judge"], ["h1"], baseline=BASELINE)
@@ -167,14 +176,20 @@ def test_the_judge(assay_judge):
 """
 
 
-@pytest.mark.parametrize(("own", "status", "words"), [(0.4, 0, "1 passed"), (2.5, 1, "is not usable on the scale")])
+@pytest.mark.parametrize(("own", "status", "words"), [(0.4, 0, "2 passed"), (2.5, 1, "is not usable on the scale")])
 def test_the_fixture_fails_a_test_unless_the_judge_is_usable(tmp_path, capsys, own, status, words):
     """In a folder of its own, with the plugin as an installed package has it."""
     good = written(tmp_path / "good.csv", scale_rows(*study(300, own=0.4)))
     base = tmp_path / "base.json"
     base.write_text(said(capsys, good, "--judge", "judge", "--human", "h1", "--json")[1])
     written(tmp_path / "a.csv", scale_rows(*study(300, own=own)))
-    (tmp_path / "test_it.py").write_text(TEST.replace("BASELINE", repr(str(base))))
+    written(
+        tmp_path / "judge.csv", [{"id": "demo-01-2", "gpt": "relevant"}, {"id": "demo-02-2", "gpt": "not_relevant"}]
+    )
+    (tmp_path / "test_it.py").write_text(
+        TEST.replace("BASELINE", repr(str(base)))
+        + OF_RELEASE.replace("RELEASE", repr(str(FROZEN))).replace("_judge(", "_release(", 1)
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "analysis.judge.pytest_plugin", "-p", "no:django", "test_it.py"],
         cwd=tmp_path,
@@ -185,6 +200,38 @@ def test_the_fixture_fails_a_test_unless_the_judge_is_usable(tmp_path, capsys, o
     )
     assert done.returncode == status and words in done.stdout
     assert ("got worse" in done.stdout) == bool(status)
+
+
+def test_a_release_is_what_a_judge_is_held_against_under_its_hash(tmp_path, capsys):
+    """Labels that a checker touched do not count; a release of which a file changed is refused."""
+    with zipfile.ZipFile(FROZEN) as archive:
+        answers = [json.loads(line) for line in archive.read("annotations.jsonl").splitlines()]
+        archive.extractall(tmp_path / "changed")
+    hashed = "sha256:efe4088adf9f4144c2a99e3bd5b789c931490a0210431d45f9498df68148dd62"
+    units = [one["unit"] for answer in answers for one in answer["judgements"] if one["dimension"] == "relevance"]
+    rows = [
+        {"id": unit, "gpt": "relevant" if place % 2 else "not_relevant"}
+        for place, unit in enumerate(dict.fromkeys(units))
+    ]
+    file, base = written(tmp_path / "judge.csv", rows), tmp_path / "base.json"
+    asked = [file, "--judge", "gpt", "--release", FROZEN, "--question", "relevance"]
+    code, out, error = said(capsys, *asked, "--json")
+    base.write_text(out)
+    [found] = json.loads(out)
+    assert code == 0 and error.startswith("People's labels: release 1 of Frozen Before, SHA-256 efe4088adf9f.")
+    assert found["fingerprint"]["data"] == f"release {hashed}" and found["n_rows"] == 6
+    touched = sum(bool(answer["suggestion_shown"]) for answer in answers)
+    assert touched == 1 and found["n_ties"] == 1  # with the touched label, people would differ on two units
+    assert said(capsys, *asked, "--baseline", base)[0] == 0
+    written(file, [row | {"gpt": "relevant"} for row in rows])
+    code, out, _ = said(capsys, *asked, "--baseline", base)
+    assert code == 10 and "The judge changed, the data did not." in out
+    code, _, error = said(capsys, *asked[:-2])
+    assert code == 2 and "name a question with --question: relevance, stance" in error
+    labels = tmp_path / "changed/annotations.jsonl"
+    labels.write_text(labels.read_text().replace("not_relevant", "relevant"))
+    code, _, error = said(capsys, *asked[:4], tmp_path / "changed", *asked[5:])
+    assert code == 2 and "annotations.jsonl is not the file that was frozen" in error
 
 
 def test_the_distribution_has_the_fixture():
