@@ -108,7 +108,7 @@ ALLOWED = {
     "annotation.formats": (
         "annotation.incoming",
         "annotation.rendering",
-        "annotation.task_types.base",
+        "annotation.task_types",
         "plugins",
     ),
     "annotation.rendering": ("models_runtime.texts.turns",),

@@ -1,5 +1,5 @@
-"""`migrate`, which first looks whether the database is too old for the migrations that there are, and makes a new one in
-one step."""
+"""`migrate`, which first looks whether the database is too old for the migrations that there are, and makes a new one
+in one step."""
 
 from django.core.management import CommandError
 from django.core.management.commands import migrate
