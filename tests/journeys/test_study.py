@@ -1,20 +1,27 @@
 """A study from the panel's link to the release: people of different skill consent, learn, qualify and work in arms of
 a trial, an adjudicator decides where they differ, and the release holds what happened."""
 
+import csv
 import json
 import random
 from collections import Counter
+from datetime import timedelta
+from decimal import Decimal
 from types import SimpleNamespace
 
+import pandas
 import pytest
 from django.core.management import call_command
+from django.db.models import F
 from playwright.sync_api import Page, expect
 
 from analysis.reports.metrics import get_report
+from annotation.formats.content.assay import instant_text
 from annotation.models import Assignment, Decision, Item, KeyResult, Membership, Participation, Revision, Suggestion
 from annotation.participation import consent, joining, links, questionnaires
 from annotation.participation.panels import PanelIds
 from annotation.projects import label_sets
+from annotation.work import assigning
 from annotation.work.learning import keys
 from tests import factories
 from tests.participation.test_questionnaires import ABOUT
@@ -29,6 +36,17 @@ N_ITEMS, SEED, SHOWN, AFTER = 60, 7, 40, 20
 PURPOSES = {"training": 1, "qualification": 2, "check": 4}
 ENDINGS = {"complete": "C0DE1", "failed": "C0DE4"}
 MADE_UP_PANEL = "5f00aa"  # in the id of every participant
+AHEAD = 7  # items that may be ready, each held for ten minutes of an hour and more
+PAY = {"pay_per": "item", "pay_rate": Decimal("0.15"), "pay_currency": "GBP"}
+COMMENT, FLAG = WORDS = ("Which of the two harbours?", "The text is cut")
+REPLIES = ("The one in the claim.", "It was so in print.")
+
+# Whether the browser could show the item without a connection.
+KEEPS = """async (assignment) => {
+  const [name] = await caches.keys(), kept = name ? await (await caches.open(name)).keys() : [];
+  const registration = await navigator.serviceWorker.getRegistration();
+  return Boolean(registration?.active) && kept.some((one) => one.url.endsWith(assignment));
+}"""
 
 
 @pytest.fixture
@@ -40,6 +58,7 @@ def study(settings, tmp_path):
     factories.make_claim_evidence(dataset, N_ITEMS + sum(PURPOSES.values()), claims=N_ITEMS + sum(PURPOSES.values()))
     rules = {"prefill": "drawn", "prefill_shown_percent": SHOWN, "prefill_after_percent": AFTER}
     rules |= {"further": "differ", "further_most": 3, "check_every": 5, "pass_percent": 100, "qualification_tries": 1}
+    rules |= {"items_ahead": AHEAD} | PAY
     project = factories.make_project(
         dataset, "claim-evidence/three-way/1", researchers=[lead], overlap=2, order="file", seed=SEED, **rules
     )
@@ -78,11 +97,15 @@ def test_a_study_from_the_panel_to_the_release(open_context, study, tmp_path):
     learn(ravi, study, is_right=False)
     expect(ravi.page.locator("#stage")).to_contain_text("Finish the study")
     ends(ravi, ENDINGS["failed"])
+    lead = open_context(study.lead).new_page()
     work_in_chromium(kim, study)
+    reply(lead, study)
+    reads_the_replies(kim, study)
     ends(kim, ENDINGS["complete"])
     work_of_the_crowd(study)
     third_judgements_were_asked_where_two_differ(study)
     decide(open_context(study.judge).new_page(), study)
+    pay(lead, study)
     lines = released(study, tmp_path)
     the_release_says_what_happened(study, lines)
     the_trial_finds_what_was_planted(study)
@@ -128,18 +151,65 @@ def answer_in_chromium(who: LabellingPage, study, *, is_right: bool = True, wait
 
 
 def work_in_chromium(kim: LabellingPage, study) -> None:
-    for _ in range(3):
-        answer_in_chromium(kim, study)
+    """Six items: one with a comment, three in an hour without a connection, and one that is flagged besides."""
+    kim.press("c")
+    kim.page.keyboard.type(COMMENT)
+    kim.press("Escape")
+    answer_in_chromium(kim, study)
+    flagged = kim.assignment
+    kim.press("f")
+    kim.page.locator("#skip-reason").fill(FLAG)
+    kim.page.locator("[data-skip-confirm]").click()
+    kim.gone(flagged)
+    expect(kim.page.locator("[data-ready]")).not_to_have_text("0 ready")
     kim.is_saved()
-    kim.has_ahead()
-    kim.page.context.set_offline(True)
-    without = answer_in_chromium(kim, study)
-    assert not Revision.objects.filter(annotation__assignment__uuid=without).exists()
-    kim.page.context.set_offline(False)
-    kim.is_saved()
-    assert Revision.objects.filter(annotation__assignment__uuid=without).count() == 1
+    an_hour_without_a_connection(kim, study)
     for _ in range(2):
         answer_in_chromium(kim, study)
+    kim.is_saved()
+
+
+def an_hour_without_a_connection(kim: LabellingPage, study) -> None:
+    """What is held stays so, a reload shows the page, and answers are sent once and in order."""
+    context = kim.page.context
+    eventually(kim.page, lambda: kim.page.evaluate(KEEPS, kim.assignment), True)
+    context.set_offline(True)
+    without = [answer_in_chromium(kim, study)]
+    here = kim.assignment
+    kim.page.reload()
+    kim.at(here)
+    without += [answer_in_chromium(kim, study) for _ in range(2)]
+    held = Assignment.objects.filter(project=study.project, state="leased")
+    n_held, hour = held.count(), timedelta(hours=1)
+    held.update(leased_at=F("leased_at") - hour, lease_expires_at=F("lease_expires_at") - hour)
+    assert not Revision.objects.filter(annotation__assignment__uuid__in=without).exists()
+    assert not assigning.return_expired_leases(study.project) and held.count() == n_held
+    context.set_offline(False)
+    kim.is_saved()
+    stored = Revision.objects.filter(annotation__assignment__uuid__in=without).order_by("pk")
+    assert [str(one) for one in stored.values_list("annotation__assignment__uuid", flat=True)] == without
+
+
+def reply(lead: Page, study) -> None:
+    """To the flag, whose words are the newest, and to the comment."""
+    for n, (words, answer) in enumerate(zip(reversed(WORDS), reversed(REPLIES), strict=True)):
+        lead.goto(f"/projects/{study.project.slug}/comments/?filter=unanswered")
+        row = lead.get_by_role("row").filter(has_text=words)
+        expect(lead.get_by_role("row")).to_have_count(3 - n)
+        row.get_by_role("link").first.click()
+        lead.get_by_label("Reply").fill(answer)
+        lead.get_by_role("button", name="Send").click()
+        expect(lead.get_by_text("Your reply was stored")).to_be_visible()
+
+
+def reads_the_replies(kim: LabellingPage, study) -> None:
+    for n, answer in enumerate(reversed(REPLIES)):
+        kim.page.goto(f"/projects/{study.project.slug}/my-work/?filter=replied")
+        new = kim.page.get_by_role("link", name="new reply")
+        expect(new).to_have_count(2 - n)
+        kim.page.get_by_role("row").filter(has_text=WORDS[1 - n]).get_by_role("link", name="new reply").click()
+        expect(kim.page.get_by_text(answer)).to_be_visible()
+    kim.open()
 
 
 def ends(who: LabellingPage, code: str) -> None:
@@ -215,13 +285,30 @@ def decide(page: Page, study) -> None:
         eventually(page, decided.count, n)
 
 
-def released(study, folder) -> dict[str, list[dict]]:
+def pay(lead: Page, study) -> None:
+    """By the panel's ids: each answer to work and checks has its price."""
+    lead.goto(f"/projects/{study.project.slug}/pay/")
+    with lead.expect_download() as started:
+        lead.get_by_role("link", name="Download with panel ids").click()
+    with open(started.value.path()) as file:
+        paid = {row["panel_participant"]: row for row in csv.DictReader(file)}
+    answers = Revision.objects.filter(number=1).exclude(annotation__assignment__reason__in=Assignment.LEARNING)
+    for one in study.project.participations.all():
+        row, n = paid.pop(one.panel_participant), answers.filter(annotation__rater__user=one.user).count()
+        assert (row["items"], row["outcome"]) == (str(n), one.state)
+        assert Decimal(row["total"]) == n * PAY["pay_rate"] and row["currency"] == "GBP"
+        assert n == {"kim": 6, "ravi": 0}.get(one.panel_participant.rpartition("-")[2], n)
+    assert not paid
+
+
+def released(study, folder) -> dict:
     call_command("release", study.project.slug, str(folder / "release"))
     files = {path.name: path for path in (folder / "release").rglob("*.jsonl")}
     return {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in files.items()} | {
+        "folder": folder / "release",
         "text": [
             "\n".join(path.read_text(errors="replace") for path in (folder / "release").rglob("*") if path.is_file())
-        ]
+        ],
     }
 
 
@@ -241,14 +328,34 @@ def the_release_says_what_happened(study, lines) -> None:
         latest = row.annotation.revisions.get(is_latest=True)
         assert released[place]["suggestion_shown"] == latest.suggestion_shown
         assert (row.suggestions_shown_at is not None) == bool(latest.suggestion_shown)
+        exposures = [(one["run"], one.get("shown_at")) for one in arms[place].get("exposures", [])]
+        assert exposures == [(one["run"], instant_text(row.suggestions_shown_at)) for one in row.exposure]
+        times = released[place]["submitted_at"], released[place]["active_ms"]
+        assert times == (instant_text(latest.received_at), latest.active_ms)
         assert {one["dimension"]: one["label"] for one in released[place]["judgements"]} == labels_of(row)
     assert Counter(row.prefill_arm for row in rows).keys() == {"off", "shown", "after"}
     decided = {line["unit"]: line["label"] for line in lines["decisions.jsonl"] if line["dimension"] == "relevance"}
     assert decided == {key: LABELS[study.truths[key]] for key in decided} and len(decided) == 3
+    table = pandas.read_parquet(lines["folder"] / "data" / "judgements").drop_duplicates(["unit", "annotator"])
+    by_table = {(row.unit, row.annotator): row.arm for row in table.itertuples()}
+    assert by_table == {place: arms[place]["arm"] for place in released}
+    comment, flag = ([{"by": "researcher", "text": words}] for words in REPLIES)
+    [commented] = [line for line in lines["annotations.jsonl"] if line["comment"]]
+    assert commented["comment"] == COMMENT and without_times(commented["replies"]) == comment
+    [skip] = lines["skips.jsonl"]
+    assert (skip["rater"], skip["reason"], skip["flagged"]) == ("r-kim", FLAG, True)
+    assert without_times(skip["replies"]) == flag
     # In the record, and in no figure.
     results = KeyResult.objects.filter(item__project=project)
+    columns = ("rater", "item", "purpose", "right", "asked")
+    stored = results.values_list("rater__pseudonym", "item__key", *columns[2:])
+    assert Counter(stored) == Counter(tuple(map(line.get, columns)) for line in lines["key_results.jsonl"])
     assert results.filter(purpose="qualification").values("rater").distinct().count() == 14
     assert results.filter(purpose="check").count() > 12
+
+
+def without_times(replies: list[dict]) -> list[dict]:
+    return [{name: value for name, value in one.items() if name != "at"} for one in replies]
 
 
 def the_trial_finds_what_was_planted(study) -> None:

@@ -30,7 +30,7 @@ TABLES = "data"
 LABELS, JUDGEMENTS = "labels", "judgements"
 OF_JUDGEMENTS = dict.fromkeys(("unit", "annotator", "annotator_kind", "dimension", "label", "submitted_at"), "text")
 OF_JUDGEMENTS |= {"seconds": "number", "guideline_version": "integer"}
-OF_JUDGEMENTS |= {"suggestion_shown": "boolean", "labels_seen": "boolean", "spans": "text"}
+OF_JUDGEMENTS |= {"arm": "text", "suggestion_shown": "boolean", "labels_seen": "boolean", "spans": "text"}
 # Columns that a layout of a published data set has under names of its own.
 OF_DRUID = {"relevance": "relevant", "stance": "evidence_stance"}
 DESCRIBED = {
@@ -46,6 +46,7 @@ DESCRIBED = {
     "submitted_at": "When the answer was received, in UTC; of imported answers, when it was given",
     "seconds": "Seconds of activity on the item",
     "guideline_version": "Version of the guidelines that the annotator had acknowledged",
+    "arm": "The arm of a trial of suggestions in which the answer was given: off, shown, or after the first answer",
     "suggestion_shown": "Whether a checker's suggestion was seen before",
     "labels_seen": "Whether others' labels had been served to the annotator before",
     "spans": "Highlights as JSON: field, start, end (code points, half open), and a label where they have one",
@@ -267,7 +268,7 @@ def _judgements(source: Source, units: pd.DataFrame) -> TableParts:
     """Latest answers; comments and notes stay in `annotations.jsonl`."""
     labels = source.with_moments(source.label_frame(units))
     keys = dict(zip(units["unit"].tolist(), units["unit_key"].tolist(), strict=True))
-    seconds, seen = source.active_seconds(), source.labels_seen()
+    seconds, seen, arms = source.active_seconds(), source.labels_seen(), source.arms().to_dict()
     every_span = source.span_frame(units)
 
     def values(rows: pd.DataFrame) -> tuple[list[int], dict[str, list]]:
@@ -284,6 +285,7 @@ def _judgements(source: Source, units: pd.DataFrame) -> TableParts:
             "submitted_at": [None if is_missing(value) else plain(value) for value in rows["submitted_at"]],
             "seconds": [seconds.get(annotation) for annotation in annotations],
             "guideline_version": [None if is_missing(value) else int(value) for value in versions],
+            "arm": [arms.get(annotation) for annotation in annotations],
             "suggestion_shown": [None if is_missing(value) else bool(value) for value in shown],
             "labels_seen": [annotation in seen for annotation in annotations],
             "spans": [spans.get(place) for place in zip(here, who, dimensions, strict=True)],
