@@ -13,7 +13,9 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from annotation.access import RESEARCHER, roles_of
 from annotation.models import Invitation, Membership, Project, User
@@ -100,12 +102,12 @@ def send(invitation: Invitation, link: str, connection: BaseEmailBackend | None 
     hand."""
     if not has_mail_server():
         return False
-    place = f"to the project “{invitation.project}”" if invitation.project else "to Assay"
+    with override(_language_for(invitation)):
+        subject, text = _words_of(invitation, link)
     try:
         mail.send_mail(
-            f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{invitation.invited_by} invites you",
-            f"{invitation.invited_by} invites you {place}.\n\n{link}\n\n"
-            f"The link is for {invitation.email}, works once and until {invitation.expires_at:%d %B %Y}.\n",
+            f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{subject}",
+            text,
             None,
             [invitation.email],
             connection=connection,
@@ -114,6 +116,26 @@ def send(invitation: Invitation, link: str, connection: BaseEmailBackend | None 
         log.warning("The invitation for %s was not sent: %s", invitation.email, error)
         return False
     return True
+
+
+def _language_for(invitation: Invitation) -> str:
+    """The reader's, where they have an account and chose one; else that of the person who invites them."""
+    account = account_for(invitation)
+    return (account and account.language) or invitation.invited_by.language or settings.LANGUAGE_CODE
+
+
+def _words_of(invitation: Invitation, link: str) -> tuple[str, str]:
+    """Subject and text of the mail."""
+    person, until = str(invitation.invited_by), date_format(invitation.expires_at, "DATE_FORMAT")
+    if invitation.project:
+        invites = _("{person} invites you to the project “{project}”.").format(
+            person=person, project=invitation.project
+        )
+    else:
+        invites = _("{person} invites you to Assay.").format(person=person)
+    works = _("The link is for {email}, works once and until {day}.").format(email=invitation.email, day=until)
+    subject = _("{person} invites you").format(person=person)
+    return subject, f"{invites}\n\n{link}\n\n{works}\n"
 
 
 def has_mail_server() -> bool:

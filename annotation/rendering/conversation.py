@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from annotation.rendering import markdown
-from annotation.rendering.runs import CannotRender, RunWriter
+from annotation.rendering.runs import N_, CannotRender, RunWriter
 from models_runtime.texts.turns import HEAD, MOST_TURNS, ROLE_OF, turns_of
 
 SLUG = "conversation"
@@ -131,9 +131,9 @@ def is_written(text: str) -> bool:
 def render(page: RunWriter) -> None:
     turns = list(turns_of(page.source))
     if not turns:
-        raise CannotRender("it does not begin with a line that names who speaks, such as [user]")
+        raise CannotRender(N_("it does not begin with a line that names who speaks, such as [user]"))
     if len(turns) > MOST_TURNS:
-        raise CannotRender(f"it has more than {MOST_TURNS:,} turns")
+        raise CannotRender(N_("it has more than {n} turns"), MOST_TURNS)
     for turn in turns:
         is_folded = turn.role in FOLDED
         page.tag("details" if is_folded else "section", class_=f"turn is-{turn.role.replace(' ', '-')}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from annotation.rendering import conversation, html, markdown
-from annotation.rendering.runs import CannotRender, Mark, RunWriter
+from annotation.rendering.runs import N_, CannotRender, Mark, RunWriter
 
 PLAIN = "plain"
 # Texts that may have a format, by name, as people know them.
@@ -38,7 +38,7 @@ FORMATS = {
         TextFormat(PLAIN, "Plain text, character for character"),
         TextFormat("markdown", "Markdown", markdown.render),
         TextFormat("html", "HTML", html.render),
-        TextFormat(conversation.SLUG, "Conversation", conversation.render),
+        TextFormat(conversation.SLUG, N_("Conversation"), conversation.render),
     )
 }
 
@@ -59,10 +59,20 @@ def checked_formats(value: object) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Rendered:
-    """HTML that is safe to show, or why there is none."""
+    """HTML that is safe to show, or the `reason` for which there is none (`CannotRender`)."""
 
     html: str = ""
-    why: str = ""
+    format: str = ""
+    reason: str = ""
+    n: int = 0
+
+    def why(self, translate: Callable[[str], str] = str) -> str:
+        """Why it is shown as its source; empty where it is not."""
+        if not self.reason:
+            return ""
+        reason = translate(self.reason).format(n=f"{self.n:,}")
+        words = translate(N_("Shown as its source, not as {format}: {reason}."))
+        return words.format(format=translate(self.format), reason=reason)
 
 
 def found_format(text: str) -> str:
@@ -79,9 +89,9 @@ def render(text: str, format_: str = "", marks: tuple[Mark, ...] = ()) -> Render
         return None
     try:
         if len(text) > MOST_CHARACTERS:
-            raise CannotRender(f"it is longer than {MOST_CHARACTERS:,} characters")
+            raise CannotRender(N_("it is longer than {n} characters"), MOST_CHARACTERS)
         page = RunWriter(text, marks)
         write(page)
     except CannotRender as why:
-        return Rendered(why=f"Shown as its source, not as {FORMATS[format_].title}: {why}.")
+        return Rendered("", FORMATS[format_].title, why.reason, why.n)
     return Rendered(page.html())

@@ -7,7 +7,7 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-from annotation.rendering.runs import CannotRender, RunWriter
+from annotation.rendering.runs import N_, CannotRender, RunWriter
 
 MOST_NESTED = 100
 MOST_OPEN = 500  # looking for the ends of more takes long where they have none
@@ -33,7 +33,7 @@ ELEMENTS |= {"b": "strong", "i": "em", "s": "del", "strike": "del"}
 def render(page: RunWriter) -> None:
     source = page.source
     if max(len(re.findall(r"<[!?]", source)), source.count("<") - source.count(">")) > MOST_OPEN:
-        raise CannotRender(f"it has more than {MOST_OPEN:,} comments, or tags that do not end")
+        raise CannotRender(N_("it has more than {n} comments, or tags that do not end"), MOST_OPEN)
     reader = _Reader(page)
     reader.feed(page.source)
     reader.close()
@@ -74,7 +74,7 @@ class _Reader(HTMLParser):
 
     def begin(self, name: str, attributes: dict) -> None:
         if len(self.open) >= MOST_NESTED:
-            raise CannotRender(f"its elements are nested more than {MOST_NESTED} deep")
+            raise CannotRender(N_("its elements are nested more than {n} deep"), MOST_NESTED)
         tag = ELEMENTS[name]
         if tag == "a":
             if not self.page.link(attributes.get("href") or ""):

@@ -13,7 +13,7 @@ from markdown_it.rules_inline import StateInline, image
 from markdown_it.token import Token
 
 from annotation.rendering import formulas
-from annotation.rendering.runs import CannotRender, RunWriter
+from annotation.rendering.runs import N_, CannotRender, RunWriter
 
 MOST_NESTED = 40
 MOST_BRACKETS = 5_000  # looking for the ends of links takes long with more
@@ -142,12 +142,12 @@ def render(page: RunWriter, start: int = 0, end: int | None = None) -> None:
     """Writes the Markdown that stands in the page's source from `start` to `end`."""
     lines = PlacedLines(page.source, start, len(page.source) if end is None else end)
     if lines.text.count("[") > MOST_BRACKETS:
-        raise CannotRender(f"it has more than {MOST_BRACKETS:,} square brackets")
+        raise CannotRender(N_("it has more than {n} square brackets"), MOST_BRACKETS)
     tokens = parser.parse(lines.text)
     if any(token.level >= MOST_NESTED - 1 for token in tokens):
-        raise CannotRender(f"its lists and quotes are nested more than {MOST_NESTED // 2} deep")
+        raise CannotRender(N_("its lists and quotes are nested more than {n} deep"), MOST_NESTED // 2)
     if len(tokens) > MOST_TOKENS:
-        raise CannotRender(f"it has more than {MOST_TOKENS // 3:,} paragraphs and cells")
+        raise CannotRender(N_("it has more than {n} paragraphs and cells"), MOST_TOKENS // 3)
     _Writer(page, lines).blocks(tokens)
 
 
@@ -231,7 +231,7 @@ class _Writer:
             tries = (self.of_lines(number, content) for number in range(*token.map))
             found = next((places for places in tries if -1 not in places), self.of_lines(first, content))
         if len(found) != len(content):
-            raise CannotRender("the places of its words could not be found")
+            raise CannotRender(N_("the places of its words could not be found"))
         return found
 
     def of_lines(self, first: int, content: str) -> list[int]:

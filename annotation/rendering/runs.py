@@ -16,8 +16,17 @@ MOST_RUNS = 20_000
 SAFE_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s]", re.I)
 
 
+def N_(text: str) -> str:
+    """Marks a text for translation, which happens where it is shown."""
+    return text
+
+
 class CannotRender(Exception):
-    """Why a text is shown as its source: a sentence for the reader."""
+    """Why a text is shown as its source: a clause for the reader, in which `{n}` stands for a number."""
+
+    def __init__(self, reason: str, n: int = 0):
+        super().__init__(reason.format(n=f"{n:,}"))
+        self.reason, self.n = reason, n
 
 
 Mark = tuple[int, int]  # start and end in the source
@@ -86,7 +95,7 @@ class RunWriter:
     def _count(self) -> None:
         self.runs += 1
         if self.runs > MOST_RUNS:
-            raise CannotRender(f"it has more than {MOST_RUNS:,} pieces of formatting")
+            raise CannotRender(N_("it has more than {n} pieces of formatting"), MOST_RUNS)
 
     def places(self, places: Sequence[int], text: str) -> None:
         """`text`, whose characters stand at these places, in order; -1 for one that stands nowhere."""

@@ -38,4 +38,4 @@ def source_button(context, field: str) -> str:
 def why_source(context, field: str) -> str:
     """Why a text is shown as its source though it has a format."""
     rendered = context.get("rendered", {}).get(field)
-    return format_html('<p class="meta">{}</p>', rendered.why) if rendered and rendered.why else ""
+    return format_html('<p class="meta">{}</p>', rendered.why(gettext)) if rendered and rendered.reason else ""

@@ -6,6 +6,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib import messages
+from django.utils.translation import gettext as _
 
 from annotation.addresses import absolute
 
@@ -21,8 +22,10 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         if provider and request.resolver_match.url_name == "account_logout":
             messages.info(
                 request,
-                f"You are signed out of Assay, and may still be signed in at {provider.title}: on a shared computer, "
-                "sign out there too",
+                _(
+                    "You are signed out of Assay, and may still be signed in at {provider}: on a shared computer, sign "
+                    "out there too"
+                ).format(provider=provider.title),
             )
 
     def send_password_reset_mail(self, user, email, context) -> None:

@@ -22,6 +22,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 from requests import RequestException
 
@@ -48,8 +49,9 @@ def _problem(request: HttpRequest, provider: SignInProvider, title: str, text: s
 
 def _is_away(request: HttpRequest, provider: SignInProvider, error: Exception) -> HttpResponse:
     log.warning("The sign-in provider %s (%s) cannot be used: %s", provider.name, provider.issuer, error)
-    text = f"{provider.title} does not answer as it should. Try again in a few minutes"
-    return _problem(request, provider, f"{provider.title} is not available", text, 503)
+    text = _("{provider} does not answer as it should. Try again in a few minutes").format(provider=provider.title)
+    title = _("{provider} is not available").format(provider=provider.title)
+    return _problem(request, provider, title, text, 503)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,22 +86,22 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(self, request, provider, error=None, exception=None, extra_context=None) -> None:
         found = provider_named(provider.app.provider_id)
         if error == AuthError.CANCELLED:
-            messages.info(request, f"You did not sign in with {found.title}")
+            messages.info(request, _("You did not sign in with {provider}").format(provider=found.title))
             raise ImmediateHttpResponse(redirect("account_login"))
         if isinstance(exception, RequestException):
             raise ImmediateHttpResponse(_is_away(request, found, exception))
         if exception is not None:
             log.warning("The answer of %s was refused: %s", found.name, exception)
-            text = (
-                f"The answer of {found.title} could not be used. Start again; ask an administrator if it happens again"
-            )
-            raise ImmediateHttpResponse(_problem(request, found, "Signing in failed", text, 502))
+            text = _(
+                "The answer of {provider} could not be used. Start again; ask an administrator if it happens again"
+            ).format(provider=found.title)
+            raise ImmediateHttpResponse(_problem(request, found, _("Signing in failed"), text, 502))
         if "state_id" in (extra_context or {}):
-            text = "It was begun in another browser or too long ago. Start again on the sign-in page"
-            raise ImmediateHttpResponse(_problem(request, found, "This sign-in has expired", text, 400))
+            text = _("It was begun in another browser or too long ago. Start again on the sign-in page")
+            raise ImmediateHttpResponse(_problem(request, found, _("This sign-in has expired"), text, 400))
         reason = request.GET.get("error_description", request.GET.get("error", ""))[:200]
-        text = f"{found.title} refused: {reason or 'it gave no reason'}"
-        raise ImmediateHttpResponse(_problem(request, found, "Signing in failed", text, 403))
+        text = _("{provider} refused: {reason}").format(provider=found.title, reason=reason or _("it gave no reason"))
+        raise ImmediateHttpResponse(_problem(request, found, _("Signing in failed"), text, 403))
 
     def can_authenticate_by_email(self, login: SocialLogin, email: str) -> bool:
         return _is_verified(login.account.extra_data, email, provider_named(login.account.provider))
@@ -124,7 +126,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
                 for session in user.usersession_set.all():
                     session.end()
             log.warning("A sign-in with %s was refused: %s", provider.name, refusal)
-            raise ImmediateHttpResponse(_problem(request, provider, "You cannot sign in here", refusal, 403))
+            raise ImmediateHttpResponse(_problem(request, provider, _("You cannot sign in here"), refusal, 403))
         if user is not None:
             apply_groups(user, provider.name, rights)
 
@@ -176,26 +178,37 @@ def _refusal(
 ) -> str:
     """Why the person does not get in, and what to do; empty where they do."""
     title, address = provider.title, _address_of(sociallogin.email_addresses)
-    shown = ", ".join(groups[:SHOWN_GROUPS]) or "none"
+    shown = ", ".join(groups[:SHOWN_GROUPS]) or _("none")
     if user is not None:
         if not user.is_active:
-            return f"The account {user.email} is deactivated in Assay. Ask an administrator to reactivate it"
+            return _("The account {email} is deactivated in Assay. Ask an administrator to reactivate it").format(
+                email=user.email
+            )
         if provider.new_accounts == IN_GROUPS and not rights and not user.has_usable_password():
-            return f"None of your groups at {title} gives access to Assay now (they are: {shown}). Ask an administrator"
+            return _(
+                "None of your groups at {provider} gives access to Assay now (they are: {groups}). Ask an administrator"
+            ).format(provider=title, groups=shown)
         return ""
     if address is None:
-        return f"{title} did not say your email address, which Assay needs. Ask an administrator to check the scopes"
+        return _(
+            "{provider} did not say your email address, which Assay needs. Ask an administrator to check the scopes"
+        ).format(provider=title)
+    email = address.email
     if not address.verified:
-        return f"{title} has not verified the address {address.email}. Verify it there, then sign in again"
-    in_groups = provider.new_accounts == IN_GROUPS
-    if provider.new_accounts == EVERYONE or (in_groups and rights) or _invitations_of(address.email):
-        return ""
-    no_account = f"There is no account for {address.email} in Assay"
-    if in_groups:
-        return (
-            f"{no_account}, and none of your groups at {title} gives access (they are: {shown}). Ask an administrator"
+        return _("{provider} has not verified the address {email}. Verify it there, then sign in again").format(
+            provider=title, email=email
         )
-    return f"{no_account}. Ask a researcher or an administrator to invite this address"
+    in_groups = provider.new_accounts == IN_GROUPS
+    if provider.new_accounts == EVERYONE or (in_groups and rights) or _invitations_of(email):
+        return ""
+    if in_groups:
+        return _(
+            "There is no account for {email} in Assay, and none of your groups at {provider} gives access (they are: "
+            "{groups}). Ask an administrator"
+        ).format(email=email, provider=title, groups=shown)
+    return _(
+        "There is no account for {email} in Assay. Ask a researcher or an administrator to invite this address"
+    ).format(email=email)
 
 
 def _address_of(addresses: Iterable[EmailAddress]) -> EmailAddress | None:

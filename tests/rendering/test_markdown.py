@@ -118,7 +118,7 @@ def test_an_image_is_its_source_and_a_link_is_safe():
 def test_what_is_too_much_is_shown_as_its_source_with_the_reason(source, why):
     begin = time.monotonic()
     made = render(source, "markdown")
-    assert made.html == "" and why in made.why and made.why.startswith("Shown as its source, not as Markdown: it")
+    assert made.html == "" and why in made.why() and made.why().startswith("Shown as its source, not as Markdown: it")
     assert time.monotonic() - begin < 20
 
 

@@ -14,7 +14,9 @@ from django.utils import timezone, translation
 from annotation import task_words
 from annotation.models import Claim, Evidence, Judgement, Thread, User
 from annotation.participation import consent, joining, links, steps
+from annotation.projects import invitations
 from annotation.projects.raters import rater_of
+from annotation.rendering.formats import render
 from annotation.task_types import task_type
 from annotation.work import threads
 from annotation.work.queries import pages
@@ -234,3 +236,28 @@ def test_mails_are_in_the_language_of_their_reader(project, settings):
     assert threads.mail_comment(own.pk, to_annotator=True) == 1
     assert mail.outbox[0].subject == f"[Assay] Kommentar in {project.title}"
     assert "Antwort auf Ihren Kommentar" in mail.outbox[0].body
+
+
+def test_an_invitation_is_in_the_language_of_who_is_invited_or_else_of_who_invites(project, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    known = make_user()
+    User.objects.filter(pk=known.pk).update(language="de")
+    for email in (known.email, "new@example.org"):
+        invitations.send(invitations.invite(project.created_by, email, project=project, roles=["annotator"]), "LINK")
+    german, english = mail.outbox
+    assert german.subject == f"[Assay] {project.created_by} lädt Sie ein"
+    assert f"in das Projekt „{project.title}“ ein." in german.body and "LINK" in german.body
+    assert f"invites you to the project “{project.title}”." in english.body
+    User.objects.filter(pk=project.created_by.pk).update(language="de")
+    project.created_by.refresh_from_db()
+    invitations.send(invitations.invite(project.created_by, "x@example.org", project=project, roles=["annotator"]), "")
+    assert "lädt Sie ein" in mail.outbox[-1].subject
+
+
+def test_outputs_and_reasons_for_a_source_are_in_the_language_of_the_page():
+    kind = task_type("preference/-/1")
+    with translation.override("de"):
+        shown = task_words.worded(kind.on_page(kind.shuffled.fields, kind.shuffled.fields))
+        assert shown.dimensions[0].labels[0].title == "Ausgabe 1"
+        why = render("\n".join(f"[{n}]" for n in range(200_000)), "markdown").why(translation.gettext)
+        assert why == "Als Quelltext gezeigt, nicht als Markdown: er ist länger als 200,000 Zeichen."
