@@ -33,12 +33,16 @@ from annotation.work.label_access import PAGE
 
 # How long a page offers the same columns to split by: imports that bring new ones are rare, and reading takes queries.
 OFFERED_SECONDS = 60
+# With more raters than these, the filter gets their names only when it is opened.
+MANY_RATERS = 100
 
 
 def render_report(asked: Asked, report: StoredReport | None, context: dict, declared: Page | None = None):
     """The page, with what is `declared` of the stored result; for htmx, which asks again and again, only what has
     changed since it last asked. Where something is asked that cannot be had, the page says so in place of figures."""
     request, project = asked.request, asked.project
+    if request.htmx.target == "s-annotator":
+        return render(request, "analysis/parts/raters.html", scope_context(asked))
     state = _state(report, request.user) if report else ""
     wait = long_wait(report.job) if state == "computing" else None
     seen = f"{report.computed_at} {state}{' without a worker' if wait else ''}" if report else ""
@@ -109,6 +113,11 @@ def scope_context(asked: Asked) -> dict:
             for label in dimension.labels
         ],
         "scope_raters": SimpleLazyObject(lambda: _raters(project)),
+        "raters_come_later": SimpleLazyObject(
+            lambda: (
+                not (selected or asked.problems) and project.raters.order_by()[: MANY_RATERS + 1].count() > MANY_RATERS
+            )
+        ),
         "scope_guidelines": project.guidelines.order_by("version").values_list("version", flat=True),
     }
 

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
+from unicodedata import normalize
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 
 from analysis.figures.page import Counts, Page, Section, Text
@@ -222,11 +222,16 @@ def short_names(project: Project) -> dict[str, str]:
     people = dict(annotators_of(project).exclude(kind=Rater.Kind.SLOT).values_list("pseudonym", "name"))
     first = Counter(name.partition(" ")[0] for name in people.values())
     short = {
-        pseudonym: Truncator(word if first[word := name.partition(" ")[0]] == 1 else name).chars(NAME_CHARS)
+        pseudonym: _shortened(word if first[word := name.partition(" ")[0]] == 1 else name)
         for pseudonym, name in people.items()
     }
     known = Counter(short.values())
     return {pseudonym: name for pseudonym, name in short.items() if name and known[name] == 1}
+
+
+def _shortened(name: str) -> str:
+    name = normalize("NFC", name)
+    return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
 
 
 def _shown_part(part: Declaration | Picture | Counts | Text, stored: StoredReport, names: dict[str, str]) -> dict:

@@ -10,7 +10,7 @@ from analysis.figures.tabular import Cell, Estimated, Grid, Linked, Missing, Per
 from analysis.sources import splits
 
 CELL_DIGITS = 3
-SHOWN_ROWS = 200
+SHOWN_ROWS = 40
 LONG_WORDS = 40  # characters from which a cell's words may break into lines
 NUMBER, LONG = ' class="num"', ' class="why long"'
 # What of a filter's query is not itself within another query; `Filter.encoded` leaves nothing else.

@@ -242,6 +242,15 @@ def test_whose_labels_can_be_chosen_before_anything_is_computed(page, project):
     assert 'name="raters"' in page("project_agreement").content.decode()
 
 
+def test_the_filter_gets_many_names_only_when_it_is_opened(page, monkeypatch):
+    assert ">Anna</option>" in page().content.decode()
+    monkeypatch.setattr("analysis.pages.frame.MANY_RATERS", 1)
+    html = page().content.decode()
+    assert ">Anna</option>" not in html and 'hx-target="#s-annotator"' in html
+    opened = page(headers={"HX-Request": "true", "HX-Target": "s-annotator"}).content.decode()
+    assert ">Anna</option>" in opened and "<select" not in opened
+
+
 def test_a_project_without_runs_says_how_to_get_one(page):
     assert "has no finished checker run" in page("project_comparison").content.decode()
 
