@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.core.cache import cache
 from django.core.paginator import Paginator
 from django.utils import timezone
 
@@ -152,7 +153,11 @@ def figures_of(counted: Counted) -> dict[str, PersonFigures]:
 def people_of(project: Project, counted: Counted) -> list[PersonRow]:
     """All who have ever been annotators here, by name: one query."""
     figures = figures_of(counted)
-    reasons = standouts(figures)
+    reasons = (
+        cache.get_or_set(f"standouts:{project.pk}:{counted.counted_at.timestamp()}", lambda: standouts(figures))
+        if counted.counted_at
+        else standouts(figures)
+    )
     raters = project.raters.filter(user__isnull=False)
     tests = project.participations.filter(is_test=True).values("user")
     columns = ("user_id", "name", "user__name", "user__username", "pseudonym", "group")
