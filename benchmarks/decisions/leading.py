@@ -149,10 +149,12 @@ def sessions_of_annotators() -> list[str]:
 
     django.setup()
     from analysis.models import StoredReport
-    from annotation.models import Project, User
+    from annotation.models import Job, Project, User
     from annotation.projects import guidelines
 
-    StoredReport.objects.all().delete()  # of an earlier run on a database that was kept
+    # Of an earlier run on a database that was kept.
+    StoredReport.objects.all().delete()
+    Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING]).update(state=Job.State.CANCELLED)
     people = User.objects.filter(username__startswith="annotator").order_by("pk")[:ANNOTATORS]
     for person in people:
         guidelines.acknowledge(Project.objects.get(slug=SLUG), person, 1)
