@@ -54,8 +54,18 @@ def any_answer(shown: dict) -> list[str]:
             condition = dimension["asked_when"]
             if condition is None or said.get(condition["dimension"]) in condition["labels"]:
                 said[dimension["slug"]] = dimension["labels"][0]["value"]
-                keys.append(dimension["labels"][0]["key"])
+                keys += keys_of_first(dimension)
     return keys
+
+
+def keys_of_first(dimension: dict) -> list[str]:
+    """The keys of the first label; of a ranking those of as many outputs as leave only that one."""
+    if not dimension["picks"]:
+        return [dimension["labels"][0]["key"]]
+    rankings = [value.replace("_-", "") for value in dimension["scale"]]
+    outputs, key_of = rankings[0].split("-"), {pick["value"]: pick["key"] for pick in dimension["picks"]}
+    n = next(n for n in range(1, 9) if sum(one.startswith("-".join(outputs[:n])) for one in rankings) == 1)
+    return [key_of[output] for output in outputs[:n]]
 
 
 def test_the_list_shows_every_project_on_one_page(demo: Demo, annotator: Page):
