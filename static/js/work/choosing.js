@@ -109,8 +109,7 @@ export function createChooser(stage, itemNow, page, highlighter) {
       itemNow().choose(group, CANNOT_JUDGE);
       if (itemNow().label(group) === CANNOT_JUDGE) onwards(group);
     },
-    up: walk(-1),
-    down: walk(1),
+    up: walk(-1), down: walk(1),
     /** What only this task's keys do: digits that pick labels or units, labels' own keys. True when used. */
     key(event, name) {
       const item = itemNow();
