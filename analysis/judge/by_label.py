@@ -53,18 +53,25 @@ def sentence(answered: Answered) -> str:
 
 def rule(answered: Answered) -> str:
     one = answered.judgement
+    intervals = _intervals(one)
     if one.has_peers:
         return (
             "Rule: the judge and the other people are compared with the same person on the same rows. Usable for a "
-            "label where the 95 % intervals of the differences in sensitivity and specificity lie above "
+            f"label where the {intervals} of the differences in sensitivity and specificity lie above "
             f"−{one.bound:g} (--margin), not usable where one lies below, and only if Cohen's kappa is above 0. "
             f"n = {one.n_ruled:,} of {one.columns.n_rows:,} rows have a label of the judge and of two people or more."
         )
     return (
-        "Rule: usable for a label where the 95 % intervals of sensitivity and specificity lie above "
+        f"Rule: usable for a label where the {intervals} of sensitivity and specificity lie above "
         f"{one.bound:g} (--floor), not usable where one of them lies below, and only if Cohen's kappa is above 0. "
         f"n = {one.n:,} of {one.columns.n_rows:,} rows have a label of both."
     )
+
+
+def _intervals(one: JudgedColumn) -> str:
+    if one.n_judged < 3:
+        return "95 % intervals"
+    return f"{100 * one.confidence:.3g} % intervals (95 % for {one.n_judged:,} labels together)"
 
 
 def slices_in_words(answered: Answered) -> list[str]:
@@ -264,7 +271,7 @@ def picture(one: JudgedColumn) -> str:
     drawn = Intervals(
         name="judge",
         title=title,
-        caption=f"{one.n:,} rows. Lines are 95 % intervals. {folding_note(len(one.labels))}".strip(),
+        caption=f"{one.n:,} rows. Lines are {_intervals(one)}. {folding_note(len(one.labels))}".strip(),
         alt=f"{title}: sensitivity and specificity of each label.",
         items=rows,
         values=Axis("Difference", least, most) if one.has_peers else Axis("Share", 0.0, 1.0),

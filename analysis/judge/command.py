@@ -231,7 +231,7 @@ def _positive(text: str) -> float:
     return value
 
 
-def _answer(options: argparse.Namespace, anchor: Anchor | None) -> tuple[Chosen, list[Answered]]:
+def _answer(options: argparse.Namespace, anchor: Anchor | None = None) -> tuple[Chosen, list[Answered]]:
     named = options.judge, options.human, options.repeat, options.swapped
     long = anchor.columns if anchor else None
     chosen = choose_columns(options.file, *named, options.cluster, options.by, options.probabilities, long)

@@ -43,7 +43,9 @@ class Gap:
         return max(1, math.ceil(self.n * max(grown, LEAST_ROWS / max(self.n_effective, 1.0))) + 1 - self.n)
 
 
-def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster: np.ndarray | None) -> Gap:
+def gap_of(
+    people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster: np.ndarray | None, level: float = 0.95
+) -> Gap:
     """The gap of one label's sensitivity, or of its specificity.
 
     The ratio of sums over rows or clusters, with its linearised variance and a t interval (`padded_ratio`).
@@ -58,6 +60,8 @@ def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster:
     is_given : (n_people, n_rows) bool array
         Where a person has a label. Rows with fewer than two of them, and rows without the judge's, must be left out.
     cluster : (n_rows,) array, optional
+    level : float
+        Of the interval.
 
     Returns
     -------
@@ -78,5 +82,5 @@ def gap_of(people: np.ndarray, judge: np.ndarray, is_given: np.ndarray, cluster:
     if found.n_effective < LEAST_ROWS:
         reason = TOO_FEW if cluster is None else TOO_FEW_CLUSTERS
         return Gap(low=math.nan, high=math.nan, reason=reason, **known)
-    low, high = found.ends(1.0)
+    low, high = found.ends(1.0, level=level)
     return Gap(low=low, high=high, **known)

@@ -1,10 +1,11 @@
 """Whether a judge may stand in for people, label by label, and what says so.
 
-The rule with one person: a judge is usable for a label where the 95 % intervals of its sensitivity and of its
-specificity both lie above a floor, and not usable where one of them lies below. With several people nobody's labels are
-the truth, and both are compared with what the other people reach against the same persons (`peers`): the intervals of
-the differences must lie above minus a margin. In between the rows do not decide, and the number of rows that would is
-estimated. A judge that agrees with people no better than chance is usable for nothing.
+The rule with one person: a judge is usable for a label where the intervals of its sensitivity and of its specificity
+both lie above a floor, and not usable where one of them lies below. The intervals hold 95 % for all labels together,
+since one sentence names those for which the judge is usable. With several people nobody's labels are the truth, and
+both are compared with what the other people reach against the same persons (`peers`): the intervals of the differences
+must lie above minus a margin. In between the rows do not decide, and the number of rows that would is estimated. A
+judge that agrees with people no better than chance is usable for nothing.
 """
 
 from __future__ import annotations
@@ -36,13 +37,14 @@ ALTERNATIVE_UNITS = 30
 
 @dataclass(frozen=True)
 class Rate:
-    """Cases among n rows, with the interval of the share; `reason` says why there is no interval."""
+    """Cases among n rows, with the interval of the share at this `level`; `reason` says why there is none."""
 
     n_cases: int
     n: int
     low: float
     high: float
     reason: str = ""
+    level: float = 0.95
 
     @property
     def value(self) -> float:
@@ -54,7 +56,7 @@ class Rate:
         gap = self.value - bound
         if abs(gap) < 0.005:
             return None  # so near that no number of rows is worth naming
-        z = NormalDist().inv_cdf(0.975)
+        z = NormalDist().inv_cdf((1 + self.level) / 2)
         return max(1, math.floor(z * z * bound * (1 - bound) / gap**2) + 1 - self.n)
 
 
@@ -88,22 +90,22 @@ class CorrectedPrevalence:
     undefined: str
 
 
-def rate_of(hits: np.ndarray, cluster: np.ndarray | None, rows: np.ndarray) -> Rate:
+def rate_of(hits: np.ndarray, cluster: np.ndarray | None, rows: np.ndarray, level: float = 0.95) -> Rate:
     """A share of the rows chosen by `rows`: Wilson's interval, or with clusters one with the robust standard error of
     their sums, `p -+ t se`, cut to 0..1. Where clusters do not differ there is no such error, and rows of one cluster
     may all say the same: Wilson's interval of as many rows as there are clusters."""
     n, n_cases = int(rows.sum()), int(hits[rows].sum())
     if not n:
-        return Rate(0, 0, math.nan, math.nan, "no row counts")
+        return Rate(0, 0, math.nan, math.nan, "no row counts", level)
     if cluster is None:
-        return Rate(n_cases, n, *wilson_ends(n_cases, n))
+        return Rate(n_cases, n, *wilson_ends(n_cases, n, level), level=level)
     from analysis.stats.resampling.cluster_robust import clustered_mean
 
-    effect = clustered_mean(hits[rows].astype(float), [cluster[rows]])
+    effect = clustered_mean(hits[rows].astype(float), [cluster[rows]], level)
     if math.isnan(effect.low):
         n_clusters = len(np.unique(cluster[rows]))
-        return Rate(n_cases, n, *wilson_ends(n_clusters * n_cases / n, n_clusters))
-    return Rate(n_cases, n, max(0.0, effect.low), min(1.0, effect.high))
+        return Rate(n_cases, n, *wilson_ends(n_clusters * n_cases / n, n_clusters, level), level=level)
+    return Rate(n_cases, n, max(0.0, effect.low), min(1.0, effect.high), level=level)
 
 
 def decide(label: str, sensitivity: Rate | Gap, specificity: Rate | Gap, floor: float) -> LabelVerdict:
@@ -206,6 +208,19 @@ class JudgedColumn:
         return bool(self.kappa.estimate > 0 if math.isnan(low) else low > 0)
 
     @cached_property
+    def n_judged(self) -> int:
+        """Labels that people gave: of those there are verdicts."""
+        codes = np.stack([self.columns.codes[human] for human in self.humans])
+        rows = self.with_peers if self.has_peers else self.both
+        return len(np.unique(codes[(codes >= 0) & rows]))
+
+    @property
+    def confidence(self) -> float:
+        """Of the interval of each share, so that 95 % holds for all labels together (Bonferroni): one sentence says for
+        which of them the judge is usable. The shares of two labels are the same ones turned around."""
+        return 1 - 0.05 / self.n_judged if self.n_judged > 2 else 0.95
+
+    @cached_property
     def labels(self) -> tuple[LabelVerdict, ...]:
         verdicts = []
         for code, label in enumerate(self.columns.labels):
@@ -213,8 +228,8 @@ class JudgedColumn:
                 one = decide(label, *self._gaps(code), -self.bound)
             else:
                 is_label, is_predicted = self.reference == code, self.predicted == code
-                sensitivity = rate_of(is_predicted, self.columns.cluster, self.both & is_label)
-                specificity = rate_of(~is_predicted, self.columns.cluster, self.both & ~is_label)
+                sensitivity = rate_of(is_predicted, self.columns.cluster, self.both & is_label, self.confidence)
+                specificity = rate_of(~is_predicted, self.columns.cluster, self.both & ~is_label, self.confidence)
                 one = decide(label, sensitivity, specificity, self.bound)
             chance = one.verdict == USABLE and not self.is_above_chance
             verdicts.append(replace(one, verdict=NOT_USABLE) if chance else one)
@@ -225,8 +240,8 @@ class JudgedColumn:
         people = np.stack([self.columns.codes[human][rows] for human in self.humans])
         judge, is_given = self.predicted[rows], people >= 0
         cluster = None if self.columns.cluster is None else self.columns.cluster[rows]
-        sensitivity = gap_of(people == code, judge == code, is_given, cluster)
-        return sensitivity, gap_of(people != code, judge != code, is_given, cluster)
+        sensitivity = gap_of(people == code, judge == code, is_given, cluster, self.confidence)
+        return sensitivity, gap_of(people != code, judge != code, is_given, cluster, self.confidence)
 
     @cached_property
     def prevalences(self) -> tuple[CorrectedPrevalence, ...]:

@@ -19,8 +19,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from analysis.judge import verdict
 from analysis.judge.command import main
-from analysis.judge.table import TableProblem, read_columns
-from analysis.judge.verdict import JudgedColumn, Rate, decide, rate_of, reference_of
+from analysis.judge.table import Columns, TableProblem, read_columns
+from analysis.judge.verdict import NOT_USABLE, USABLE, JudgedColumn, Rate, decide, rate_of, reference_of
 from analysis.stats import alternative_annotator_test, prediction_powered_mean
 from assay.command import main as assay
 
@@ -71,7 +71,8 @@ def test_figures_are_those_of_the_libraries(tmp_path):
         others = [given != label for given, true in zip(judge, people, strict=True) if true != label]
         assert each.specificity.value == pytest.approx(np.mean(others))
         for rate in (each.sensitivity, each.specificity):
-            assert (rate.low, rate.high) == pytest.approx(proportion_confint(rate.n_cases, rate.n, method="wilson"))
+            ends = proportion_confint(rate.n_cases, rate.n, 0.05 / len(LABELS), method="wilson")
+            assert (rate.low, rate.high) == pytest.approx(ends)
     assert one.kappa.estimate == pytest.approx(cohen_kappa_score(people, judge))
     assert one.kappa_interval.low < one.kappa.estimate < one.kappa_interval.high
     assert one.majority_share == max(people.count(label) for label in LABELS) / 400
@@ -239,8 +240,9 @@ def test_rows_of_one_cluster_are_not_independent(tmp_path):
     file = written(tmp_path / "a.csv", rows)
     alone, clustered = judged(file).labels[0], judged(file, cluster="claim").labels[0]
     assert clustered.sensitivity.value == alone.sensitivity.value
-    width = clustered.sensitivity.high - clustered.sensitivity.low
-    assert width > 1.7 * (alone.sensitivity.high - alone.sensitivity.low)
+    # Upper ends may be cut off at 1.
+    below = clustered.sensitivity.value - clustered.sensitivity.low
+    assert below > 1.7 * (alone.sensitivity.value - alone.sensitivity.low)
 
 
 def test_spellings_of_one_label_are_one_label(tmp_path):
@@ -318,3 +320,19 @@ def test_the_distribution_installs_the_command_alone_and_the_server_as_an_extra(
     assert name.strip() == "assay" and pkgutil.resolve_name(place.strip()) is assay
     assert not any("django" in one.lower() for one in found.install_requires)
     assert any(one.startswith("Django==") for one in found.extras_require["server"])
+
+
+@pytest.mark.parametrize("k", [3, 8])
+def test_a_judge_at_the_floor_for_all_labels_is_rarely_called_usable_or_not_for_any(k):
+    rng, studies, names = np.random.default_rng(k), 300, tuple("abcdefgh"[:k])
+    usable = refused = 0
+    for _ in range(studies):
+        people = rng.integers(0, k, 400)
+        judge = np.where(rng.random(400) < 0.8, people, (people + rng.integers(1, k, 400)) % k)
+        columns = Columns("", 400, names, {"h": people, "judge": judge}, None)
+        judged = JudgedColumn(columns, "judge", people, humans=["h"])
+        found = {one.verdict for one in judged.labels}
+        usable, refused = usable + (USABLE in found), refused + (NOT_USABLE in found)
+    assert judged.confidence == 1 - 0.05 / k
+    error = np.sqrt(0.05 * 0.95 / studies)
+    assert max(usable, refused) / studies < 0.05 + 2 * error

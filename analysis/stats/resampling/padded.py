@@ -18,12 +18,14 @@ class PaddedRatio:
     error: float
     n_effective: float
 
-    def ends(self, reach: float, error: float | None = None, freedom: float | None = None) -> tuple[float, float]:
-        """The 95 % t interval, within -reach to reach; by default with the error and the freedom of the rows."""
+    def ends(
+        self, reach: float, error: float | None = None, freedom: float | None = None, level: float = 0.95
+    ) -> tuple[float, float]:
+        """The t interval, within -reach to reach; by default with the error and the freedom of the rows."""
         from scipy.special import stdtrit
 
         freedom = self.n_effective - 1 if freedom is None else freedom
-        half = float(stdtrit(freedom, 0.975)) * (self.error if error is None else error)
+        half = float(stdtrit(freedom, (1 + level) / 2)) * (self.error if error is None else error)
         return max(-reach, self.middle - half), min(reach, self.middle + half)
 
 
