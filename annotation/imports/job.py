@@ -15,7 +15,7 @@ from django.db import transaction
 from annotation.datasets.kinds import KIND_OF_RECORD
 from annotation.datasets.managing import update_dataset
 from annotation.formats import FORMATS, FormatError, get_format
-from annotation.formats.records import PairRecord
+from annotation.formats.records import ComparisonRecord, PairRecord
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
 from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
@@ -35,6 +35,7 @@ from annotation.projects import carried_settings, managing
 from annotation.projects.guidelines import guidelines_template
 from annotation.projects.label_sets import save_label_set
 from annotation.task_types import TaskType
+from annotation.task_types.base import OUTPUTS
 from annotation.task_types.label_sets import identifier_of
 from models_runtime.contracts import UnavailableError
 
@@ -117,6 +118,8 @@ def _sample(request: ImportRequest) -> dict[str, str]:
     for record in islice(importing.records_of(request, None), RECORDS_SAMPLED) if request.is_guided else ():
         if isinstance(record, PairRecord):
             found = {"premise": record.premise, "hypothesis": record.hypothesis} | found
+        elif isinstance(record, ComparisonRecord) and found.keys().isdisjoint(OUTPUTS):
+            found |= {name: text for name in OUTPUTS if (text := getattr(record, name))}
         elif (kind := KIND_OF_RECORD.get(type(record))) and (text := getattr(record, "text", "")):
             found.setdefault(kind.name, text)
     return {kind: text[:SAMPLE_CHARS] for kind, text in found.items()}

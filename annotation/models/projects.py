@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.task_types import TaskType, UnknownTaskTypeError, configured, look_up_in, task_type
 
@@ -17,7 +18,7 @@ from .content import Dataset
 class Project(models.Model):
     class State(models.TextChoices):
         PREPARING = "preparing", _("Preparing")  # items are still being made
-        OPEN = "open", _("Open")
+        OPEN = "open", pgettext_lazy("state", "Open")
         PAUSED = "paused", _("Paused")
         CLOSED = "closed", _("Closed")
 

@@ -40,7 +40,8 @@ def guidelines_template(kind: TaskType) -> str:
     parts = [f"# {kind.title}", kind.summary]
     for question in kind.asked_dimensions:
         parts += [f"## {question.title}", question.question]
-        labels = [f"**{one.title}**" + (f": {one.hint}" if one.hint else "") for one in question.shown_labels]
+        shown = [one for one in question.shown_labels if not one.of_text]
+        labels = [f"**{one.title}**" + (f": {one.hint}" if one.hint else "") for one in shown]
         parts.append("\n".join(f"- {label}" for label in labels))
         if question.spans:
             parts.append(f"Highlight: {question.spans.title[0].lower()}{question.spans.title[1:]}.")

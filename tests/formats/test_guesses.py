@@ -1,5 +1,6 @@
 """What the columns and lists of published data sets are taken for, and what is refused in place of a wrong guess."""
 
+import json
 import time
 from collections import Counter
 
@@ -453,3 +454,27 @@ def test_equal_claims_that_merge_are_named_unless_they_have_ids():
 def test_texts_with_labels_and_no_claim_are_ratings():
     rows = tuple({"text": f"Answer {n}.", "ann": "good", "ben": "bad" if n % 2 else "good"} for n in range(8))
     assert columns_of(Preview("a.csv", "delimited", ("text", "ann", "ben"), rows, ())).format == "ratings"
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_a_text_and_its_label_are_known_however_many_labels_there_are(tmp_path, is_sorted):
+    """As in banking77 and CLINC150, whose files are sorted or not."""
+    labels = [number // 26 if is_sorted else number % 77 for number in range(2000)]
+    rows = "".join(f"My card {number} is late,intent_{label}\n" for number, label in enumerate(labels))
+    source = put(tmp_path, f"utterance,intent\n{rows}", "banking.csv")
+    assert columns_of(preview(source)).chosen.mapping == {"text": "utterance", "label/intent": "intent"}
+
+
+def test_words_that_never_come_again_are_no_labels(tmp_path):
+    rows = "".join(f"My card {number} is late,note_{number}\n" for number in range(300))
+    source = put(tmp_path, f"utterance,remark\n{rows}", "notes.csv")
+    assert "label/remark" not in columns_of(preview(source)).chosen.mapping
+
+
+def test_one_bad_conversation_does_not_make_the_others_something_else(tmp_path):
+    turns = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day"}]
+    bad = ([{"content": "nobody speaks"}], "hello")
+    rows = [{"id": number, "messages": turns} for number in range(8)] + [{"id": "x", "messages": one} for one in bad]
+    source = put(tmp_path, "\n".join(map(json.dumps, rows)), "chat.jsonl")
+    found = columns_of(preview(source)).chosen
+    assert (found.layout, found.mapping["response"]) == ("responses", "messages")

@@ -175,6 +175,15 @@ def test_a_file_with_labels_leads_to_its_figures(client):
     assert "/comparison/" in page or "/agreement/" in page
 
 
+def test_the_picture_of_a_comparison_has_the_outputs_of_the_file(client):
+    rows = "Say hello,Good day.,Hi.,model_a,ann\nSay bye,Bye.,Ciao.,tie,ann\n"
+    dry = look(client, drop(client, ("pairs.csv", f"prompt,response_a,response_b,winner,judge\n{rows}")))
+    picture = client.get(f"/imports/{dry.uuid}/").content.decode().partition('class="task-picture"')[2]
+    picture = picture.partition("other tasks")[0]
+    assert "Good day." in picture and "Hi." in picture and "Ciao." not in picture
+    assert [picture.count(f"Output {letter}") for letter in "ABC"] == [2, 2, 0]  # the text and its label
+
+
 def as_shown(page: str) -> dict[str, str]:
     """The form of the columns, sent as it came."""
     sent = dict(re.findall(r'name="((?:name|rater|scale)-\d)" value="([^"]*)"', page))

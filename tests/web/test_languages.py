@@ -1,7 +1,7 @@
 """Texts for annotators: none is missing in German, and no page of theirs has words that cannot be translated."""
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from string import Formatter
 
@@ -17,11 +17,12 @@ from annotation.participation import consent, joining, links, steps
 from annotation.projects import invitations
 from annotation.projects.raters import rater_of
 from annotation.rendering.formats import render
-from annotation.task_types import task_type
+from annotation.task_types import own_task_types, task_type
 from annotation.work import threads
 from annotation.work.queries import pages
 from scripts import messages
 from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.kinds import ANSWERS, make_kind_dataset, make_kind_project, records
 from tests.work.browser import Annotator
 from tests.world import client_of, label_one
 
@@ -132,14 +133,17 @@ def project(db):
     return make_project(dataset, study_steps=[steps.CONSENT, steps.FINISH])
 
 
+SHORT = {"English", "Assay", "CSV", "h", "min", "Ctrl"}
+
+
 def data_of(project, user) -> set[str]:
     columns = [
         *Claim.objects.values_list("text", "claimant", "source"),
         *Evidence.objects.values_list("text", "publisher"),
     ]
     texts = {one for row in columns for one in row if one}
-    return texts | {project.title, project.slug, str(user), user.email, "Read twice, judge once.", "We store answers.",
-                    "English", "Assay", "CSV", "h", "min", "Ctrl"}  # fmt: skip
+    own = {project.title, project.slug, str(user), user.email, "Read twice, judge once.", "We store answers."}
+    return texts | own | SHORT
 
 
 def read_in(client: Client, language: str, address: str) -> str:
@@ -194,6 +198,19 @@ def test_what_an_item_gets_is_translated_and_what_is_stored_is_not(project):
     assert set(Judgement.objects.values_list("label", flat=True)) <= {"relevant", "refutes"}
     answer = ann.submit(offered["payload"], judgements=[])
     assert "Relevanz: keine Antwort" in [one["message"] for one in answer.json()["errors"]]
+
+
+@pytest.mark.django_db
+def test_items_of_each_task_have_no_words_outside_the_catalogue(marked):
+    dataset, person = make_kind_dataset(1), make_user()
+    data = {text for record in records(1) for text in asdict(record).values() if text and isinstance(text, str)}
+    data |= {*ANSWERS}
+    for kind in own_task_types():
+        project = make_kind_project(kind, dataset=dataset)
+        ann = Annotator(join(project, person), project)
+        ann.client.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+        html = ann.next()["html"]
+        assert unmarked(html, data | SHORT) == [], kind
 
 
 def test_titles_of_a_project_stay_its_own(project):

@@ -9,10 +9,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Annotation, Assignment, Item, Project, Revision
+from annotation.models import Annotation, Assignment, Item, Judgement, Project, Revision
 from annotation.projects import guidelines
 from annotation.work.queries import own_work
-from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.kinds import make_kind_project
 from tests.work.browser import Annotator, answers_to
 
 pytestmark = pytest.mark.django_db
@@ -241,3 +242,23 @@ def test_a_parked_item_is_taken_back_at_once_and_is_then_held(few):
     row = Assignment.objects.get(uuid=parked["assignment"])
     assert (row.state, row.is_parked, row.skip_reason) == ("leased", False, "")
     assert ann.next()["payload"]["assignment"] == parked["assignment"]
+
+
+def test_answers_about_shuffled_texts_are_in_the_words_of_the_page():
+    """How the texts are stored says which system wrote them, wherever a file has each system in a column."""
+    project = make_kind_project("preference/-/1", n=6)
+    ann = Annotator(join(project, make_user()), project)
+    chosen = []
+    while (given := ann.next())["state"] == "item":
+        payload = given["payload"]
+        labels = payload["dimensions"][0]["labels"]
+        chosen.insert(0, [labels[0]["title"]])
+        assert ann.submit(payload, answers_to(payload)).status_code == 200
+    stored = Judgement.objects.filter(revision__annotation__rater__user=ann.user).values_list("label", flat=True)
+    assert len({*stored}) > 1 and chosen == [["Output 1"]] * len(stored)
+    found = work_of(ann)
+    assert [row.labels for row in found["rows"]] == chosen
+    assert [name for name, _ in found["labels"]] == ["preference:tie", "preference:none"]
+    page = ann.client.get(f"/projects/{project.slug}/my-work/").content.decode()
+    guidelines_page = ann.client.get(f"/projects/{project.slug}/guidelines/").content.decode()
+    assert "Output A" not in page + guidelines_page

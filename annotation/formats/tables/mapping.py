@@ -71,7 +71,12 @@ RESPONSES: tuple[Target, ...] = (
     Target("question_id", "Question id", ("question id", "query id", "qid", "prompt id", "id")),
     Target("question", "Question", ("question", "query", "prompt", "question text")),
     Target("response_id", "Response id", ("response id", "answer id", "output id")),
-    Target("response", "Response", ("response", "answer", "model response", "output", "completion"), required=True),
+    Target(
+        "response",
+        "Response",
+        ("response", "answer", "model response", "output", "completion", "messages", "conversation", "conversations"),
+        required=True,
+    ),
     Target("model", "Model", ("model", "model name", "system", "generator")),
     Target("setting", "Setting", ("setting", "context setting", "condition")),
     Target("passages", "Reference passages", ("passages", "context", "contexts", "reference", "references")),

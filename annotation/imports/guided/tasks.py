@@ -42,5 +42,9 @@ def picture_of(identifier: str, job: Job) -> dict | None:
         kind = learn(brought) if brought and identifier_of(brought) == identifier else task_type(identifier)
     except (KeyError, LabelSetError):
         return None
-    texts = [(kind_name(name).capitalize(), text) for name, text in job.result.get("sample", {}).items()]
+    sample, shuffled = job.result.get("sample", {}), kind.shuffled
+    titles = dict(zip(shuffled.fields, shuffled.stored_titles, strict=True)) if shuffled else {}
+    if titles.keys() & sample.keys():
+        kind = kind.on_page(sample)
+    texts = [(titles.get(name) or kind_name(name).capitalize(), text) for name, text in sample.items()]
     return {"texts": texts, **panel_context(kind)}

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotation.formats.records import SHOWN_ORDER
 from annotation.models import Annotation, Assignment, Decision, Item, Judgement, Project, Rater, Revision, Thread
 from annotation.task_types import SEPARATOR, Dimension
 from annotation.task_words import answer_title, worded
@@ -63,11 +64,12 @@ def filters_of(project: Project) -> dict[str, str]:
 
 
 def label_filters(project: Project) -> list[tuple[str, str]]:
-    """Names and titles of the labels that answers can be narrowed to."""
+    """Names and titles of the labels that answers can be narrowed to. How shuffled texts are stored is not shown."""
     return [
         (f"{one.slug}:{label.value}", f"{one.title}: {label.title}")
         for one in worded(project.type).asked_dimensions
         for label in one.shown_labels
+        if not label.of_text
     ]
 
 
@@ -145,16 +147,24 @@ def rows_of(project: Project, rater: Rater, found: Sequence[tuple[str, datetime,
 
 
 def _add_answers(project: Project, rows: dict[int, OwnRow]) -> None:
-    dimensions = {one.slug: one for one in worded(project.type).dimensions}
     latest = Revision.objects.filter(annotation__in=rows, is_latest=True)
-    for pk, number, comment, at in latest.values_list("annotation_id", "number", "comment", "received_at"):
+    orders = {}
+    for pk, number, comment, at, metadata in latest.values_list(
+        "annotation_id", "number", "comment", "received_at", "metadata"
+    ):
         rows[pk].comment = comment
         rows[pk].changed_at = at if number > 1 else None
+        orders[pk] = tuple(metadata.get(SHOWN_ORDER, ()))
+    # In the words of the page that the person saw.
+    dimensions = {}
+    for order in {*orders.values()}:
+        kind = project.type.on_page(order, order) if order else project.type
+        dimensions[order] = {one.slug: one for one in worded(kind).dimensions}
     labels = Judgement.objects.filter(revision__annotation__in=rows, revision__is_latest=True).order_by("pk")
     labelled = defaultdict(Counter)
     for pk, slug, label in labels.values_list("revision__annotation_id", "dimension", "label"):
-        if slug in dimensions:
-            labelled[pk][answer_title(dimensions[slug], label)] += 1
+        if dimension := dimensions[orders[pk]].get(slug):
+            labelled[pk][answer_title(dimension, label)] += 1
     for pk, counted in labelled.items():
         rows[pk].labels = [label if n == 1 else f"{label} ({n})" for label, n in counted.items()]
 

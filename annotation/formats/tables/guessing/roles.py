@@ -226,7 +226,11 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
             take(f"label/{question_slug(own_name(column))}", column)
         elif not is_text[column] and not are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
-    if "rater" in found and not any(role.partition("/")[0] == "label" for role in found):
+    kinds = {role.partition("/")[0] for role in found}
+    if kinds == {"text"} and len(free) == 1 and is_label(free[0], rows, len(rows)):
+        # A text and what it is called: however many labels there are, in whatever order the rows stand.
+        take(f"label/{question_slug(own_name(free[0]))}", free[0])
+    if "rater" in found and "label" not in kinds:
         # Each row is one rater's answer: a number of unknown meaning is theirs.
         scores = [role for role, column in found.items() if role[:6] == "score/" and not SCORE_NAMES.search(column)]
         free += [found.pop(role) for role in scores[:1]]
