@@ -10,7 +10,7 @@ from analysis.figures.items import COUNTED, DIMENSION, LABEL, RATER, Filter, Ite
 from analysis.models import Release, StoredReport
 from analysis.pages.answers import AnswerRevision, Frozen, current_answers, current_decisions, runs_named
 from analysis.queries import UnitRow
-from annotation.formats.names import OUTSIDE
+from annotation.formats.names import run_name
 from annotation.formats.records import SpanRecord
 from annotation.models import CheckerRun, Score, Suggestion
 from annotation.task_types import Dimension, TaskType
@@ -171,7 +171,7 @@ def answers_of_runs(
 
 def _of_run(kind: TaskType, run: CheckerRun, labels: list[Suggestion], scores: str) -> AnswerLine:
     """A run that gives scores alone has no label to miss."""
-    name = f"{run.checker.removeprefix(OUTSIDE)} {run.version}".strip()
+    name = run_name(run.checker, run.version)
     return AnswerLine(name, _suggested(kind, labels), scores) if labels or not scores else AnswerLine(name, scores)
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.formats.cells import label_set_note
-from annotation.formats.names import OUTSIDE
+from annotation.formats.names import run_name
 from annotation.task_types import TaskType, is_shipped
 
 MEMBER, EXTERNAL, SLOT = "member", "external", "slot"
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return f"{self.checker.removeprefix(OUTSIDE)} {self.version}".strip()
+        return run_name(self.checker, self.version)
 
 
 @dataclass(frozen=True)

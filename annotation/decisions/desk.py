@@ -20,6 +20,7 @@ from annotation import incoming
 from annotation.decisions import adjudicating
 from annotation.decisions.revised import revised_answers
 from annotation.formats.content.assay import cells_of_span
+from annotation.formats.names import run_name
 from annotation.jobs.lifecycle import create_job
 from annotation.models import (
     Assignment,
@@ -325,7 +326,7 @@ def checkers_view(project: Project, user: User, item: Item) -> list[dict]:
             "title": known[row.dimension].title_of(row.label),
             "score": row.probability,
             "letter": letter_of[row.run_id],
-            "checker": f"{row.run.checker} {row.run.version}",
+            "checker": run_name(row.run.checker, row.run.version),
             "spans": row.spans,
         }
         | ({"explanation": row.explanation} if row.explanation else {})

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from django import forms
 
+from annotation.formats.names import run_name
 from annotation.models import CheckerRun, Decision, Project, Rater
 from annotation.task_types.base import number_text
 from annotation.work import ordering, reserving
@@ -37,7 +38,9 @@ class OrderForm(forms.Form):
         super().__init__(*args, **kwargs)
         runs = [run.pk for run in ordering.runs_for(project)]
         self.fields["run"].queryset = CheckerRun.objects.filter(pk__in=runs).order_by("-created_at")
-        self.fields["run"].label_from_instance = lambda run: f"{run.checker} {run.version}, {run.created_at:%d %b %Y}"
+        self.fields["run"].label_from_instance = lambda run: (
+            f"{run_name(run.checker, run.version)}, {run.created_at:%d %b %Y}"
+        )
 
     def clean_random_percent(self):
         percent = self.cleaned_data["random_percent"]
@@ -139,7 +142,8 @@ class DecisionForm(forms.Form):
         cleaned["outcome"] = cleaned["outcome"] or Decision.Outcome.LABEL.value
         if cleaned["outcome"] != Decision.Outcome.LABEL:
             if cleaned["label"]:
-                self.add_error("label", f"Give no label where the outcome is {cleaned['outcome']}")
+                outcome = Decision.Outcome(cleaned["outcome"]).label.lower()
+                self.add_error("label", f"A decision that is {outcome} has no label: leave the label empty")
             return cleaned
         dimension = self.type.dimension(cleaned["dimension"])
         if dimension.takes_several:

@@ -21,6 +21,11 @@ SLUG_CHARS = 40
 _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?")
 
 
+def run_name(checker: str, version: str = "") -> str:
+    """A checker as pages and messages call it, with the version of a run."""
+    return f"{checker.removeprefix(OUTSIDE)} {version}".strip()
+
+
 def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
     """With a memory: a file says the same few names again and again. Long ones are not kept."""
     known = lru_cache(maxsize=5_000)(function)

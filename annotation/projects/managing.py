@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from annotation import editing
 from annotation.datasets.managing import SLUG_ATTEMPTS, free_slug_in
+from annotation.formats.names import run_name
 from annotation.jobs import counts, lifecycle
 from annotation.models import PIECE_LINKS, Assignment, Dataset, Job, Membership, Project, SettingsChange, User
 from annotation.projects import cases, reach
@@ -103,12 +104,15 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
         raise TypeError(f"These cannot be changed: {', '.join(sorted(unknown))}")
     run = changes.get("prefill_run")
     if run is not None and run.project_id != project.pk:
-        raise ProjectError("That checker run belongs to another project")
+        raise ProjectError("That checker run belongs to another project: choose one of this project")
     if run is not None and run.checker in scorers():
-        raise ProjectError(f"{run.checker} gives scores and no labels, so there is nothing to show to annotators")
+        raise ProjectError(
+            f"{run_name(run.checker)} gives scores and no labels, so it has no suggestions: choose another run"
+        )
     asks = {one.name: getattr(project, one.name) for one in changeable() if one.group == FURTHER}
     if "further_questions" in changes and (unknown := unknown_questions(project, changes["further_questions"])):
-        raise ProjectError(f"The project asks no question {unknown[0]!r}")
+        known = ", ".join(one.slug for one in project.type.asked_dimensions if not one.takes_text)
+        raise ProjectError(f"The project asks no question {unknown[0]!r}: enter {known}, or leave the field empty")
     with editing.locked(project):
         if problem := last_day.why_not(changes.get("last_day"), project.last_day):
             raise ProjectError(problem)
@@ -193,7 +197,7 @@ def _move(project: Project, state: str, by: User | None) -> Project:
 def add_member(project: Project, user: User, role: str) -> Membership:
     """Give the person the role, again if they had it before. An annotator gets the rater their labels are by."""
     if role not in Membership.Role.values:
-        raise ProjectError(f"There is no role {role!r}")
+        raise ProjectError(f"There is no role {role!r}: choose {', '.join(Membership.Role.values)}")
     with transaction.atomic():
         membership, created = Membership.objects.get_or_create(project=project, user=user, role=role)
         if not membership.is_active:

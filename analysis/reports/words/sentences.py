@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.figures.results import AgainstReference, Figure, Record, Result, to_json
 from analysis.reports.words.numbers import either, n_of
-from annotation.formats.names import OUTSIDE
+from annotation.formats.names import run_name
 
 MOST_WARNINGS = 3
 
@@ -72,12 +72,12 @@ def _warnings(intervals: list[dict]) -> str:
 
 def checker_title(checker: str) -> str:
     """One whose labels were imported has the name that it brought."""
-    return checker.removeprefix(OUTSIDE)
+    return run_name(checker)
 
 
 def checker_name(of: Record) -> str:
     """A checker with its version; models of a table have none."""
-    return f"{checker_title(of.checker)} {of.version}".strip()
+    return run_name(of.checker, of.version)
 
 
 def listed(words: list[str], last: str = "and") -> str:

@@ -19,6 +19,7 @@ from django.db import connection
 from django.utils.translation import get_language
 
 from annotation.formats.content.assay import cells_of_span
+from annotation.formats.names import run_name
 from annotation.formats.records import STATED_IN, place_of_span
 from annotation.models import (
     Assignment,
@@ -343,7 +344,7 @@ def suggestions_for(page: LabellingPage, project: Project, labels: Mapping[str, 
             "label": row.label,
             "title": answer_title(known[row.dimension], row.label),
             "score": row.probability,
-            "checker": row.run.checker,
+            "checker": run_name(row.run.checker),
             "spans": row.spans,
         }
         | ({"explanation": row.explanation} if row.explanation else {})

@@ -101,7 +101,9 @@ def _labelling(source: Source, run: str) -> Run | None:
         return None
     chosen = source.run(run)
     if chosen.gives != "labels":
-        raise ValueError(f"{chosen.checker} gives scores and no labels, so it says nothing about how common a label is")
+        raise ValueError(
+            f"{chosen.name} gives scores and no labels, so it does not say how common a label is: choose another run"
+        )
     return chosen
 
 

@@ -34,7 +34,9 @@ def compute(
     """
     checker_run = source.run(run)
     if checker_run.gives == "scores":
-        raise ValueError(f"{checker_run.checker} gives scores and no labels, so it cannot say how common a label is")
+        raise ValueError(
+            f"{checker_run.name} gives scores and no labels, so it cannot say how common a label is: choose another run"
+        )
     kind, units, labels = read_labels(source, every_revision=True)
     origins = derived_from(kind)
     everything = latest(labels)
