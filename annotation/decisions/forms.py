@@ -47,8 +47,27 @@ class OrderForm(forms.Form):
         return self.fields["random_percent"].initial if percent is None else percent
 
 
+class NamedAnnotatorsField(forms.CharField):
+    """Numbers of annotators who are named, where there are too many to choose from."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def __init__(self, project: Project, **kwargs):
+        self.project = project
+        super().__init__(help_text="Email addresses or pseudonyms with semicolons between them", **kwargs)
+
+    def clean(self, value) -> list[str]:
+        try:
+            rule = reserving.rule_of(self.project, reserving.listed(super().clean(value)), (), {})
+        except reserving.ReservingError as error:
+            raise forms.ValidationError(str(error)) from None
+        return [str(pk) for pk in rule.people]
+
+
 class ReservingForm(forms.Form):
     """For whom items are: `rule` of valid input."""
+
+    MOST_OFFERED = 100
 
     people = forms.MultipleChoiceField(
         label="All of these annotators", required=False, widget=forms.CheckboxSelectMultiple
@@ -61,11 +80,14 @@ class ReservingForm(forms.Form):
         label="So many of the group", required=False, min_value=1, max_value=reserving.MOST_OF_A_GROUP
     )
 
-    def __init__(self, *args, people: list[Rater], **kwargs):
+    def __init__(self, *args, project: Project, people: list[Rater], **kwargs):
         super().__init__(*args, **kwargs)
         self.sizes = reserving.groups_of(people)
         for name in ("people", "without"):
-            self.fields[name].choices = [(str(one.pk), one.name) for one in people]
+            if len(people) > self.MOST_OFFERED:
+                self.fields[name] = NamedAnnotatorsField(project, label=self.fields[name].label, required=False)
+            else:
+                self.fields[name].choices = [(str(one.pk), one.name) for one in people]
         counted = [(name, f"{name} ({number})") for name, number in self.sizes.items()]
         self.fields["group"].choices = [("", "None"), *counted]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils.functional import cached_property
 
 from annotation.decisions.moments import DECISION_ORDER
@@ -95,7 +95,9 @@ def find_items(
     else:
         items = FILTERS[filter][1](project.items.order_by("position"))
     if among is not None:
-        return items.filter(pk__in=among)
+        # Few are sorted sooner than found in the order of work, which PostgreSQL would go through by its index.
+        [position] = items.query.order_by
+        return items.filter(pk__in=among).order_by(F(position) + 0)
     if search:
         items = items.filter(pk__in=searching.all_matches(project, search, searches_keys=searches_keys))
     return items

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
@@ -65,6 +66,11 @@ def _chosen_items(request, project: Project, values):
     chosen, search = _chosen(request, project, values)
     by_key = sees_keys(request.user, project)
     return chosen, search, queries.find_items(project, filter=chosen, search=search, searches_keys=by_key)
+
+
+def _counted(found) -> int:
+    """How many items these are, and one more than MAX_MOVED where there are more."""
+    return found.order_by()[: MAX_MOVED + 1].count()
 
 
 def _person_in(request, project: Project) -> Rater | None:
@@ -128,12 +134,12 @@ def project_items_priority(request, slug):
     project = project_for(request.user, slug, RESEARCHER)
     chosen, search, found = _chosen_items(request, project, request.POST)
     form = PriorityForm(request.POST)
-    count = found.count()
+    count = _counted(found)
     if not form.is_valid():
         raise BadRequest("Choose when these items are assigned")
     if count > MAX_MOVED:
         messages.error(
-            request, f"These are {count:,} items; at most {MAX_MOVED:,} can be moved at once. Narrow the list."
+            request, f"These are more than {MAX_MOVED:,} items, the most that can be moved at once. Narrow the list."
         )
     else:
         assigning.set_priority(project, found, form.cleaned_data["priority"])
@@ -202,11 +208,11 @@ def reserved_items(request, slug):
     chosen, search, found = _chosen_items(request, project, values)
     found = found.filter(unit_count__gt=0).exclude(state=Item.State.RETIRED)
     people = reserving.annotators(project)
-    form = ReservingForm(request.POST or None, people=people)
-    count, effect = found.count(), None
+    form = ReservingForm(request.POST or None, project=project, people=people)
+    count, effect = _counted(found), None
     if count > MAX_MOVED and request.method == "POST":
         form.add_error(
-            None, f"These are {count:,} items; at most {MAX_MOVED:,} can be changed at once. Narrow the list"
+            None, f"These are more than {MAX_MOVED:,} items, the most that can be changed at once. Narrow the list"
         )
     if form.is_valid():
         rule = form.rule
@@ -218,12 +224,13 @@ def reserved_items(request, slug):
         "project": project,
         "chosen": chosen,
         "search": search,
-        "count": count,
+        "count": min(count, MAX_MOVED),
+        "is_cut": count > MAX_MOVED,
         "form": form,
         "table": ReservingTableForm(),
         "columns": reserving.COLUMNS,
         "effect": effect,
-        "people": people,
+        "page": Paginator(people, queries.ItemPages.PER_PAGE).get_page(request.GET.get("page")),
         "groups": reserving.groups_of(people),
         "query": urlencode({"filter": chosen, "search": search}),
     }

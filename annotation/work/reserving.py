@@ -187,7 +187,7 @@ def rules_of_table(project: Project, content: bytes) -> dict[int, ItemRule]:
                     raise ReservingError(f"it {incoming.BAD_CHARACTER}")
                 if key in rows:
                     raise ReservingError(f"the item {key!r} is listed twice")
-                rows[key], lines[key] = names.rule(*map(_listed, cells[1:3]), _numbers(cells[3])), reader.line_num
+                rows[key], lines[key] = names.rule(*map(listed, cells[1:3]), _numbers(cells[3])), reader.line_num
             except ReservingError as error:
                 problems[reader.line_num] = str(error)
     except csv.Error as error:
@@ -233,13 +233,14 @@ def _in_words(rule: ItemRule, names: Mapping[int, str]) -> str:
     return "; ".join(parts) or "for anybody"
 
 
-def _listed(cell: str) -> list[str]:
+def listed(cell: str) -> list[str]:
+    """Names with semicolons between them."""
     return [name.strip() for name in cell.split(";") if name.strip()]
 
 
 def _numbers(cell: str) -> dict[str, int]:
     found = {}
-    for part in _listed(cell):
+    for part in listed(cell):
         name, _, number = part.rpartition(":")
         if not name.strip() or not number.strip().isascii() or not number.strip().isdecimal():
             raise ReservingError(f"{part!r} is not a group and a number, such as experts:2")

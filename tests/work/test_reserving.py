@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from annotation.decisions.forms import ReservingForm
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Item, ItemExclusion, Job, Project
 from annotation.projects import managing
@@ -173,6 +174,18 @@ def test_the_page_shows_the_effect_first_and_then_applies_it():
     job.refresh_from_db()
     assert job.result == {"items": 6, "reserved": 12, "added": 0}
     assert "Of these reserved now" in client.post(address, sent).content.decode()
+
+
+def test_many_annotators_are_named_and_not_all_offered(monkeypatch):
+    monkeypatch.setattr(ReservingForm, "MOST_OFFERED", 1)
+    project, (ann, bob, *_), _ = study(2)
+    client, address = client_of(project.created_by), reverse("reserved_items", args=[project.slug])
+    assert 'type="checkbox"' not in client.get(address).content.decode()
+    sent = {"people": f"{ann.user.email}; {rater(bob).pseudonym}", "confirmed": "1"}
+    assert "no annotator of this project" in client.post(address, sent | {"without": "x"}).content.decode()
+    client.post(address, sent)
+    lifecycle.run_here(Job.objects.get(kind=Job.Kind.RESERVING))
+    assert Assignment.objects.filter(reserved_rater__in=[rater(ann), rater(bob)]).count() == 4
 
 
 def test_a_table_names_people_by_address_or_pseudonym_and_says_what_is_wrong():
