@@ -178,10 +178,13 @@ def measure(title: str, session: str, options: argparse.Namespace) -> None:
                 flush=True,
             )
         together = annotators.since(start)
+        for name, (rate, median, high) in (("alone", alone), ("with the lead", together)):
+            print(f"{title}\tannotators {name}: {rate:.2f} answers/s, p50 {median:.0f} ms, p95 {high:.0f} ms")
+        print(
+            f"{title}\tratio of the pace: {together[0] / alone[0]:.2f} (aim: {AIM_PACE}) {' '.join(annotators.errors)}",
+            flush=True,
+        )
         annotators.stop()
-    for name, (rate, median, high) in (("alone", alone), ("with the lead", together)):
-        print(f"{title}\tannotators {name}: {rate:.2f} answers/s, p50 {median:.0f} ms, p95 {high:.0f} ms")
-    print(f"{title}\tratio of the pace: {together[0] / alone[0]:.2f} (aim: {AIM_PACE}) {' '.join(annotators.errors)}")
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -127,14 +128,14 @@ def web_server(env: dict[str, str], workers: int = 2, threads: int = 8) -> Itera
 
 @contextlib.contextmanager
 def worker(env: dict[str, str], processes: int = 1) -> Iterator[None]:
-    """Of the queue `default`, with the scheduler."""
+    """Of the queue `default`, with the scheduler; what it does in the end is cut off."""
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "--concurrency", str(processes)]
     command += ["--loglevel", "WARNING", "-Q", "default"]
     process = subprocess.Popen(command, cwd=ROOT, env=env)
     try:
         yield
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGQUIT)
         process.wait(timeout=60)
 
 
