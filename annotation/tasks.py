@@ -10,7 +10,7 @@ from annotation.models import Job
 from annotation.participation import leaving
 from annotation.projects import managing, reach
 from annotation.webhooks import delivering
-from annotation.work import assigning, threads
+from annotation.work import assigning, further, threads
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ def sweep() -> None:
     assigning.return_expired_leases()
     leaving.end_timed_out()
     managing.end_last_days()
+    further.ask_now_and_then()
     reach.check_accounts()
     delivering.sweep()
     leftovers.sweep_now_and_then()

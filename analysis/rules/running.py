@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from analysis.rules import deciding
@@ -84,14 +84,20 @@ def units_of(project: Project) -> np.ndarray:
     return np.unique(found)
 
 
-def labels_of(project: Project, dimension: Dimension, units: np.ndarray) -> LabelsOfQuestion:
-    """The newest labels that are not surplus. Few bytes a label: there may be millions."""
+def labels_of(
+    project: Project, dimension: Dimension, units: np.ndarray, without: QuerySet | None = None
+) -> LabelsOfQuestion:
+    """The newest labels that are not surplus, but for those of the annotations `without`. Few bytes a label: there may
+    be millions."""
     rows = Judgement.objects.filter(
         dimension=dimension.slug,
         revision__is_latest=True,
         revision__annotation__is_surplus=False,
         revision__annotation__item__project=project,
-    ).values_list("unit_id", "revision__annotation__rater_id", "label")
+    )
+    if without is not None:
+        rows = rows.exclude(revision__annotation__in=without)
+    rows = rows.values_list("unit_id", "revision__annotation__rater_id", "label")
     codes: dict[str, int] = {value: code for code, value in enumerate(dimension.values)}
     parts = []
     rows = rows.iterator(chunk_size=AT_ONCE)

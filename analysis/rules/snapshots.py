@@ -10,6 +10,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.rules.certainty import best_posterior
 from analysis.rules.deciding import POSTERIOR_DIGITS
 from analysis.rules.kinds import is_single
 from analysis.rules.running import AT_ONCE, labels_of, units_of
@@ -76,8 +77,7 @@ def _least_posterior(project: Project, units: np.ndarray) -> tuple[np.ndarray, n
         labels = labels_of(project, dimension, units)
         if not len(labels.unit) or labels.has_slots:
             continue
-        best = dawid_skene(labels.coded()).posterior.max(axis=1, initial=-1.0)
-        best = np.round(np.where(np.nan_to_num(best, nan=-1.0) < 0, np.nan, best), POSTERIOR_DIGITS)
+        best = np.round(best_posterior(dawid_skene(labels.coded())), POSTERIOR_DIGITS)
         decided = settled.filter(dimension=dimension.slug).values_list("unit_id", flat=True)
         is_open = ~np.isin(units, np.fromiter(decided.iterator(chunk_size=AT_ONCE), dtype=np.int64))
         least = np.fmin(least, best)

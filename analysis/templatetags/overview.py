@@ -11,7 +11,7 @@ from analysis.reports.metrics import REPORTS
 from analysis.reports.report import Report
 from analysis.reports.stored import is_refreshing, is_resting, is_stale, newest_report, refresh
 from annotation.access import may_still_be_blind
-from annotation.models import Project, User
+from annotation.models import Job, Project, User
 
 register = template.Library()
 
@@ -21,8 +21,16 @@ def report_lines(context, project: Project) -> SafeString:
     """A list item with a link for each report that says something there. Results are made from everybody's labels, so
     who labels here too opens them on purpose or not at all."""
     user = context["user"]
-    lines = (_line(report, project, user) for report in REPORTS.values() if report.on_overview)
+    lines = [_line(report, project, user) for report in REPORTS.values() if report.on_overview]
+    if project.further == Project.Further.UNCERTAIN and not may_still_be_blind(user, project):
+        lines.append((reverse("project_settings", args=[project.slug]), "Certain labels", _certainty(project)))
     return format_html_join("", '<li><a href="{}">{}</a> {}</li>', lines)
+
+
+def _certainty(project: Project) -> str:
+    """What the newest job that asked for further judgements found of those that it did not ask for."""
+    done = project.jobs.filter(kind=Job.Kind.FURTHER, state=Job.State.DONE).order_by("-pk").first()
+    return (done.result or {}).get("words", "") if done else "are looked for once an hour."
 
 
 def _line(report: Report, project: Project, user: User) -> tuple[str, str, str]:

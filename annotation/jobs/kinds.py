@@ -59,7 +59,7 @@ KINDS = {
         while_labelling=("items", "assignments", "without_units"),
     ),
     Job.Kind.FURTHER: JobKind(
-        "Asking for further judgements", "annotation.work.further.HANDLER", is_unique=True, is_of_labels=True
+        "Asking for further judgements", "analysis.rules.certainty.HANDLER", is_unique=True, is_of_labels=True
     ),
     Job.Kind.RESERVING: JobKind(
         "Reserving items", "annotation.work.reserving.HANDLER", history=What.ITEMS,

@@ -32,13 +32,14 @@ class Project(models.Model):
     ARMS = Prefill.choices[:3]
 
     class Order(models.TextChoices):
-        RANDOM = "random", "Random, by the seed"
-        FILE = "file", "As in the file"
+        RANDOM = "random", _("Random, by the seed")
+        FILE = "file", _("As in the file")
 
     class Further(models.TextChoices):
         OFF = "off", "No"
         TIED = "tied", "Where no label leads"
         DIFFER = "differ", "Wherever answers differ"
+        UNCERTAIN = "uncertain", "Where the label is not certain"
 
     class CheckAction(models.TextChoices):
         NOTHING = "none", "Nothing: the results are listed"
@@ -74,6 +75,7 @@ class Project(models.Model):
     # Where a further judgement of an item is asked for (annotation.work.further), on which questions (short names
     # between commas; empty: all), up to how many of an item and of the project (0: no limit).
     further = models.CharField(max_length=10, choices=Further.choices, default=Further.OFF, db_default=Further.OFF)
+    further_percent = models.PositiveSmallIntegerField(default=95, db_default=95)  # from which on a label is certain
     further_questions = models.CharField(max_length=400, blank=True, default="", db_default="")
     further_most = models.PositiveSmallIntegerField(default=3, db_default=3)
     further_budget = models.PositiveIntegerField(default=0, db_default=0)

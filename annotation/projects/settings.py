@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as N_
+
 from annotation import incoming
 from annotation.projects.limits import quotas
 from annotation.projects.setting_kinds.kinds import (
@@ -53,7 +56,7 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         section=TASK, exported=UNLESS_DEFAULT,
     ),
     OverlapSetting(
-        "overlap", "Judgements per item", "By different people. 0: imported labels only.",
+        "overlap", N_("Judgements per item"), "By different people. 0: imported labels only.",
         bounds=(0, 20), most=1000, section=JUDGEMENTS, is_public=True,
     ),
     ShareSetting(
@@ -65,7 +68,7 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         "other_overlap", "Judgements of each other item", "Of those not drawn; never more than the drawn ones get.",
         bounds=(1, 20), most=1000, section=JUDGEMENTS, is_public=True, exported=UNLESS_DEFAULT,
     ),
-    ChoiceSetting("order", "Order", section=JUDGEMENTS, is_public=True),
+    ChoiceSetting("order", N_("Order"), section=JUDGEMENTS, is_public=True),
     DrawnSetting(
         "seed", "Seed", "Of the random order; blank picks one.",
         bounds=(0, 2**31 - 1), most=incoming.MAX_BIG_INTEGER, section=JUDGEMENTS,
@@ -94,9 +97,15 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
     FurtherSetting(
         "further", "Ask for a further judgement",
         "As soon as an item has all judgements that were asked for, another annotator is asked where the answers "
-        "differ, until they no longer do or a limit is reached. By default, agreement leaves these judgements out: "
-        "they come where people disagree.",
+        "differ, until they no longer do or a limit is reached. “Where the label is not certain” asks once an hour, by "
+        "a model of the annotators' errors. By default, agreement leaves these judgements out: they come where people "
+        "disagree.",
         group=FURTHER, can_change=True, exported=UNLESS_DEFAULT,
+    ),
+    FurtherLimitSetting(
+        "further_percent", "Probability from which a label is certain, in %",
+        "The posterior under Dawid and Skene's model, where the label has to be certain.",
+        bounds=(50, 99), group=FURTHER, can_change=True, exported=UNLESS_DEFAULT,
     ),
     TextSetting(
         "further_questions", "Questions on which answers differ",
@@ -124,21 +133,22 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         group=DECISIONS, can_change=True, exported=UNLESS_DEFAULT,
     ),
     NumberSetting(
-        "minimum_seconds", "Minimum time per item", "Annotators are asked to confirm faster answers. 0: no minimum.",
-        bounds=(0, 86_400), unit="seconds", section=TIME, can_change=True, is_public=True,
+        "minimum_seconds", N_("Minimum time per item"),
+        "Annotators are asked to confirm faster answers. 0: no minimum.",
+        bounds=(0, 86_400), unit=N_("seconds"), section=TIME, can_change=True, is_public=True,
     ),
     NumberSetting(
-        "lease_minutes", "Time to answer", "An assignment not answered in time goes to another annotator.",
-        bounds=(1, 525_600), unit="minutes", section=TIME, can_change=True, is_public=True,
+        "lease_minutes", N_("Time to answer"), "An assignment not answered in time goes to another annotator.",
+        bounds=(1, 525_600), unit=N_("minutes"), section=TIME, can_change=True, is_public=True,
     ),
     DefaultNumberSetting(
-        "items_ahead", "Items ready ahead",
+        "items_ahead", N_("Items ready ahead"),
         "With more than 1, people label without a connection: the browser keeps so many items ready, also when the "
         "page is reloaded. Each is held for 10 minutes times this number, or for the time to answer if that is longer.",
         bounds=(1, 50), group=TIME, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
     ),
     DaySetting(
-        "last_day", "Last day", "Annotators see it. Empty: none.",
+        "last_day", N_("Last day"), "Annotators see it. Empty: none.",
         group=TIME, can_change=True, is_public=True, exported=NEVER,
     ),
     AtLastDaySetting(
@@ -146,11 +156,12 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         group=TIME, can_change=True, exported=NEVER,
     ),
     LimitSetting(
-        "person_most_items", "Most items of one person", "Checks are among them. 0: no limit.",
+        "person_most_items", N_("Most items of one person"), "Checks are among them. 0: no limit.",
         bounds=(0, quotas.MOST), group=QUOTAS, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
     ),
     LimitSetting(
-        "person_most_percent", "Most items of one person, in % of the items", "Rounded down, at least 1. 0: no limit.",
+        "person_most_percent", N_("Most items of one person, in % of the items"),
+        "Rounded down, at least 1. 0: no limit.",
         bounds=(0, 100), group=QUOTAS, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
     ),
     QuotasSetting(
@@ -240,6 +251,6 @@ def why_not_paid(values: Mapping[str, object]) -> str:
 
 
 def in_words(values: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Labels and values for a page."""
-    found = ((one.label, one.in_words(values)) for one in SETTINGS.values() if one.name in values)
+    """Labels and values for a page, in its reader's language where annotators see them (`is_public`)."""
+    found = ((gettext(one.label), one.in_words(values)) for one in SETTINGS.values() if one.name in values)
     return [(label, words) for label, words in found if words]

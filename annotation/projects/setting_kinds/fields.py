@@ -7,6 +7,7 @@ from decimal import Decimal
 from django import forms
 
 from annotation import incoming
+from annotation.formats.names import run_name
 from annotation.projects.limits import quotas
 
 
@@ -82,4 +83,4 @@ def _checked_quotas(text: str) -> str:
 
 class RunField(forms.ModelChoiceField):
     def label_from_instance(self, run):
-        return f"{run.checker} {run.version}, {run.created_at:%d %b %Y %H:%M}"
+        return f"{run_name(run.checker, run.version)}, {run.created_at:%d %b %Y %H:%M}"

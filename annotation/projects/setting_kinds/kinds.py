@@ -8,8 +8,11 @@ from datetime import date
 from decimal import Decimal
 
 from django import forms
+from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 from annotation import incoming
+from annotation.formats.names import run_name
 from annotation.models import CheckerRun, Project
 from annotation.projects.limits import quotas
 from annotation.projects.prefill import prefill_runs
@@ -129,7 +132,7 @@ class NumberSetting(ProjectSetting):
 
     def in_words(self, values: Mapping[str, object]) -> str:
         number = values[self.name]
-        return str(number) if not self.unit else f"{number} {self.unit}" if number else ""
+        return str(number) if not self.unit else f"{number} {gettext(self.unit)}" if number else ""
 
 
 class DrawnSetting(NumberSetting):
@@ -153,7 +156,8 @@ class OverlapSetting(NumberSetting):
         others = min(number, values.get("other_overlap", 1))
         if number == others or share >= 1:
             return str(number)
-        return f"{number} for {share:.0%} of the items, {others} for the others"
+        words = gettext("{number} for {share} of the items, {others} for the others")
+        return words.format(number=number, share=f"{share:.0%}", others=others)
 
 
 class OtherOverlapSetting(DefaultNumberSetting):
@@ -198,7 +202,7 @@ class ChoiceSetting(ProjectSetting):
         return value
 
     def in_words(self, values: Mapping[str, object]) -> str:
-        return dict(self.column.choices)[values[self.name]]
+        return str(dict(self.column.choices)[values[self.name]])
 
 
 class FurtherSetting(ChoiceSetting):
@@ -248,7 +252,7 @@ class DaySetting(ProjectSetting):
 
     def in_words(self, values: Mapping[str, object]) -> str:
         day = values[self.name]
-        return f"{day:%-d %B %Y}" if day else ""
+        return date_format(day, "j F Y") if day else ""
 
     def in_history(self, value: date | None) -> str | None:
         return value and value.isoformat()
@@ -344,7 +348,9 @@ class RunSetting(ProjectSetting):
 
     def in_words(self, values: Mapping[str, object]) -> str:
         run = values[self.name]
-        return f"{run.checker}, version {run.version}" if run else ""
+        if not run:
+            return ""
+        return run_name(run.checker) + (f", version {run.version}" if run.version else "")
 
     def in_history(self, value: CheckerRun | None) -> str | None:
         return value and f"{value.checker} {value.version}, {value.uuid}"
