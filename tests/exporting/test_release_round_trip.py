@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.releases import freezing
+from analysis.releases.writing import write_frames
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.files import source_of_files
@@ -166,6 +167,10 @@ def test_a_release_imported_and_frozen_again_has_the_same_hash_and_the_same_repo
     assert results.count('"purpose":"qualification"') == results.count('"purpose":"check"') == 2
     assert skips.count('"flagged":true') == skips.count('"text":"So it is."') == 1 and len(skips.splitlines()) == 2
     one, other = source_of_files(tmp_path / "first"), source_of_files(again)
+    write_frames(one, tmp_path / "read")
+    for name in ("key_results", "skips"):
+        file = f"frames/{name}.jsonl"
+        assert (tmp_path / "read" / file).read_bytes() == (again / file).read_bytes(), "read back without a database"
     assert one.has_checks() and [tuple(row)[1:] for row in other.check_frame().to_numpy()] == [(2, 1)]
     assert one.generations() == other.generations() == DatabaseSource(project).generations()
     assert [run.counts for run in other.generations()] == [WRITTEN]

@@ -118,6 +118,14 @@ def test_a_flag_opens_a_thread_and_a_skip_does_not(ann):
     assert not Thread.objects.exists()
 
 
+def test_a_reply_to_a_flag_reaches_who_flagged(ann, lead):
+    ann.skip(ann.next()["payload"], "The text is cut", flag=True)
+    write(person(ann.project, "lead"), Thread.objects.get(), "So it is in print.")
+    assert [one.text for one in ann.client.get("/").context["news"]] == ["1 reply to a comment of yours"]
+    [row] = page(ann, "my-work/", filter="replied").context["rows"]
+    assert row.skip.is_flagged and row.thread.is_unread
+
+
 def test_an_empty_or_too_long_reply_is_refused_and_nothing_is_stored(ann, lead):
     comment(ann)
     thread, boss = Thread.objects.get(), person(ann.project, "lead")
