@@ -1,5 +1,7 @@
 """Which pages are in their reader's language: those of annotators. Other pages, files and the API are English."""
 
+from functools import partial
+
 from django.conf import settings
 from django.urls import path
 from django.utils import translation
@@ -54,6 +56,12 @@ def language_of(request) -> str:
     return own if own in dict(settings.LANGUAGES) else translation.get_language_from_request(request)
 
 
+def translate(request) -> None:
+    """From here on the page is in its reader's language."""
+    request.is_translated = True
+    translation.activate(language_of(request))
+
+
 class ReadersLanguage:
     def __init__(self, get_response):
         self.get_response = get_response
@@ -63,9 +71,10 @@ class ReadersLanguage:
             return self.get_response(request)
 
     def process_view(self, request, view, args, kwargs):
-        request.is_translated = is_translated(request.resolver_match, view)
-        if request.is_translated:
-            translation.activate(language_of(request))
+        request.is_translated = False
+        request.translate = partial(translate, request)  # for pages that some of their readers see in English
+        if is_translated(request.resolver_match, view):
+            request.translate()
 
 
 @require_POST

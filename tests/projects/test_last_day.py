@@ -76,5 +76,6 @@ def test_annotators_see_the_last_day_and_programs_set_and_remove_it(project):
     home = client.get("/").content.decode()
     assert home.count(f"Until {words}") == 2  # where to go on, and among the projects
     assert words in client.get(f"/projects/{project.slug}/").content.decode()
+    assert f"Until {words}" in client.get(f"/projects/{project.slug}/work/").content.decode()
     assert program.send(place, {"last_day": None}).json()["last_day"] is None
     assert "data-last-day" not in client.get("/").content.decode()

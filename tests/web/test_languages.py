@@ -142,8 +142,8 @@ def data_of(project, user) -> set[str]:
         *Evidence.objects.values_list("text", "publisher"),
     ]
     texts = {one for row in columns for one in row if one}
-    own = {project.title, project.slug, str(user), user.email, "Read twice, judge once.", "We store answers."}
-    return texts | own | SHORT
+    own = {project.title, project.slug, str(user), user.email, str(project.created_by), "Read twice, judge once."}
+    return texts | own | SHORT | {"We store answers."}
 
 
 def read_in(client: Client, language: str, address: str) -> str:
@@ -152,13 +152,14 @@ def read_in(client: Client, language: str, address: str) -> str:
     return answer.content.decode()
 
 
-OF_ANNOTATORS = ("home", "work_page", "my_work", "account", "account_keys", "usersessions_list", "taking_part",
-                 "give_consent", "finish_study")  # fmt: skip
+OF_PROJECT = ("project_detail", "project_guidelines", "work_page", "my_work", "taking_part", "give_consent",
+              "finish_study")  # fmt: skip
+OF_ANNOTATORS = (*OF_PROJECT, "home", "account", "account_keys", "usersessions_list")
 OF_STRANGERS = ("account_login", "account_reset_password", "return_to_study")
 
 
 def address_of(name: str, project) -> str:
-    is_of_project = name in ("work_page", "my_work", "taking_part", "give_consent", "finish_study")
+    is_of_project = name in OF_PROJECT
     return reverse(name, args=[project.slug] if is_of_project else [])
 
 

@@ -12,8 +12,9 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation import incoming
+from annotation import incoming, task_words
 from annotation.access import (
+    ADJUDICATOR,
     ANNOTATOR,
     RESEARCHER,
     has_open_work,
@@ -71,17 +72,25 @@ def project_new(request):
     return render(request, "annotation/projects/new.html", {"form": form, "datasets": datasets})
 
 
+def is_annotators(roles) -> bool:
+    """Whether a page is one of annotators, who read it in their language."""
+    return ANNOTATOR in roles and not {RESEARCHER, ADJUDICATOR} & set(roles)
+
+
 @login_required
 @require_safe
 def project_detail(request, slug):
     project = project_for(request.user, slug)
     roles = roles_of(request.user, project)
+    if is_annotators(roles):
+        request.translate()
     [row] = queries.project_rows(request.user, [project])
     shown = [one for one in SETTINGS.values() if one.is_public or RESEARCHER in roles]
     context = {
         "waiting": cases.waiting(project) if sees_labels(request.user, project) else 0,
         "project": project,
         "row": row,
+        "task": task_words.in_words(row.type.title, row.type),
         "roles": roles,
         "has_open_work": has_open_work(request.user, project, roles),
         "sees_labels": sees_labels(request.user, project),
@@ -275,6 +284,8 @@ def member_roles(request, slug, uuid):
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_guidelines(request, slug):
     project = project_for(request.user, slug, *([RESEARCHER] if request.method == "POST" else []))
+    if is_annotators(roles_of(request.user, project)):
+        request.translate()
     with locked(project, request.method == "POST"):
         current = guidelines.current_guideline(project)
         form = GuidelinesForm(request.POST or None, initial={"markdown": current.markdown if current else ""})
