@@ -163,6 +163,9 @@ class ComparisonRecord:
         return None
 
 
+# Between the names of several systems whose output is the same.
+SAME_OUTPUT = " + "
+
 # In an answer's metadata: the order in which texts that each person sees in another one were shown, by their names.
 SHOWN_ORDER = "shown_order"
 

@@ -45,6 +45,7 @@ def by_slug(outcomes) -> dict:
 # For people alone, preferences among them; and by what a retrieval found, which has to be chosen.
 NOT_EVERY = {"nli/atomic-claim/1", "claim-verdict/three-way/1", "claim-verdict/four-way/1"}
 NOT_EVERY |= {"preference/-/1", "preference/strength/1"}
+NOT_EVERY |= {"ranking/-/1", "ranking/ties/1", "ranking/best-worst/1"}
 
 
 def test_every_kind_of_project_but_those_for_people_and_retrievals_is_tried():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ from analysis.stats import (
     rank_systems,
 )
 from analysis.stats.agreement.alpha import Alpha
-from annotation.formats.records import SYSTEMS
+from annotation.formats.records import SAME_OUTPUT, SYSTEMS
 from annotation.formats.tools.preferences import SWAPPED
 from annotation.task_types import Dimension
 from annotation.task_types.base import OUTPUTS, PLACES, REST
@@ -53,8 +53,8 @@ TIED, UNKNOWN, SAME = (
 
 @dataclass(frozen=True, eq=False)
 class ComparedOutputs:
-    """The comparisons, in the order of units: systems by number (-1: none) and characters of their outputs (-1: no such
-    output), (n, 5) each, and the prompt of each by number."""
+    """The comparisons, in the order of units: systems of each output by number (-1: none), (n, 5, most of an output),
+    characters of outputs (-1: no such output), (n, 5), and the prompt of each by number."""
 
     units: pd.DataFrame
     system: np.ndarray
@@ -132,13 +132,17 @@ def _compared(source: Source) -> ComparedOutputs:
     texts = rows[list(OUTPUTS)].fillna("")
     characters = np.column_stack([texts[name].str.len() for name in OUTPUTS]).astype(int)
     characters[characters == 0] = -1
-    names = sorted(set(systems[characters >= 0].tolist()) - {""})
+    systems[characters < 0] = ""
+    code, written = pd.factorize(systems.ravel())
+    several = [sorted({*filter(None, map(str.strip, one.split(SAME_OUTPUT)))}) for one in written]
+    names = sorted({name for one in several for name in one})
     number_of = {name: place for place, name in enumerate(names)}
-    of_system = np.array([[number_of.get(name, -1) for name in row] for row in systems]).reshape(
-        len(units), len(PLACES)
-    )
+    numbers = np.full((len(several), max([1, *map(len, several)])), -1)
+    for place, one in enumerate(several):
+        numbers[place, : len(one)] = [number_of[name] for name in one]
     cluster = pd.factorize(units["cluster"])[0]
-    return ComparedOutputs(units, np.where(characters >= 0, of_system, -1), characters, names, cluster)
+    of_system = numbers[code.reshape(systems.shape)]
+    return ComparedOutputs(units, of_system, characters, names, cluster)
 
 
 def _with_places(answers: pd.DataFrame, units: pd.DataFrame, dimension: Dimension) -> pd.DataFrame:
@@ -164,15 +168,16 @@ def _choices(compared: ComparedOutputs, answers: pd.DataFrame, said: np.ndarray)
     system, has = compared.system[place], compared.characters[place] >= 0
     outcome = _of_pairs(compared, answers, said)
     without = (outcome == NOTHING).all(axis=1)
-    known = ((system >= 0) | ~has).all(axis=1)
+    known = ((system[..., 0] >= 0) | ~has).all(axis=1)
     parts, n_same = [], 0
     for pair, (i, j) in enumerate(PAIRS):
         here = known & (outcome[:, pair] != NOTHING)
-        same = here & (system[:, i] == system[:, j])
-        n_same += int(same.sum())
-        rows = np.flatnonzero(here & ~same)
-        systems = system[rows, i], system[rows, j]
-        parts.append(np.column_stack([*systems, outcome[rows, pair], place[rows], person[rows]]))
+        for one, other in product(range(system.shape[2]), repeat=2):  # each of those whose output it is
+            first, second = system[:, i, one], system[:, j, other]
+            both = here & (first >= 0) & (second >= 0)
+            n_same += int((both & (first == second)).sum())
+            rows = np.flatnonzero(both & (first != second))
+            parts.append(np.column_stack([first[rows], second[rows], outcome[rows, pair], place[rows], person[rows]]))
     first, second, result, of, who = np.concatenate(parts).astype(int).T
     left_out = {TIED: int(without.sum()), UNKNOWN: int((~known & ~without).sum()), SAME: n_same}
     return Choices(first, second, result, compared.cluster[of], who, len(compared.names)), left_out
@@ -226,9 +231,9 @@ def _scores(
     ends = [label.ranks for label in dimension.labels]
     best, worst = (np.array([OUTPUTS.index(ranks[at][0]) for ranks in ends])[answers["code"]] for at in (0, -1))
     place, person = answers["place"].to_numpy(), pd.factorize(answers["rater"])[0]
-    row, output = np.nonzero(compared.system[place] >= 0)
+    row, output, of = np.nonzero(compared.system[place] >= 0)
     choice = (output == best[row]).astype(int) - (output == worst[row])
-    system, prompt = compared.system[place[row], output], compared.cluster[place[row]]
+    system, prompt = compared.system[place[row], output, of], compared.cluster[place[row]]
     found = best_worst_scores(choice, system, prompt, person[row], len(compared.names))
     return [
         ScoreRow(
@@ -283,7 +288,7 @@ def _systems(compared: ComparedOutputs, choices: Choices, ranking: SystemRanking
         stronger = ranking.strengths > ranking.strengths[system]
         n_above = int((ranking.is_apart[system] & stronger).sum())
         n_below = int((ranking.is_apart[system] & ~stronger).sum())
-        mine = compared.characters[compared.system == system]
+        mine = compared.characters[(compared.system == system).any(axis=2)]
         n = int(won[system] + lost[system] + tied[system])
         no_rate = "" if n else "no comparison counts"
         rows.append(
@@ -328,7 +333,7 @@ def _pairs(items: Items, compared: ComparedOutputs, choices: Choices, ranking: S
     order = [int(one) for one in (ranking.order if not ranking.undefined else range(choices.n_systems))]
     rows = []
     for one, other in combinations(order, 2):
-        is_of = (compared.system == one).any(axis=1) & (compared.system == other).any(axis=1)
+        is_of = (compared.system == one).any(axis=(1, 2)) & (compared.system == other).any(axis=(1, 2))
         tied = int(ties[one, other] + ties[other, one])
         if not is_of.any():
             continue
