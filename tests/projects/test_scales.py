@@ -14,6 +14,7 @@ from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
 from analysis.sources.releases.files import zipped
 from analysis.sources.releases.frames import ReleaseSource
+from annotation.formats.tables.questions import question_of
 from annotation.models import Decision, Judgement, LabelSet
 from annotation.task_types import Dimension
 from annotation.task_types.base import CANNOT_JUDGE
@@ -184,6 +185,19 @@ def test_agreement_is_given_for_each_level_of_a_tree():
     assert [one["label"] for one in of_dimension(result, "intent.level2")["labels"]] == [
         *("card", "cash/machine", "cash/branch", "Other"),
     ]
+
+
+def test_labels_of_a_table_that_are_paths_make_a_tree():
+    made = question_of("intent", ["card/lost", "cash/fee", "card/broken"], {}, "Intent", None, False)
+    assert problems_of(tree() | {"questions": [made]}) == []
+    assert [(one["value"], one["group"]) for one in made["labels"]] == [
+        ("card/broken", "card"),
+        ("card/lost", "card"),
+        ("cash/fee", "cash"),
+    ]
+    for values in (["yes/no", "n/a"], ["card/lost", "card/broken", "other"], ["a/", "a/b", "a/c"]):
+        made = question_of("intent", values, {}, "Intent", None, False)
+        assert not any("group" in one for one in made["labels"]), values
 
 
 @pytest.mark.django_db

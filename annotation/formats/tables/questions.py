@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, label_key, shown
 from annotation.formats.records import FormatError
-from annotation.task_types.base import MANY_LABELS, MAX_LABELS, NONE_CHOSEN, SEPARATOR, number_text
+from annotation.task_types.base import LEVEL_MARK, MANY_LABELS, MAX_LABELS, NONE_CHOSEN, SEPARATOR, number_text
+from annotation.task_types.problems import MAX_LEVELS
 
 if TYPE_CHECKING:
     from annotation.formats.tables.ratings.rows import RatingRows
@@ -92,10 +93,23 @@ def question_of(
         [(value, label)] = found.items()
         other = ("1" if value == "0" else "0") if are_numbers else label_key(f"not {label}"[:TITLE_CHARS])
         found[other] = other if are_numbers else f"not {label}"[:TITLE_CHARS]
-    labels = [{"value": value, "title": label} for value, label in found.items()]
+    groups = {} if are_numbers else groups_of(values)
+    labels = [
+        {"value": value, "title": label} | ({"group": groups[value]} if value in groups else {})
+        for value, label in found.items()
+    ]
     level = level_of(values) if are_numbers else "nominal"
     several = {"answer": "labels"} if takes_several else {}
     return {"slug": slug, "title": title, "level": level, "labels": labels} | several
+
+
+def groups_of(values: Collection[str]) -> dict[str, str]:
+    """The groups of labels that are paths, such as `card/lost`; {} unless all of them are and some share a group."""
+    groups = {value: value.rpartition(LEVEL_MARK)[0] for value in values}
+    are_paths = all(
+        all(map(str.strip, value.split(LEVEL_MARK))) and 0 < value.count(LEVEL_MARK) <= MAX_LEVELS for value in values
+    )
+    return groups if are_paths and len(set(groups.values())) < len(groups) else {}
 
 
 # --- of the rows of a table of ratings -------------------------------------------------------------------------------
