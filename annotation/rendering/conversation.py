@@ -47,6 +47,10 @@ def to_text(turns: Sequence[object]) -> str:
     if len(turns) > MOST_TURNS:
         raise BadConversation(f"The conversation has {len(turns):,} turns; at most {MOST_TURNS:,} are imported")
     written = [part for number, turn in enumerate(turns, 1) for part in _parts(turn, number)]
+    if len(written) > MOST_TURNS:
+        raise BadConversation(
+            f"The conversation has {len(written):,} turns, parts and tool calls; at most {MOST_TURNS:,}"
+        )
     if not written:
         raise BadConversation("The conversation has no turns")
     return "\n\n".join(f"[{head}]\n{_guarded(words)}" for head, words in written)

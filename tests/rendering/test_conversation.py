@@ -77,3 +77,8 @@ def test_a_text_without_turns_is_shown_as_its_source():
 def test_two_thousand_turns_are_rendered():
     text = to_text([{"role": "user", "content": f"Turn *{n}*"} for n in range(2_000)], "messages")
     assert len(check_places(text, render(text).html).runs) == 3 * 2_000
+    with pytest.raises(BadCell, match="has 2,001 turns; at most 2,000 are imported"):
+        to_text([{"role": "user", "content": "a"}] * 2_001, "messages")
+    with pytest.raises(BadCell, match="has 2,400 turns, parts and tool calls; at most 2,000"):
+        to_text([{"role": "user", "content": ["a", "b"]}] * 1_200, "messages")
+    assert "more than 2,000 turns" in render("[user]\na\n\n" * 2_001).why

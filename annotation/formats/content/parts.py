@@ -29,6 +29,7 @@ from annotation.formats.records import (
     TripletRecord,
     piece_key,
 )
+from annotation.rendering.conversation import is_conversation
 from annotation.task_types.base import OUTPUTS
 
 LABELS, METHODS, DERIVED, METADATA, INDEX = "labels", "methods", "derived", "metadata", "index"
@@ -45,7 +46,8 @@ def _text(value: object, path: str) -> str:
 
 
 def _words(value: object, path: str) -> str:
-    text = _text(value, path)
+    """Or a list of turns."""
+    text = to_text(value, path) if is_conversation(value) else _text(value, path)
     if not text.strip():
         raise BadCell(path, text, "is empty")
     return text
