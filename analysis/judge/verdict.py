@@ -210,9 +210,10 @@ class JudgedColumn:
     @cached_property
     def n_judged(self) -> int:
         """Labels that people gave: of those there are verdicts."""
-        codes = np.stack([self.columns.codes[human] for human in self.humans])
-        rows = self.with_peers if self.has_peers else self.both
-        return len(np.unique(codes[(codes >= 0) & rows]))
+        if not self.has_peers:
+            return len(np.unique(self.reference[self.both]))
+        codes = np.stack([self.columns.codes[human][self.with_peers] for human in self.humans])
+        return len(np.unique(codes[codes >= 0]))
 
     @property
     def confidence(self) -> float:
