@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from django.urls import reverse
 
 from annotation.models import CheckerRun, Claim, Judgement, Suggestion
+from annotation.rendering import render
 from tests.importing.tools.files import import_by_command, import_in_browser
-from tests.world import client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -20,10 +19,6 @@ def test_traces_become_conversations_with_feedback():
     assert {run.checker for run in CheckerRun.objects.filter(project=project)} == {"outside:judge-1", "outside:checker"}
     assert list(Judgement.objects.values_list("label", flat=True)) == ["4", "4"]
     assert sorted(Suggestion.objects.values_list("label", flat=True)) == ["5", "5", "true", "true"]
-    claim = Claim.objects.get(text__contains="Bern")
-    page = client_of(project.created_by).get(
-        reverse("item", args=[project.slug, project.items.get(unit__claim=claim).uuid])
-    )
-    assert "turn is-tool-call" in page.content.decode()
+    assert 'class="turn is-tool-call"' in render(Claim.objects.get(text__contains="Bern").text).html
     again = import_by_command(TRACES, format="traces", slug="again")
     assert Claim.objects.filter(dataset=again.dataset).count() == 2
