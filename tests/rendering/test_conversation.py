@@ -71,7 +71,7 @@ def test_a_list_that_cannot_be_read_is_a_bad_cell(turns, why):
 
 def test_a_text_without_turns_is_shown_as_its_source():
     made = render("Just words", "conversation")
-    assert not made.html and "does not begin with a line that names who speaks" in made.why
+    assert not made.html and "does not begin with a line that names who speaks" in made.why()
 
 
 def test_two_thousand_turns_are_rendered():

@@ -83,7 +83,7 @@ def test_every_character_shown_is_at_its_place(source):
     if made is None:
         assert not source.strip()
         return
-    assert not made.why
+    assert not made.why()
     found = check_places(source, made.html)
     assert not found.loose.strip()  # no more than the spaces that a tab stands for
     if not re.search(r"!\[|\\[(\[]", source):  # nor formulas
