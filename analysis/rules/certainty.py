@@ -19,7 +19,7 @@ from django.db.models.functions import RowNumber
 from analysis.rules.kinds import is_single
 from analysis.rules.running import AT_ONCE, labels_of, units_of
 from analysis.stats.annotators import LatentTruth, dawid_skene
-from annotation.models import Annotation, ItemUnit, Project
+from annotation.models import Annotation, Item, ItemUnit, Project
 from annotation.projects.preparing import refuse_preparing
 from annotation.task_types import Dimension
 from annotation.work.further import FurtherHandler, questions_of
@@ -105,7 +105,8 @@ def sentence(project: Project, n: int, n_changed: int) -> str:
 
 
 def _items(project: Project, units: np.ndarray) -> np.ndarray:
-    rows = ItemUnit.objects.filter(item__project=project).values_list("unit_id", "item_id")
+    rows = ItemUnit.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT)
+    rows = rows.values_list("unit_id", "item_id")
     table = np.array(list(rows.iterator(chunk_size=AT_ONCE)), dtype=np.int64).reshape(-1, 2)
     table = table[np.argsort(table[:, 0], kind="stable")]
     return table[np.searchsorted(table[:, 0], units), 1]
