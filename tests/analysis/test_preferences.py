@@ -135,6 +135,19 @@ def test_a_ranking_of_two_outputs_is_a_preference():
         assert one[part] == other[part]
 
 
+def test_an_output_that_two_systems_made_counts_for_each():
+    found = [
+        row(number, "oak", "elm", "model_a" if number % 3 else "model_b", "Ada") | {"model_b": "elm + ash"}
+        for number in range(9)
+    ]
+    result = report_on(import_rows(found))
+    systems = by_name(result)
+    assert (systems["elm"]["n_lost"], systems["ash"]["n_lost"], systems["oak"]["n_won"]) == (6, 6, 12)
+    strengths = [systems[name]["strength"]["estimate"] for name in ("elm", "ash")]
+    assert strengths[0] == pytest.approx(strengths[1])
+    assert result["n_choices"] == 18 and result["left_out"] == {}
+
+
 @pytest.mark.parametrize("ends", [False, True])
 def test_a_release_of_rankings_comes_back_with_the_same_hash_and_figures(tmp_path, ends):
     project = import_rows(list(ranked_rows(3, ends)), "ranked")

@@ -95,6 +95,12 @@ def preferred_of_one(*others: tuple[str, str]) -> tuple[Project, dict]:
     return import_rows(found), {}
 
 
+def ranked_by_one(**answer: str) -> tuple[Project, dict]:
+    """One person ranks two systems' outputs, or names the best and the worst."""
+    found = row(0, "oak", "elm", "", "Ada")
+    return import_rows([{name: text for name, text in found.items() if name != "winner"} | answer]), {}
+
+
 def of_one_system() -> tuple[Project, dict]:
     """One choice between two systems, and one between two outputs of the same."""
     found = [row(number, "oak", "elm", "model_a", "Ada") for number in range(2)]
@@ -118,6 +124,8 @@ TINY: dict[str, Callable[[], tuple[Project, dict]]] = {
     "preferences": preferred_of_one,
     "preferences, in a circle": lambda: preferred_of_one(("elm", "ash"), ("ash", "oak")),
     "preferences, of one system": of_one_system,
+    "preferences, of a ranking": lambda: ranked_by_one(ranking="A > B"),
+    "preferences, of best and worst": lambda: ranked_by_one(best="A", worst="B"),
 }
 
 
