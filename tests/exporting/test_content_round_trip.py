@@ -58,7 +58,7 @@ def test_the_layout_serves_every_type_but_those_of_published_layouts():
         "claim-evidence/three-way/1": "druid",
         "triplets/-/1": "responses",
     }
-    assert len(IN_THIS_LAYOUT) == 13
+    assert len(IN_THIS_LAYOUT) == 16
 
 
 @pytest.mark.slow
