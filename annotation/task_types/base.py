@@ -19,7 +19,7 @@ NONE_TITLE = "None of these"
 EQUAL_TITLE = "Equal to the next one"
 # What a person answers who cannot answer, where the question allows it.
 CANNOT_JUDGE, CANNOT_JUDGE_TITLE = "(cannot judge)", "Cannot judge"
-LEVEL_MARK = "/"  # between the parts of a group, where groups stand in groups
+LEVEL_MARK, MAX_LEVELS = "/", 5  # between the parts of a group, where groups stand in groups
 # The outputs that a comparison may have, and their texts, as columns and highlights call them.
 PLACES = ("a", "b", "c", "d", "e")
 OUTPUTS = tuple(f"output_{place}" for place in PLACES)

@@ -12,6 +12,7 @@ from .base import (
     LEVEL_MARK,
     MANY_LABELS,
     MAX_LABELS,
+    MAX_LEVELS,
     MAX_OWN_LABELS,
     NONE_CHOSEN,
     OWN_MARKS,
@@ -28,7 +29,7 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 ROLES = ("relevance", "coverage", "stance", "entailment", "correctness")
 MAX_QUESTIONS = 12
 MAX_SEVERITIES, MAX_WEIGHT = 9, 1_000
-MAX_ANCHORS, MAX_LEVELS = 11, 5
+MAX_ANCHORS = 11
 SLUG_CHARS, UNIT_CHARS = 40, 20
 BOUNDS = ("min", "max", "step")
 OTHER_KEY = "is not one small letter or sign that the page does not use itself"

@@ -16,10 +16,10 @@ from analysis.sources.releases.files import zipped
 from analysis.sources.releases.frames import ReleaseSource
 from annotation.formats.tables.questions import question_of
 from annotation.models import Decision, Judgement, LabelSet
+from annotation.projects.presets import PRESETS
 from annotation.task_types import Dimension
 from annotation.task_types.base import CANNOT_JUDGE
 from annotation.task_types.label_sets import description_of, problems_of, task_type_of
-from annotation.task_types.presets import PRESETS
 from annotation.work import assigning
 from annotation.work.queries.opaque import unit_id
 from config import task_type_checks

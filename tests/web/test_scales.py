@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from annotation.formats.records import QuestionRecord, ResponseRecord
 from annotation.projects import label_sets
-from annotation.task_types.presets import PRESETS
+from annotation.projects.presets import PRESETS
 from tests.factories import join, make_dataset, make_label_set_project, make_project, make_user
 from tests.kinds import bring_in
 from tests.projects.test_scales import SCALES, tree

@@ -34,8 +34,49 @@ from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tools.tasks import MARKED, NONE, milliseconds
 from annotation.formats.tools.tool_tasks import WrittenQuestion, WrittenTask, append_line, number_or_text
 from annotation.task_types.base import number_text
-from annotation.task_types.presets import ERRORS, PRESETS, SCORE
 
+# Error span annotation (Kocmi et al. 2024, arXiv 2406.11580). What is missing is marked in the source.
+ERRORS = {
+    "slug": "errors",
+    "title": "Errors",
+    "question": "Mark each error in the translation, and in the source what is missing from it.",
+    "level": "nominal",
+    "labels": [{"value": "marked", "title": "Errors"}, {"value": "none", "title": "No error"}],
+    "spans": {
+        "title": "Errors",
+        "fields": ["question", "response"],
+        "labels": ["marked"],
+        "severities": [
+            {"value": "Minor", "title": "Minor", "weight": 1.0},
+            {"value": "Major", "title": "Major", "weight": 5.0},
+        ],
+    },
+}
+SCORE = {
+    "slug": "score",
+    "title": "Score",
+    "question": "How well does the translation preserve the meaning?",
+    "answer": "number",
+    "level": "interval",
+    "number": {
+        "min": 0.0,
+        "max": 100.0,
+        "step": 1.0,
+        "anchors": [
+            {"at": 0.0, "title": "No meaning preserved"},
+            {"at": 33.0, "title": "Some meaning preserved"},
+            {"at": 66.0, "title": "Most meaning preserved"},
+            {"at": 100.0, "title": "Perfect meaning and grammar"},
+        ],
+    },
+}
+ESA = {
+    "name": "Error spans and score",
+    "version": 1,
+    "page": "response",
+    "summary": "Mark the errors of a translation, then score it.",
+    "questions": [ERRORS, SCORE],
+}
 SOURCE, TARGET = ERRORS["spans"]["fields"]
 # A span whose severity the annotator left open weighs nothing.
 SEVERITIES = {"Undecided": 0.0} | {one["value"]: one["weight"] for one in ERRORS["spans"]["severities"]}
@@ -122,7 +163,7 @@ def _active_ms(times: object) -> int | None:
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
     """Error spans with the severities that occur, and a score, in whole numbers where all of them are."""
-    made = copy.deepcopy(PRESETS["esa"]) | {"name": shown(name)[:150] or "ESA"}
+    made = copy.deepcopy(ESA) | {"name": shown(name)[:150] or "ESA"}
     errors, score = made["questions"]
     found: set[str] = set()
     for table in open_tables(sources, options):

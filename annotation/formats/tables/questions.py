@@ -10,8 +10,15 @@ from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_t
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, label_key, shown
 from annotation.formats.records import FormatError
-from annotation.task_types.base import LEVEL_MARK, MANY_LABELS, MAX_LABELS, NONE_CHOSEN, SEPARATOR, number_text
-from annotation.task_types.problems import MAX_LEVELS
+from annotation.task_types.base import (
+    LEVEL_MARK,
+    MANY_LABELS,
+    MAX_LABELS,
+    MAX_LEVELS,
+    NONE_CHOSEN,
+    SEPARATOR,
+    number_text,
+)
 
 if TYPE_CHECKING:
     from annotation.formats.tables.ratings.rows import RatingRows

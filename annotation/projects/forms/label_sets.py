@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from django.http import QueryDict
 
 from annotation.formats.names import label_key, question_slug
+from annotation.projects.presets import CONFIDENCE
 from annotation.task_types import TaskType
 from annotation.task_types.base import MANY_LABELS, MAX_LABELS, number_text
 from annotation.task_types.label_sets import LabelSetError, task_type_of
 from annotation.task_types.pages import PAGES, TEXTS
-from annotation.task_types.presets import CONFIDENCE
 from annotation.task_types.problems import LEVELS, MAX_QUESTIONS
 
 MOST_ERRORS = 10

@@ -17,9 +17,9 @@ from annotation.incoming import BAD_CHARACTER, JSON_BYTES, Refused, is_storable,
 from annotation.models import LabelSet, User
 from annotation.projects import label_sets
 from annotation.projects.forms.label_sets import PAGE_CHOICES, LabelSetDraft, blank, draft_from, draft_of, pressed
+from annotation.projects.presets import PRESETS
 from annotation.task_types import LabelSetError, current_task_types, is_shipped, task_type
 from annotation.task_types.label_sets import description_of, page_of, slug_of
-from annotation.task_types.presets import PRESETS
 from annotation.work.queries import pages
 
 
