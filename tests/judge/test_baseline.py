@@ -203,7 +203,7 @@ def test_the_fixture_fails_a_test_unless_the_judge_is_usable(tmp_path, capsys, o
 
 
 def test_a_release_is_what_a_judge_is_held_against_under_its_hash(tmp_path, capsys):
-    """Labels that a checker touched do not count; a release of which a file changed is refused."""
+    """Labels that a checker touched do not count; a release with a changed file is refused."""
     with zipfile.ZipFile(FROZEN) as archive:
         answers = [json.loads(line) for line in archive.read("annotations.jsonl").splitlines()]
         archive.extractall(tmp_path / "changed")

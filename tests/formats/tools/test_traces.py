@@ -163,6 +163,16 @@ def test_what_cannot_be_a_conversation_is_named(tmp_path):
     assert reasons[0].reason == "is neither a trace nor a span of the tools that are known"
 
 
+def test_json_in_json_cannot_bring_in_what_no_database_stores_or_nest_without_end(tmp_path):
+    hostile = json.dumps([{"role": "user", "content": "a\0b"}])
+    assert text_of(tmp_path, input=hostile) == f"[user]\n{hostile}\n\n[assistant]\nHi."
+    deep = "[" * 900 + "]" * 900
+    assert text_of(tmp_path, input=deep) == f"[user]\n{deep}\n\n[assistant]\nHi."
+    attributes = {"llm.input_messages." + "0." * 5000 + "message.role": "user", "input.value": "x"}
+    span = {"name": "x", "context": {"trace_id": "a", "span_id": "b"}, "attributes": attributes}
+    assert len(of(read(lines(tmp_path, span))[1], ClaimRecord)) == 1
+
+
 def test_two_thousand_turns_are_one_conversation(tmp_path):
     turns = [{"role": ("user", "assistant")[n % 2], "content": f"Turn {n}"} for n in range(2000)]
     assert text_of(tmp_path, input=turns[:-1], output=turns[-1]).count("\n\n[") == 1999

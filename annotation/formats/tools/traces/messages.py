@@ -6,22 +6,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from annotation.formats.files.json_streams import decode_json, find_bad_string, risky_json
 from annotation.rendering.conversation import ROLE_OF
 
 # What holds the messages in an object of parameters or results, and what else is a turn before them.
 LISTS = ("messages", "input", "output")
 INSTRUCTIONS = ("system", "instructions")
+MOST_DOTS = 16  # of a name that stands for objects in objects; no convention has as many
 PARTS = {"tool_call": "tool_use", "tool_call_response": "tool_result"}
 
 
 def decoded(value: object) -> object:
-    """A value, read as JSON where it is a text that is JSON: tools write values as either."""
-    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+    """A value, read as JSON where it is a text that is JSON: tools write values as either. It stays a text where it is
+    nested too deeply, or would hold characters that no database stores."""
+    if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
+        return value
+    try:
+        found = decode_json(value)
+    except ValueError:
+        return value
+    return value if risky_json(value) and find_bad_string(found) else found
 
 
 def nested(value: object) -> object:
@@ -33,6 +37,8 @@ def nested(value: object) -> object:
     found: dict = {}
     for name, inner in value.items():
         *path, last = str(name).split(".")
+        if len(path) > MOST_DOTS:
+            continue
         place = found
         for part in path:
             deeper = place.setdefault(part, {})
@@ -50,8 +56,9 @@ def below(attributes: Mapping[str, object], *names: str) -> object:
         if attributes.get(name) not in (None, "", [], {}):
             return decoded(attributes[name])
         start = f"{name}."
-        if inside := {key[len(start) :]: value for key, value in attributes.items() if key.startswith(start)}:
-            return nested(inside)
+        inside = {key[len(start) :]: value for key, value in attributes.items() if key.startswith(start)}
+        if found := nested(inside):
+            return found
     return None
 
 
