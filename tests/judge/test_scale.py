@@ -86,7 +86,7 @@ def test_a_judge_that_always_gives_one_value_is_not_usable_however_close(tmp_pat
 def test_ordered_texts_need_their_order_and_numbers_are_numbers(tmp_path, capsys):
     names = ["poor", "fair", "good"]
     draw = np.random.default_rng(0)
-    rows = [{"judge": names[place], "h1": names[place]} for place in draw.integers(0, 3, 60)]
+    rows = [{"judge": names[place], "h1": names[place]} for place in draw.integers(0, 3, 120)]
     file = written(tmp_path / "a.csv", rows)
     code, _, error = said(capsys, file, "--judge", "judge", "--human", "h1", "--ordinal")
     assert code == 2 and "have no order; list all of them with --labels, lowest first" in error
