@@ -56,6 +56,11 @@ def test_a_label_among_a_thousand_is_found_by_its_words_and_chosen_with_enter(op
     work.press("Enter", "Escape")  # chooses and submits nothing
     expect(work.page.locator("[data-status]")).to_have_text("Choose: Intent")
     expect(visible).to_have_count(1_000)
+    work.press("t")
+    work.page.keyboard.type("intent 99")  # words of Intent 199, too
+    expect(work.page.locator("[data-found]")).to_have_text("19 found")
+    work.press("Enter")
+    expect(work.page.get_by_role("radio", name="Intent 99", exact=True)).to_be_checked()
     work.page.locator(".many .choice").nth(5).click()
     second = work.answer()
     work.is_saved()

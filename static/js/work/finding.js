@@ -15,11 +15,18 @@ function point(field, choice) {
   choice?.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
-/** Shows the labels that have all words of the field, and points at the first; without words, those of open groups. */
+/** How well a label that is found fits: best is one that is called so, then one that has the words whole. */
+function fit(choice, text, wanted) {
+  const box = choice.querySelector("input");
+  if ([box.nextElementSibling.textContent, box.value].some((name) => wordsOf(name).join(" ") === wanted.join(" "))) return 2;
+  return Number(wanted.every((word) => wordsOf(text).includes(word)));
+}
+
+/** Shows the labels that have all words of the field, and points at the first of those that fit best; without words, those of open groups. */
 function find(field) {
   const wanted = wordsOf(field.value);
   let path = []; // the headings that an element stands under
-  let number = 0, first;
+  let number = 0, best, bestFit = -1;
   const isOpen = () => path.every((heading) => heading.getAttribute("aria-expanded") === "true");
   for (const element of field.closest("[data-group]").querySelectorAll(".many .choice, [data-label-group]")) {
     if ("labelGroup" in element.dataset) {
@@ -30,14 +37,16 @@ function find(field) {
     }
     if (element.dataset.level !== undefined) path = path.slice(0, Number(element.dataset.level));
     const input = element.querySelector("input");
-    const text = plain(`${path.map((heading) => heading.textContent).join(" ")} ${element.textContent} ${input.value}`);
+    const parts = [...path, ...element.children].map((part) => part.textContent).join(" ");
+    const text = plain(`${parts} ${input.value}`);
     element.hidden = wanted.length ? !wanted.every((word) => text.includes(word)) : !(isOpen() || input.checked);
     if (element.hidden || !wanted.length) continue;
     number += 1;
-    first ??= element;
+    const howWell = fit(element, text, wanted);
+    if (howWell > bestFit) [best, bestFit] = [element, howWell];
     for (const heading of path) heading.hidden = false;
   }
-  point(field, wanted.length ? first : undefined);
+  point(field, wanted.length ? best : undefined);
   field.closest("[data-group]").querySelector("[data-found]").textContent = wanted.length ? gettext("{n} found", { n: number }) : "";
 }
 
