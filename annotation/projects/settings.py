@@ -251,6 +251,12 @@ def why_not_paid(values: Mapping[str, object]) -> str:
 
 
 def in_words(values: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Labels and values for a page, in its reader's language where annotators see them (`is_public`)."""
-    found = ((gettext(one.label), one.in_words(values)) for one in SETTINGS.values() if one.name in values)
+    """Labels and values for a page, as far as an export would have them: few projects use the others. In the reader's
+    language where annotators see them (`is_public`)."""
+    shown = (one for one in SETTINGS.values() if one.name in values)
+    found = (
+        (gettext(one.label), one.in_words(values))
+        for one in shown
+        if one.exported == NEVER or one.is_exported(values[one.name])
+    )
     return [(label, words) for label, words in found if words]

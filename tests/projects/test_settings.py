@@ -18,7 +18,7 @@ from annotation.projects.setting_kinds.kinds import (
     RunSetting,
     ShareSetting,
 )
-from annotation.projects.settings import SETTINGS, TIME
+from annotation.projects.settings import SETTINGS, TIME, in_words
 from tests.api.programs import DOCS, Program, problem_of
 from tests.factories import MORE_SETTINGS, join, make_claim_evidence, make_dataset, make_user
 from tests.factories import make_project as project_with_items
@@ -220,3 +220,12 @@ def test_groups_that_few_projects_use_are_folded_until_this_one_does():
     ]
     managing.update_project(project, check_every=5)
     assert folded() == ["Further judgements where answers differ", "How much one person and one group label", "Pay"]
+
+
+def test_pages_list_settings_that_few_projects_use_where_they_are_changed():
+    """Of qualification, checks and limits a project without them says nothing."""
+    values = {one.name: one.default for one in SETTINGS.values()} | {"seed": 1}
+    shown = {label for label, _ in in_words(values)}
+    assert "Judgements per item" in shown and "Time to answer" in shown
+    assert not shown & {"Pass mark of the qualification, in %", "Tries", "After failed checks", "Items ready ahead"}
+    assert ("Tries", "3") in in_words(values | {"qualification_tries": 3})
