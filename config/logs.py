@@ -64,12 +64,15 @@ def chosen_formatter(text_format: str | None = None, date_format: str | None = N
     return JsonFormatter() if is_json else HidingFormatter(text_format, date_format)
 
 
-class DatabaseAway(logging.Filter):
-    """One line for a request while the database cannot be reached: its traceback says nothing about the request."""
+class ShortLines(logging.Filter):
+    """One line for a request that is refused, and for one while the database cannot be reached: their tracebacks say
+    nothing about the request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
-        if error is not None and is_away(error):
+        if 400 <= getattr(record, "status_code", 0) < 500:
+            record.exc_info = record.exc_text = None
+        elif error is not None and is_away(error):
             reason = " ".join(str(error).split()) or type(error).__name__
             record.msg, record.args = f"{record.getMessage()} (the database cannot be used: {reason})", ()
             record.exc_info = record.exc_text = None

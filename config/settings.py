@@ -389,8 +389,8 @@ LOGGING = {
         "text": {"()": "config.logs.HidingFormatter", "format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
         "json": {"()": "config.logs.JsonFormatter"},
     },
-    "filters": {"away": {"()": "config.logs.DatabaseAway"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["away"]}},
+    "filters": {"short": {"()": "config.logs.ShortLines"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["short"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},

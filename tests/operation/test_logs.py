@@ -5,16 +5,18 @@ import logging
 import os
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 from django.conf import settings as real
 from django.test import Client
+from django.urls import reverse
 from django.views import View
 from rest_framework.views import APIView
 
 from annotation.jobs import lifecycle
 from annotation.models import Job
-from config.logs import HidingFormatter, JsonFormatter
+from config.logs import HidingFormatter, JsonFormatter, ShortLines
 from tests.factories import make_user
 
 
@@ -102,3 +104,23 @@ def test_the_setting_chooses_the_format(tmp_path):
     assert json.loads(logged(ASSAY_LOG_FORMAT="json"))["message"] == "Grüße, two"
     assert logged().endswith("WARNING one: Grüße, two\n")
     assert "ASSAY_LOG_FORMAT must be one of text, json" in logged(ASSAY_LOG_FORMAT="xml")
+
+
+@pytest.mark.django_db
+def test_a_refused_request_is_one_line_and_a_failure_keeps_its_traceback(monkeypatch):
+    """`make demo` prints them where people read the address: a page that is not for them is no failure."""
+    printed = StringIO()
+    handler = logging.StreamHandler(printed)
+    handler.setFormatter(HidingFormatter("%(message)s"))
+    handler.addFilter(ShortLines())
+    logging.getLogger().addHandler(handler)
+    client = Client(raise_request_exception=False)
+    client.force_login(make_user())
+    try:
+        assert client.get(reverse("project_new")).status_code == 403
+        assert printed.getvalue() == f"Forbidden (Permission denied): {reverse('project_new')}\n"
+        monkeypatch.setattr(View, "dispatch", lambda *arguments, **named: 1 / 0)
+        assert client.get("/accounts/login/").status_code == 500
+        assert "ZeroDivisionError" in printed.getvalue()
+    finally:
+        logging.getLogger().removeHandler(handler)

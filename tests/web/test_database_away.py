@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 from django.test import Client
 
 from config.database import is_away
-from config.logs import DatabaseAway
+from config.logs import ShortLines
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
@@ -85,7 +85,7 @@ def test_the_log_has_a_line_in_place_of_a_traceback():
         raise OperationalError("connection\nrefused")
     except OperationalError:
         record = logging.LogRecord("django.request", 40, "", 1, "Server error: %s", ("/x/",), sys.exc_info())
-    assert DatabaseAway().filter(record)
+    assert ShortLines().filter(record)
     assert record.exc_info is None
     assert record.getMessage() == "Server error: /x/ (the database cannot be used: connection refused)"
 
