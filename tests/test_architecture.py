@@ -164,6 +164,7 @@ COMPUTING = {
     "analysis.papers": {"numpy", "pandas"},
     "analysis.sources": {"numpy", "pandas"},
     "analysis.releases.writing": {"pandas"},
+    "analysis.rules.certainty": {"numpy"},
     "analysis.rules.deciding": {"numpy"},
     "analysis.rules.running": {"numpy"},
     "analysis.rules.snapshots": {"numpy"},

@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.stats
 from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
@@ -53,7 +52,9 @@ def count_changed(
 
 def upper_bound(n_changed: int, n: int) -> float:
     """The share that is not exceeded with 95 % confidence (Clopper and Pearson 1934, one-sided)."""
-    interval = scipy.stats.binomtest(n_changed, n, alternative="less").proportion_ci(0.95, "exact")
+    from scipy.stats import binomtest
+
+    interval = binomtest(n_changed, n, alternative="less").proportion_ci(0.95, "exact")
     return float(interval.high)
 
 
