@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -173,9 +174,10 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
             listed = row[1].get("esa_spans")
             for one in listed if isinstance(listed, list) else ():
                 found.add(str(one.get("severity")).capitalize() if isinstance(one, dict) else "")
-            number = number_in(to_text(row[1].get("esa_score"), "esa_score"))
-            if number is not None and not number.is_integer():
-                score["number"].pop("step", None)
+            with suppress(BadCell):  # the row is refused when it is read
+                number = number_in(to_text(row[1].get("esa_score"), "esa_score"))
+                if number is not None and not number.is_integer():
+                    score["number"].pop("step", None)
     severities = [{"value": one, "title": one, "weight": weight} for one, weight in SEVERITIES.items() if one in found]
     errors["spans"]["severities"] = severities or errors["spans"]["severities"]
     return made
