@@ -120,6 +120,7 @@ def test_a_refused_request_is_one_line_and_a_failure_keeps_its_traceback(monkeyp
         assert client.get(reverse("project_new")).status_code == 403
         assert printed.getvalue() == f"Forbidden (Permission denied): {reverse('project_new')}\n"
         monkeypatch.setattr(View, "dispatch", lambda *arguments, **named: 1 / 0)
+        client.logout()
         assert client.get("/accounts/login/").status_code == 500
         assert "ZeroDivisionError" in printed.getvalue()
     finally:
