@@ -18,7 +18,7 @@ KEY, RATER = "id", "rater"
 
 
 @dataclass(frozen=True)
-class Anchor:
+class AnchorSet:
     """`file` has a row for each person's label of a unit, with the judges' columns; `columns` are those of units,
     raters and labels. `order` are the labels, lowest first, of an ordinal question."""
 
@@ -36,7 +36,7 @@ class Anchor:
 
 
 @contextmanager
-def anchored(release: Path, files: Sequence[Path], question: str = "", by: str = KEY) -> Iterator[Anchor]:
+def anchored(release: Path, files: Sequence[Path], question: str = "", by: str = KEY) -> Iterator[AnchorSet]:
     """The labels of a release, folder or zip, whose files are checked by its hash first, with the judges' files, whose
     column `by` holds the units' keys. TableProblem where the release or the question cannot be used."""
     try:
@@ -53,7 +53,7 @@ def anchored(release: Path, files: Sequence[Path], question: str = "", by: str =
             people = Path(folder, "people.jsonl")
             people.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
             with joined([people, *files], by) as file:
-                yield Anchor(
+                yield AnchorSet(
                     file,
                     (by, RATER, asked["dimension"]),
                     tuple(dict.fromkeys(row[RATER] for row in rows)),

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from analysis.judge.anchor import KEY, Anchor, anchored
+from analysis.judge.anchor import KEY, AnchorSet, anchored
 from analysis.judge.baseline import Change, change_sentence, changes, exit_code
 from analysis.judge.choosing import Chosen
 from analysis.judge.files.destinations import DESTINATIONS, write_scores
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fingerprinted(
-    options: argparse.Namespace, chosen: Chosen, every: list[Answered], anchor: Anchor | None
+    options: argparse.Namespace, chosen: Chosen, every: list[Answered], anchor: AnchorSet | None
 ) -> list[dict]:
     """The verdicts as JSON, if anything needs them."""
     if options.describe and len(every) > 1:
@@ -81,7 +81,7 @@ def _fingerprinted(
     return with_fingerprints(options.file, every, options.cluster, options.describe, chosen.is_long, release)
 
 
-def _anchor(options: argparse.Namespace, files: ExitStack) -> Anchor | None:
+def _anchor(options: argparse.Namespace, files: ExitStack) -> AnchorSet | None:
     """The release that the judges are held against, if one is named."""
     if not options.release:
         return None
@@ -231,7 +231,7 @@ def _positive(text: str) -> float:
     return value
 
 
-def _answer(options: argparse.Namespace, anchor: Anchor | None = None) -> tuple[Chosen, list[Answered]]:
+def _answer(options: argparse.Namespace, anchor: AnchorSet | None = None) -> tuple[Chosen, list[Answered]]:
     named = options.judge, options.human, options.repeat, options.swapped
     long = anchor.columns if anchor else None
     chosen = choose_columns(options.file, *named, options.cluster, options.by, options.probabilities, long)

@@ -5,7 +5,8 @@ from allauth.usersessions.models import UserSession
 from django.core import mail
 from django.test import Client
 
-from annotation.projects import password_links, tokens
+from annotation.projects import tokens
+from annotation.projects.accounts import password_links
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]

@@ -16,7 +16,8 @@ from django.conf import settings as real
 from django.core import mail
 from django.test import Client
 
-from annotation.projects import invitations, password_links
+from annotation.projects import invitations
+from annotation.projects.accounts import password_links
 from config.logs import HidingFormatter, hidden
 from tests import factories
 from tests.world import client_of

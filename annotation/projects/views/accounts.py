@@ -21,8 +21,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.addresses import absolute
 from annotation.editing import locked
 from annotation.models import ApiToken, Invitation, Project, User
-from annotation.projects import invitations, password_links, tokens
-from annotation.projects.accounts import inviting, pasted
+from annotation.projects import invitations, tokens
+from annotation.projects.accounts import inviting, password_links, pasted
 from annotation.projects.forms.accounts import (
     KeysForm,
     NameForm,
