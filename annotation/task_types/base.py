@@ -503,6 +503,11 @@ class TaskType:
         return replace(self, shuffled=shuffled, dimensions=tuple(_on_page(one, shuffled) for one in self.dimensions))
 
 
+def ranking_value(ranks: Ranks) -> str:
+    """A ranking as it is stored, with equal texts in the order of their letters."""
+    return ABOVE.join(EQUAL.join(sorted(LETTERS[text] for text in rank)) or UNNAMED for rank in ranks)
+
+
 def ranking_title(ranks: Ranks, names: Mapping[str, str]) -> str:
     """What a label is called that puts texts with these names in an order."""
     written = [" = ".join(names[text] for text in rank) or "…" for rank in ranks]

@@ -10,28 +10,21 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from .base import (
-    ABOVE,
-    EQUAL,
     LETTERS,
     OUTPUTS,
     REST,
-    UNNAMED,
     Derived,
     Dimension,
     Label,
     Ranks,
     SpanRule,
     ranking_title,
+    ranking_value,
 )
 from .preference import SHUFFLED, of_outputs
 
 NAMES = SHUFFLED.names
 OUTPUT_LABELS = tuple(Label(LETTERS[name], title) for name, title in NAMES.items())
-
-
-def value_of(ranks: Ranks) -> str:
-    """A ranking as it is stored, with equal outputs in the order of their letters."""
-    return ABOVE.join(EQUAL.join(sorted(LETTERS[text] for text in rank)) or UNNAMED for rank in ranks)
 
 
 def _orders(texts: tuple[str, ...], most_equal: int) -> Iterator[Ranks]:
@@ -57,10 +50,12 @@ def _question(
         slug=slug,
         title=title,
         question=question,
-        labels=tuple(Label(value_of(ranks), ranking_title(ranks, NAMES), ranks=ranks) for ranks in rankings),
+        labels=tuple(Label(ranking_value(ranks), ranking_title(ranks, NAMES), ranks=ranks) for ranks in rankings),
         spans=SpanRule(fields=OUTPUTS, title="What decides"),
         derived=tuple(
-            Derived(name, name.capitalize(), OUTPUT_LABELS, tuple((value_of(ranks), of(ranks)) for ranks in rankings))
+            Derived(
+                name, name.capitalize(), OUTPUT_LABELS, tuple((ranking_value(ranks), of(ranks)) for ranks in rankings)
+            )
             for name, of in derived.items()
         ),
     )

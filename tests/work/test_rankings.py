@@ -26,7 +26,7 @@ def test_a_page_has_the_labels_of_its_outputs_in_its_order(kind, n):
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "orders"),
     [
         ("ranking/-/1", "b-c-a", (-1, -1, 1)),
         ("ranking/ties/1", "b-a.c", (-1, 0, 1)),
@@ -35,11 +35,11 @@ def test_a_page_has_the_labels_of_its_outputs_in_its_order(kind, n):
         ("preference/-/1", "tie", (None, None, None)),
     ],
 )
-def test_what_a_label_says_of_two_outputs(kind, value, said):
+def test_what_a_label_says_of_two_outputs(kind, value, orders):
     label = task_type(kind).comparing.label(value)
     pairs = (("output_a", "output_b"), ("output_a", "output_c"), ("output_b", "output_c"))
-    assert tuple(label.compares(*pair) for pair in pairs) == said
-    assert [label.compares(other, one) for one, other in pairs] == [None if one is None else -one for one in said]
+    assert tuple(label.compares(*pair) for pair in pairs) == orders
+    assert [label.compares(other, one) for one, other in pairs] == [None if one is None else -one for one in orders]
 
 
 @pytest.mark.django_db

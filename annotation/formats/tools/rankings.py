@@ -29,8 +29,7 @@ from annotation.formats.tools.preferences import (
     layout_of,
     output_names,
 )
-from annotation.task_types.base import REST, Dimension
-from annotation.task_types.ranking import BEST_AND_WORST, RANKING_WITH_TIES, value_of
+from annotation.task_types.base import REST, ranking_value
 
 LISTS = ("responses", "outputs", "answers", "completions", "candidates", "generations", "summaries")
 TEXTS = ("text", "response", "answer", "output", "completion", "content", "body", "generation", "summary")
@@ -45,9 +44,9 @@ Places = tuple[tuple[int, ...], ...]
 class RankingRows(ComparisonRows):
     """The answer is the order of the row's outputs by their places; () stands for those between best and worst."""
 
-    def __init__(self, options: Options, dimension: Dimension):
+    def __init__(self, options: Options, question: str):
         super().__init__(options)
-        self.question = dimension.slug
+        self.question = question
 
     def is_answer(self, column: str) -> bool:
         return normal(column) in (BEST, WORST, *RANKING) or RANK_OF.fullmatch(normal(column)) is not None
@@ -100,7 +99,7 @@ class RankingRows(ComparisonRows):
         return tuple(ordered)
 
     def stored(self, label: Places, order: list[int]) -> str:
-        return value_of(tuple(tuple(OUTPUTS[order[at]] for at in rank) for rank in label))
+        return ranking_value(tuple(tuple(OUTPUTS[order[at]] for at in rank) for rank in label))
 
 
 def _split(text: str, marks: tuple[str, ...]) -> list[str]:
@@ -222,8 +221,8 @@ def _rows_of_record(cells: dict) -> Iterator[dict]:
     fields = to_object(cells["fields"], "fields")
     by_name = {normal(name): name for name in fields}
     answers = []
-    for question, given in to_object(cells.get("responses") or {}, "responses").items():
-        answers += [(one.get("value"), to_text(one.get("user_id"), question)) for one in to_objects(given, question)]
+    for question, values in to_object(cells.get("responses") or {}, "responses").items():
+        answers += [(one.get("value"), to_text(one.get("user_id"), question)) for one in to_objects(values, question)]
     for question, one in to_object(cells.get("suggestions") or {}, "suggestions").items():
         one = to_object(one, question)
         answers.append((one.get("value"), CHECKER + (to_text(one.get("agent"), question) or "suggestions")))
@@ -277,12 +276,11 @@ def _has_ends(sources: list[SourceFile], options: Options) -> bool:
 
 
 def task_type_of(sources: list[SourceFile], options: Options) -> str:
-    return (BEST_AND_WORST if _has_ends(sources, options) else RANKING_WITH_TIES).identifier
+    return "ranking/best-worst/1" if _has_ends(sources, options) else "ranking/ties/1"
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
-    kind = BEST_AND_WORST if _has_ends(sources, options) else RANKING_WITH_TIES
-    rows = RankingRows(options, kind.comparing)
+    rows = RankingRows(options, "best_worst" if _has_ends(sources, options) else "ranking")
     for table in open_tables(sources, options):
         rows.start(table.name)
         for row in table.rows:

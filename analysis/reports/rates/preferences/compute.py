@@ -71,7 +71,7 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
     """The report on preferences: of all labels of people, or of decisions where `reference` names them."""
     kind = source.type
     dimension = kind.comparing
-    said = said_by(dimension)
+    orders = orders_by_label(dimension)
     compared = _compared(source)
     units = compared.units
     people = source.label_frame(units)
@@ -82,7 +82,7 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
         decided = decided[decided["dimension"] == dimension.slug]
         answers = decided.assign(rater="", annotation=-1).reset_index(drop=True)
     answers = _with_places(answers, units, dimension)
-    choices, left_out = _choices(compared, answers, said)
+    choices, left_out = _choices(compared, answers, orders)
     ranking = rank_systems(choices, quick=quick)
     items = new_items(units, decisions="" if reference == MAJORITY else reference)
     pairs = _pairs(items, compared, choices, ranking)
@@ -101,14 +101,14 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
         tie=number(ranking.tie),
         cycles=cycles,
         n_triples=n_triples,
-        alpha=to_figure(_alpha(compared, dimension, people, said), quick=quick),
+        alpha=to_figure(_alpha(compared, dimension, people, orders), quick=quick),
         ranks=_ranks(dimension),
-        concordance=_concordance(compared, dimension, people, said),
+        concordance=_concordance(compared, dimension, people, orders),
         scores=_scores(compared, dimension, answers, ranking.order),
         systems=_systems(compared, choices, ranking, quick=quick),
         pairs=pairs,
-        biases=_biases(compared, answers, said, source.shown_orders(), quick=quick),
-        judges=_judges(source, compared, dimension, people, said, ranking, quick=quick),
+        biases=_biases(compared, answers, orders, source.shown_orders(), quick=quick),
+        judges=_judges(source, compared, dimension, people, orders, ranking, quick=quick),
     ), items
 
 
@@ -118,7 +118,7 @@ def _ranks(dimension: Dimension) -> Ranks:
     return "ends" if any(REST in label.ranks for label in dimension.labels) else "all"
 
 
-def said_by(dimension: Dimension) -> np.ndarray:
+def orders_by_label(dimension: Dimension) -> np.ndarray:
     """What each label says of each of PAIRS: 1 where the first is better, -1 where the second is, 0 where they are
     equal, or NOTHING."""
     compares = [[label.compares(OUTPUTS[i], OUTPUTS[j]) for i, j in PAIRS] for label in dimension.labels]
@@ -152,21 +152,21 @@ def _with_places(answers: pd.DataFrame, units: pd.DataFrame, dimension: Dimensio
     return answers[(place >= 0) & (answers["code"] >= 0)].reset_index(drop=True)
 
 
-def _of_pairs(compared: ComparedOutputs, answers: pd.DataFrame, said: np.ndarray) -> np.ndarray:
+def _of_pairs(compared: ComparedOutputs, answers: pd.DataFrame, orders: np.ndarray) -> np.ndarray:
     """What each answer says of each of PAIRS. Two outputs tie where a label names none of them."""
     has = compared.characters[answers["place"]] >= 0
-    found = said[answers["code"]].copy()
+    found = orders[answers["code"]].copy()
     found[(found == NOTHING).all(axis=1) & (has.sum(axis=1) == 2), 0] = 0
     for pair, (i, j) in enumerate(PAIRS):
         found[~(has[:, i] & has[:, j]), pair] = NOTHING
     return found
 
 
-def _choices(compared: ComparedOutputs, answers: pd.DataFrame, said: np.ndarray) -> tuple[Choices, dict[str, int]]:
+def _choices(compared: ComparedOutputs, answers: pd.DataFrame, orders: np.ndarray) -> tuple[Choices, dict[str, int]]:
     """Choices between two systems, and how many answers give none."""
     place, person = answers["place"].to_numpy(), pd.factorize(answers["rater"])[0]
     system, has = compared.system[place], compared.characters[place] >= 0
-    outcome = _of_pairs(compared, answers, said)
+    outcome = _of_pairs(compared, answers, orders)
     without = (outcome == NOTHING).all(axis=1)
     known = ((system[..., 0] >= 0) | ~has).all(axis=1)
     parts, n_same = [], 0
@@ -186,12 +186,12 @@ def _choices(compared: ComparedOutputs, answers: pd.DataFrame, said: np.ndarray)
 # ---- agreement on rankings, and best-worst scores ----
 
 
-def _alpha(compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, said: np.ndarray) -> Alpha:
-    """Of the chosen output; of rankings, of which of two outputs is better."""
+def _alpha(compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, orders: np.ndarray) -> Alpha:
+    """Of the chosen output; of rankings, of the order of two outputs."""
     if not dimension.takes_ranking:
         return krippendorff_alpha(coded_labels(people, compared.units, dimension.values))
     answers = _with_places(people, compared.units, dimension)
-    outcome = _of_pairs(compared, answers, said)
+    outcome = _of_pairs(compared, answers, orders)
     row, pair = np.nonzero(outcome != NOTHING)
     labels = pd.DataFrame(
         {
@@ -206,12 +206,12 @@ def _alpha(compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame
 
 
 def _concordance(
-    compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, said: np.ndarray
+    compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, orders: np.ndarray
 ) -> list[ConcordanceRow]:
     if _ranks(dimension) != "all":
         return []
     answers = _with_places(people, compared.units, dimension)
-    outcome = _of_pairs(compared, answers, said)
+    outcome = _of_pairs(compared, answers, orders)
     order = np.zeros((len(answers), len(PLACES), len(PLACES)), dtype=int)
     for pair, (i, j) in enumerate(PAIRS):
         order[:, i, j] = np.where(outcome[:, pair] == NOTHING, 0, outcome[:, pair])
@@ -376,15 +376,15 @@ def _cycles(choices: Choices, names: list[str]) -> tuple[list[str], int]:
 def _biases(
     compared: ComparedOutputs,
     answers: pd.DataFrame,
-    said: np.ndarray,
-    orders: dict[int, tuple[str, ...]],
+    orders: np.ndarray,
+    shown: dict[int, tuple[str, ...]],
     *,
     quick: bool,
 ) -> list[BiasRow]:
-    """Of pairs of outputs of which one is better."""
+    """Of pairs of outputs where one is better."""
     place = answers["place"].to_numpy()
-    outcome = _of_pairs(compared, answers, said)
-    seen = [orders.get(one, ()) for one in answers["annotation"].tolist()]
+    outcome = _of_pairs(compared, answers, orders)
+    seen = [shown.get(one, ()) for one in answers["annotation"].tolist()]
     at = np.array([[one.index(name) if name in one else -1 for name in OUTPUTS] for one in seen], dtype=int)
     at, characters = at.reshape(len(answers), len(OUTPUTS)), compared.characters[place]
     row, pair = np.nonzero(np.abs(outcome) == 1)
@@ -412,7 +412,7 @@ def _judges(
     compared: ComparedOutputs,
     dimension: Dimension,
     people: pd.DataFrame,
-    said: np.ndarray,
+    orders: np.ndarray,
     ranking: SystemRanking,
     *,
     quick: bool,
@@ -421,7 +421,7 @@ def _judges(
     votes = _votes(compared, people, dimension)
     most, between, of_person = _most(votes), *_against_others(compared, people, dimension, votes)
     between_people = share_figure(between, compared.cluster[of_person], quick=quick, undefined="no two people")
-    by_people = most, between_people, said, ranking
+    by_people = most, between_people, orders, ranking
     return [
         _judge(source, compared, dimension, run, runs.get(run.checker + SWAPPED), *by_people, quick)
         for run in runs.values()
@@ -465,18 +465,18 @@ def _judge(
     swapped: Run | None,
     most: np.ndarray,
     between: Figure,
-    said: np.ndarray,
+    orders: np.ndarray,
     ranking: SystemRanking,
     quick: bool,
 ) -> JudgeRow:
     own = _codes(source, compared, dimension, run)
     both = (own >= 0) & (most >= 0)
-    choices, _ = _choices(compared, _as_answers(compared, dimension, own), said)
+    choices, _ = _choices(compared, _as_answers(compared, dimension, own), orders)
     other = _codes(source, compared, dimension, swapped) if swapped else np.full(len(own), -1)
     twice = (own >= 0) & (other >= 0)
     # In the first order output A stands first, in the other one output B does.
-    first = (said[own, 0] == 1) & (said[other, 0] == -1)
-    changes = twice & (own != other) & (np.abs(said[own, 0] * said[other, 0]) == 1) & (compared.n_outputs == 2)
+    first = (orders[own, 0] == 1) & (orders[other, 0] == -1)
+    changes = twice & (own != other) & (np.abs(orders[own, 0] * orders[other, 0]) == 1) & (compared.n_outputs == 2)
     return JudgeRow(
         checker=run.checker,
         version=run.version,

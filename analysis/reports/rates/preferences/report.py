@@ -278,7 +278,7 @@ COUNTS: Mapping[Ranks, str] = {
     "Plackett and Luce's model.",
     "ends": "The best of several outputs counts as preferred to each of the others, and each of these to the worst.",
 }
-OF_PAIRS = "which of two outputs is better, at the interval level"
+OF_PAIRS = "the order of two outputs, at the interval level"
 ALPHA_OF: Mapping[Ranks, str] = {"best": "the chosen output", "all": OF_PAIRS, "ends": OF_PAIRS}
 
 
