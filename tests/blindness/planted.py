@@ -19,6 +19,7 @@ from annotation.models import (
     Decision,
     Evidence,
     Item,
+    OutputComparison,
     Pair,
     Project,
     Question,
@@ -36,9 +37,10 @@ from tests.kinds import answer_all, make_kind_project
 
 MARK = "zqx"  # in every marker, and in nothing else
 SEED = 918_273_645_546
-CONTENT = (Claim, Question, Evidence, Response, Triplet, SubSentence, AtomicClaim, Aspect, Pair)
+CONTENT = (Claim, Question, Evidence, Response, Triplet, SubSentence, AtomicClaim, Aspect, Pair, OutputComparison)
 PASSAGES = ("evidence.text", "evidence.publisher", "evidence.url")
 ASKED = ("question.text", "claim.text")
+OUTPUTS = ("outputcomparison.output_a", "outputcomparison.output_b", "outputcomparison.output_c")
 # The columns that the page of a task shows, by its contents, and by its units where these have words of their own.
 SHOWN = {
     "evidence": (*ASKED, *PASSAGES, "claim.claimant", "claim.source"),
@@ -50,6 +52,7 @@ SHOWN = {
     "question-alone": ASKED,
     "claim": ("claim.text",),
     "pair": ("pair.premise", "pair.hypothesis"),
+    "comparison": ("question.text", *OUTPUTS),
     "atomic-claim": ("atomicclaim.text",),
 }
 UNITS = {
@@ -61,7 +64,7 @@ UNITS = {
 
 
 def marker(*names: str) -> str:
-    return "-".join((MARK, *names))
+    return "-".join((MARK, *names)).replace("_", "-")
 
 
 def shown_markers(project: Project) -> set[str]:
@@ -133,7 +136,8 @@ def _plant(model) -> None:
     ]
     rows = model.objects
     for column in columns:
-        said = rows.all() if column != "text" else rows.exclude(text="")  # an empty answer stays one
+        is_text = column == "text" or column.startswith("output_")
+        said = rows.exclude(**{column: ""}) if is_text else rows.all()  # an empty answer stays one
         if column == "url":
             said.update(url=f"https://{marker(name, 'url')}.example.org/")
         else:
