@@ -1,6 +1,7 @@
 """What pages of figures share: choices from the address, the scope, and only what has changed for htmx."""
 
 import shlex
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from django.core.cache import cache
@@ -97,6 +98,9 @@ def scope_context(asked: Asked) -> dict:
     project, of_scope = asked.project, ("release", *NAMES)
     selected = {name: value for name, value in asked.kept if name in of_scope}
     others = [(name, value) for name, value in asked.kept if name not in (*of_scope, "page")]
+    is_closed = not (selected or asked.problems or asked.request.htmx.target == "s-annotator")
+    raters = queries.annotators_of(project).order_by("name").values_list("pseudonym", "name", "group", "kind")
+    raters = raters[: MANY_RATERS + 1] if is_closed else raters
     return {
         "selected": selected,
         "scope_others": others,
@@ -112,19 +116,15 @@ def scope_context(asked: Asked) -> dict:
             for dimension in per_label(project.type).dimensions
             for label in dimension.labels
         ],
-        "scope_raters": SimpleLazyObject(lambda: _raters(project)),
-        "raters_come_later": SimpleLazyObject(
-            lambda: (
-                not (selected or asked.problems) and project.raters.order_by()[: MANY_RATERS + 1].count() > MANY_RATERS
-            )
-        ),
+        "scope_raters": SimpleLazyObject(lambda: _raters(raters)),
+        "raters_come_later": SimpleLazyObject(lambda: is_closed and len(raters) > MANY_RATERS),
         "scope_guidelines": project.guidelines.order_by("version").values_list("version", flat=True),
     }
 
 
-def _raters(project: Project) -> list[tuple[str, str]]:
+def _raters(rows: Iterable[tuple[str, str, str, str]]) -> list[tuple[str, str]]:
     """Groups that files named, and everybody by name."""
-    rows = list(queries.annotators_of(project).order_by("name").values_list("pseudonym", "name", "group", "kind"))
+    rows = list(rows)
     groups = [(f"{GROUP}{name}", f"Raters of {name}") for name in groups_in(group for *_, group, _ in rows)]
     return [*groups, *(row[:2] for row in rows if row[-1] != Rater.Kind.SLOT)]
 

@@ -40,7 +40,7 @@ def guidelines_template(kind: TaskType) -> str:
     parts = [f"# {kind.title}", kind.summary]
     for question in kind.asked_dimensions:
         parts += [f"## {question.title}", question.question]
-        shown = [one for one in question.shown_labels if not one.of_text]
+        shown = [one for one in question.shown_labels if not one.ranks]
         labels = [f"**{one.title}**" + (f": {one.hint}" if one.hint else "") for one in shown]
         parts.append("\n".join(f"- {label}" for label in labels))
         if question.spans:

@@ -184,7 +184,7 @@ def test_pages_of_a_release_show_its_answers_without_pieces_too(world, settings,
     silent = {one.unit for one in Expected(world).answers(odd, "", lambda one: not one.pieces)}
     answer = client.get(links[in_setting(odd, abstained="yes")])
     assert {row.unit.pk for row in answer.context["rows"]} == silent and len(silent) > 1
-    assert all(row.item and row.text.startswith("Answer 1-") for row in answer.context["rows"])
+    assert all(row.item and row.texts[1].text.startswith("Answer 1-") for row in answer.context["rows"])
     assert "release 1</a>, with labels and texts as they were frozen on" in answer.content.decode()
     shown = client.get(links[in_setting("noisy", c0_people=N, c0=N)]).context["rows"]
     expected = Expected(world).confusion("good 1", "noisy", {"People": "Neutral"})["Neutral by the checker"]

@@ -78,7 +78,7 @@ def test_the_documented_model_prefills_a_project_and_is_compared_with_people(ros
         while (given := person.next())["state"] == "item":
             stored = person.submit(given["payload"], answers_to(given["payload"], 0)).json()
             seen += [(one["checker"], one["label"]) for one in stored["suggestions"]]
-    assert sorted(set(seen)) == [("outside:shared-words", "refutes"), ("outside:shared-words", "supports")]
+    assert sorted(set(seen)) == [("shared-words", "refutes"), ("shared-words", "supports")]
     printed = []
     names["print"] = printed.append
     exec(compare, names)

@@ -122,6 +122,7 @@ RECIPES: dict[str, Recipe] = {
     "masked-reference": (with_model("nli", mask="both"), ()),
     "masked-reference-server": (patient, ()),
     "sentences": (plain, ()),
+    "turns": (plain, ()),
     "fake-extractor": (plain, ()),
     "llm-extractor": (patient, ()),
     "llm-answers": (patient, ()),

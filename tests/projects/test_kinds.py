@@ -151,7 +151,7 @@ def test_the_item_page_shows_all_texts_and_everybodys_answers(identifier):
         item, kind = revision.annotation.item, project.type
         address = f"/projects/{project.slug}/items/{item.uuid}/"
         page = words_of(client.get(address))
-        for text in item_queries.texts_of(kind, item):
+        for text in load_page(item.pk, kind).shown_texts():
             assert " ".join(text.text.split()) in page and text.title in page
         for judgement in revision.judgements.select_related("unit"):
             dimension = kind.dimension(judgement.dimension)
@@ -183,7 +183,7 @@ def test_the_item_page_says_in_which_passage_something_was_marked():
 def test_the_texts_of_a_generated_document_have_their_own_names():
     project = make_kind_project("evidence-inclusion/-/1", n=1)
     item = project.items.get()
-    texts = {text.title: text.text for text in item_queries.texts_of(project.type, item)}
+    texts = {text.title: text.text for text in load_page(item.pk, project.type).shown_texts()}
     assert texts == {
         "Claim": "The harbour froze in winter 0.",
         "Generated document": DOCUMENT,
@@ -191,7 +191,7 @@ def test_the_texts_of_a_generated_document_have_their_own_names():
     }
     graded = make_kind_project("answer-grade/-/1", dataset=project.dataset)
     item = graded.items.get(key="q0/r2")
-    assert [text.title for text in item_queries.texts_of(graded.type, item)] == [
+    assert [text.title for text in load_page(item.pk, graded.type).shown_texts()] == [
         "Question",
         "Answer",
         "Ground truth 1",

@@ -69,7 +69,7 @@ def label_filters(project: Project) -> list[tuple[str, str]]:
         (f"{one.slug}:{label.value}", f"{one.title}: {label.title}")
         for one in worded(project.type).asked_dimensions
         for label in one.shown_labels
-        if not label.of_text
+        if not label.ranks
     ]
 
 
