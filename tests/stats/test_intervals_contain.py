@@ -351,6 +351,10 @@ def found_in(what) -> list[tuple[str, float, float, float, str]]:
                 reason = one.no_interval or ("compared with no other" if np.isnan(rate) else "")
                 rows.append((f"{name} rate", rate, low, high, reason))
             return
+        elif isinstance(one, stats.BestWorstScores):
+            for estimate, low, high in zip(one.scores, one.low, one.high, strict=True):
+                rows.append((f"{name} score", estimate, low, high, "does not vary" if np.isnan(low) else ""))
+            return
         elif isinstance(one, stats.GroupedMeans):
             for means, intervals in zip(one.mean, one.confidence_intervals(N_RESAMPLES), strict=True):
                 for mean, interval in zip(means, intervals, strict=True):
