@@ -238,7 +238,13 @@ def _scores(
     return [
         ScoreRow(
             system=compared.names[one],
-            score=bounded_figure(found.scores[one], found.low[one], found.high[one], "never shown", int(found.n[one])),
+            score=bounded_figure(
+                found.scores[one],
+                found.low[one],
+                found.high[one],
+                "its answers do not vary" if found.n[one] else "never shown",
+                int(found.n[one]),
+            ),
             n_best=int(((system == one) & (choice > 0)).sum()),
             n_worst=int(((system == one) & (choice < 0)).sum()),
             n=int(found.n[one]),
