@@ -5,8 +5,6 @@ import { gettext } from "../../words.js";
 
 // ---- answers as they are stored: one label, several labels, a number or a text ----
 
-import { gettext } from "../../words.js";
-
 const NONE = [];
 // As annotation/task_types/base.py writes an answer of several labels.
 const SEPARATOR = "|";
