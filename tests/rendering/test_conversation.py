@@ -81,4 +81,4 @@ def test_two_thousand_turns_are_rendered():
         to_text([{"role": "user", "content": "a"}] * 2_001, "messages")
     with pytest.raises(BadCell, match="has 2,400 turns, parts and tool calls; at most 2,000"):
         to_text([{"role": "user", "content": ["a", "b"]}] * 1_200, "messages")
-    assert "more than 2,000 turns" in render("[user]\na\n\n" * 2_001).why
+    assert "more than 2,000 turns" in render("[user]\na\n\n" * 2_001).why()

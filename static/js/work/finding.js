@@ -15,18 +15,17 @@ function point(field, choice) {
   choice?.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
-/** How well a label that is found fits: best is one that is called so, then one that has the words whole. */
-function fit(choice, text, wanted) {
+/** Whether a label is called as the words that were typed. */
+function isCalled(choice, wanted) {
   const box = choice.querySelector("input");
-  if ([box.nextElementSibling.textContent, box.value].some((name) => wordsOf(name).join(" ") === wanted.join(" "))) return 2;
-  return Number(wanted.every((word) => wordsOf(text).includes(word)));
+  return [box.nextElementSibling.textContent, box.value].some((name) => wordsOf(name).join() === wanted.join());
 }
 
-/** Shows the labels that have all words of the field, and points at the first of those that fit best; without words, those of open groups. */
+/** Shows the labels that have all words of the field, and points at one that is called so, or else at the first; without words, those of open groups. */
 function find(field) {
   const wanted = wordsOf(field.value);
   let path = []; // the headings that an element stands under
-  let number = 0, best, bestFit = -1;
+  let number = 0, first, called;
   const isOpen = () => path.every((heading) => heading.getAttribute("aria-expanded") === "true");
   for (const element of field.closest("[data-group]").querySelectorAll(".many .choice, [data-label-group]")) {
     if ("labelGroup" in element.dataset) {
@@ -42,11 +41,11 @@ function find(field) {
     element.hidden = wanted.length ? !wanted.every((word) => text.includes(word)) : !(isOpen() || input.checked);
     if (element.hidden || !wanted.length) continue;
     number += 1;
-    const howWell = fit(element, text, wanted);
-    if (howWell > bestFit) [best, bestFit] = [element, howWell];
+    first ??= element;
+    if (isCalled(element, wanted)) called ??= element;
     for (const heading of path) heading.hidden = false;
   }
-  point(field, wanted.length ? best : undefined);
+  point(field, called ?? first);
   field.closest("[data-group]").querySelector("[data-found]").textContent = wanted.length ? gettext("{n} found", { n: number }) : "";
 }
 
