@@ -110,7 +110,7 @@ def test_a_cell_of_the_picture_is_reached_and_opened_by_keyboard(open_context, p
     count = int(re.search(r": (\d+) \(", label)[1])
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=f"{count} unit")).to_be_visible()
-    units = page.get_by_role("main").get_by_role("listitem").filter(has=page.locator("p.text"))
+    units = page.get_by_role("main").get_by_role("listitem").filter(has=page.locator(".text"))
     expect(units).to_have_count(count)
     page.get_by_role("link", name="Back to the figures").click()
     expect(page.get_by_role("heading", name="A checker against people")).to_be_visible()
