@@ -131,11 +131,11 @@ def worker(env: dict[str, str], processes: int = 1) -> Iterator[None]:
     """Of the queue `default`, with the scheduler; what it does in the end is cut off."""
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "--concurrency", str(processes)]
     command += ["--loglevel", "WARNING", "-Q", "default"]
-    process = subprocess.Popen(command, cwd=ROOT, env=env)
+    process = subprocess.Popen(command, cwd=ROOT, env=env, start_new_session=True)
     try:
         yield
     finally:
-        process.send_signal(signal.SIGQUIT)
+        os.killpg(process.pid, signal.SIGKILL)  # its children too: they would go on with a report for minutes
         process.wait(timeout=60)
 
 
