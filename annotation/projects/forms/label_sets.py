@@ -22,7 +22,7 @@ MOST_ERRORS = 10
 PARTS = ("title", "slug", "question", "level", "answer", "number", "role", "asked_when", "spans")
 BOUNDS = ("min", "max", "step", "unit")
 EMPTY_LABEL = {"value": "", "title": "", "hint": "", "polarity": "", "key": "", "group": ""}
-# Many labels are written one a line, with these parts between tabs, below the group's name after #.
+# Many labels are written one per line, with these parts between tabs, below the group's name after #.
 OF_LINE = ("title", "value", "hint", "polarity", "key")
 GROUP = "# "
 LEVEL_TITLES = {
@@ -287,7 +287,7 @@ def _bound(question: Mapping, name: str) -> str:
 
 
 def _anchor_lines(question: Mapping) -> str:
-    """`0 = Nothing`, one a line."""
+    """`0 = Nothing`, one per line."""
     anchors = (question.get("number") or {}).get("anchors") or ()
     return "\n".join(f"{number_text(one['at'])} = {one['title']}" for one in anchors)
 
