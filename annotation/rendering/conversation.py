@@ -76,8 +76,10 @@ def _parts(turn: object, number: int) -> list[tuple[str, str]]:
     more = [who] if role == "other" else []
     head = ", ".join([role, *_plain([*more, *(turn[name] for name in MORE if turn.get(name))])])
     found = [(part, words) for part, words in _contents(turn.get(keys[1]), head, number)]
-    for call in turn.get("tool_calls") or ():
-        found.append(_call(call, number))
+    calls = turn.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise BadConversation(f"The tool calls of turn {number} are not a list")
+    found += [_call(call, number) for call in calls]
     return found or [(head, "")]
 
 
@@ -94,8 +96,10 @@ def _contents(content: object, head: str, number: int) -> list[tuple[str, str]]:
         raise BadConversation(f"The content of turn {number} is neither a text nor a list of parts")
     found: list[tuple[str, str]] = []
     for part in content:
-        kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
-        words = part.get("text") if isinstance(part, Mapping) else part
+        if not isinstance(part, str | Mapping):
+            raise BadConversation(f"A part of turn {number} is neither a text nor an object")
+        kind = "text" if isinstance(part, str) else str(part.get("type", "text"))
+        words = part if isinstance(part, str) else part.get("text")
         if isinstance(words, str):
             found.append((head, words))
         elif ROLE_OF.get(kind) in FOLDED:

@@ -44,7 +44,8 @@ class Turn:
 
 
 def turns_of(text: str) -> Iterator[Turn]:
-    """In order; none where the text does not begin with a line that names who speaks.
+    """In order; none where the text does not begin with a line that names who speaks. The first turn's form holds for
+    all: a line of the other form belongs to the words of a turn, such as a transcript that a user pasted.
 
     >>> [turn.role for turn in turns_of("[user]\\nDid it freeze?\\n\\n[assistant]\\nIt did.")]
     ['user', 'assistant']
@@ -53,6 +54,8 @@ def turns_of(text: str) -> Iterator[Turn]:
     for head in HEAD.finditer(text):
         if before is None and text[: head.start()].strip():
             return
+        if before is not None and bool(head["role"]) != bool(before["role"]):
+            continue
         if before is not None:
             yield Turn(before, head.start())
         before = head

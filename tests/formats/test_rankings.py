@@ -10,6 +10,8 @@ from annotation.formats.records import (
     AnnotationRecord,
     ComparisonRecord,
     DecisionRecord,
+    FormatError,
+    LostRecord,
     QuestionRecord,
     RowError,
     SuggestionRecord,
@@ -109,6 +111,9 @@ def test_label_studio(tmp_path):
     [comparison] = of(ComparisonRecord, records)
     assert (comparison.key, comparison.output_c, comparison.system_b) == ("7", "Three\n\nFour.", "y")
     assert comparison.metadata == {"topic": "web"}
+    unlabelled = {"id": 8, "data": task["data"] | {"prompt": "And this?"}, "annotations": []}
+    records = read(tmp_path, task, unlabelled)
+    assert len(of(ComparisonRecord, records)) == 2 and len(answers(records)) == 2
 
 
 @pytest.mark.parametrize(
@@ -134,6 +139,12 @@ def test_argilla(tmp_path, value, label):
     [suggestion], [comparison] = of(SuggestionRecord, records), of(ComparisonRecord, records)
     assert (suggestion.checker, suggestion.label) == ("judge", "a-b")
     assert (comparison.output_b, comparison.system_b) == ("Two.", "y")
+    without = record | {"id": "r2", "suggestions": {}, "responses": {}}
+    [lost] = of(LostRecord, read(tmp_path, record, without))
+    assert (lost.number, lost.first) == (1, "rows.jsonl, line 2")
+    odd = record | {"responses": {"preference": [{"value": [{"value": "response-1", "rank": "x"}] * 2}]}}
+    [error] = of(RowError, read(tmp_path, record, odd))
+    assert (error.line, error.column, error.value) == (2, "rank", "x")
 
 
 @pytest.mark.parametrize(
@@ -143,11 +154,14 @@ def test_argilla(tmp_path, value, label):
         (ROW | RANKS | {"rank_b": "1.5"}, "rank_b", "is no rank"),
         (ROW | RANKS | {"rank_b": "NaN"}, "rank_b", "is no rank"),
         (ROW | {"ranking": "A > B > D"}, "ranking", "is none of A, B, C"),
-        (ROW | {"ranking": "A > B > A"}, "ranking", "has output A more than once"),
-        (ROW | {"ranking": "A > B"}, "ranking", "has output C nowhere"),
+        (ROW | {"ranking": "A > B > A"}, "ranking", "names output A more than once"),
+        (ROW | {"ranking": "A > B"}, "ranking", "does not name output C"),
         (ROW | {"ranking": {"a": 1}}, "ranking", "is not a text"),
         ({"prompt": "?", "responses": [*TEXTS.values()], "ranks": [1, 2]}, "ranks", "has 2 values for 3 outputs"),
         ({"prompt": "?", "responses": [*"abcdef"], "ranks": [*range(6)]}, "responses", "has 6 outputs"),
+        ({"prompt": "?", "responses": "One.", "ranks": [1]}, "", "has no outputs, such as response_a"),
+        (ROW | RANKS | {"response_c": ""}, "rank_c", "is the rank of an output that is not there"),
+        (ROW | {"best": "A"}, "best", "is half an answer: there is no column worst"),
     ],
 )
 def test_what_is_no_ranking_is_refused_whole(tmp_path, row, column, reason):
@@ -156,6 +170,21 @@ def test_what_is_no_ranking_is_refused_whole(tmp_path, row, column, reason):
     [error] = of(RowError, records)
     assert (error.line, error.column) == (2, column) and reason in error.reason
     assert [one.text for one in of(QuestionRecord, records)] == ["Good?"]
+
+
+def test_outputs_that_nobody_ranked_come_in_without_an_answer(tmp_path):
+    path = tmp_path / "outputs.csv"
+    path.write_text("prompt,response_a,response_b\nWhich?,One.,Two.\n", encoding="utf-8")
+    [question, comparison] = get_format("rankings").read([SourceFile(path)], Options())
+    assert (question.text, comparison.output_b) == ("Which?", "Two.")
+    path.write_text("prompt,text\nWhich?,One.\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="has no outputs"):
+        list(get_format("rankings").read([SourceFile(path)], Options()))
+
+
+def test_the_worst_is_missing(tmp_path):
+    [error] = of(RowError, read(tmp_path, ROW | {"best": "A", "worst": ""}, kind="ranking/best-worst/1"))
+    assert (error.column, error.reason) == ("worst", "is empty: it is one of A, B, C")
 
 
 def test_the_best_is_not_the_worst(tmp_path):

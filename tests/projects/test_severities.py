@@ -210,6 +210,7 @@ def test_errors_are_read_with_their_places(tmp_path):
         ("It is.\tEs ist.\tStyle/Awkward\tMinor", "target", "without a marked place"),
         ("It is.\tEs <v>ist</v>.\tStyle/Awkward\tGrave", "severity", "is none of Neutral, Minor, Major, Critical"),
         ("It is.\tEs <v>ist</v>.\tStyle/Awkward\tNo-error", "severity", "is missing"),
+        ("It is.\tEs <v>ist</v>.\tno-error\tMajor", "severity", "is a severity, but the category is no-error"),
         ("It is.\tEs <v></v>ist.\tStyle/Awkward\tMinor", "target", "nothing between"),
         ("It is.\tEs ist</v>.\tStyle/Awkward\tMinor", "target", "do not match"),
         ("It is.\t<v>Es</v> <v>ist</v>.\tStyle/Awkward\tMinor", "target", "one row for each error"),

@@ -5,6 +5,7 @@ import pytest
 from annotation.formats.cells import BadCell, to_text
 from annotation.rendering import render
 from annotation.rendering.conversation import is_written
+from models_runtime.texts.turns import turns_of
 from tests.rendering.reading import check_places
 
 CALLED = '{"in": "Bern"}'
@@ -62,11 +63,31 @@ def test_a_transcript_is_shown_by_turn():
         ([{"role": 3, "content": "a"}], "The role of turn 1 is not a word"),
         ([{"role": "user", "content": 3}], "The content of turn 1 is neither a text nor a list of parts"),
         ([{"role": "user", "content": "a", "tool_calls": ["b"]}], "A tool call of turn 1 is not an object"),
+        ([{"role": "user", "content": "a", "tool_calls": 5}], "The tool calls of turn 1 are not a list"),
+        ([{"role": "user", "content": ["a", 5]}], "A part of turn 1 is neither a text nor an object"),
     ],
 )
 def test_a_list_that_cannot_be_read_is_a_bad_cell(turns, why):
     with pytest.raises(BadCell, match=why.replace("(", r"\(")):
         to_text(turns, "messages")
+
+
+def test_a_transcript_in_the_words_of_a_turn_stays_in_that_turn():
+    quoted = "Go on:\n\nHuman: Hi\n\nAssistant: Hello"
+    text = to_text([{"role": "user", "content": quoted}, {"role": "assistant", "content": "No"}], "messages")
+    assert [(turn.role, text[turn.start : turn.end].strip()) for turn in turns_of(text)] == [
+        ("user", quoted),
+        ("assistant", "No"),
+    ]
+    transcript = "Human: What does this mean?\n\n[assistant]\n\nAssistant: A turn."
+    assert [turn.role for turn in turns_of(transcript)] == ["user", "assistant"]
+
+
+def test_a_part_of_an_unusual_type_is_named():
+    turns = [{"role": "user", "content": [{"type": ["video"]}]}]
+    assert "(a part of the type 'video', which is not shown)" in to_text(turns, "messages")
+        [{"role": "user", "content": [{"type": ["video"]}]}], "m"
+    )
 
 
 def test_a_text_without_turns_is_shown_as_its_source():

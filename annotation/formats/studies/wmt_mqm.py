@@ -121,6 +121,8 @@ class _Reading:
             if category.casefold() != NO_ERROR.casefold():
                 raise BadCell("severity", severity, f"is missing; the category is {category}")
             return
+        if category.casefold() == NO_ERROR.casefold():
+            raise BadCell("severity", severity, f"is a severity, but the category is {category}")
         places = [(column, *place) for column in reversed(FIELDS) for place in texts[column][1]]
         if not places:
             raise BadCell("target", texts["target"][0], UNMARKED)

@@ -30,7 +30,7 @@ from annotation.formats.cells import (
     to_list,
     to_text,
 )
-from annotation.formats.files.tables import open_tables
+from annotation.formats.files.tables import OpenTable, open_tables
 from annotation.formats.info import SURE, Format
 from annotation.formats.records import (
     OUTPUTS,
@@ -391,6 +391,12 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     yield from records_in(sources, options, ComparisonRows(options))
 
 
+def without_outputs(table: OpenTable, cells: Mapping) -> Exception:
+    """For a row without outputs, or for the whole table, where its header has none."""
+    reason = "has no outputs, such as response_a and response_b, or chosen and rejected"
+    return BadCell("", ", ".join(cells), reason) if table.columns is None else FormatError(f"{table.name}: {reason}")
+
+
 def records_in(sources: list[SourceFile], options: Options, rows: ComparisonRows) -> Iterator[Record]:
     for table in open_tables(sources, options):
         rows.start(table.name)
@@ -404,10 +410,9 @@ def records_in(sources: list[SourceFile], options: Options, rows: ComparisonRows
             if table.columns is None and not cells.keys() <= columns.keys():  # a later row may have more outputs
                 columns |= dict.fromkeys(cells)
                 layout = layout_of(columns)
-            if layout is None:
-                known = "response_a and response_b, or chosen and rejected"
-                raise FormatError(f"{table.name}: has no columns of outputs, such as {known}")
             try:
+                if layout is None:
+                    raise without_outputs(table, cells)
                 yield from rows.records_of(layout, line, cells)
             except BadCell as problem:
                 yield row_error(table.name, line, problem)

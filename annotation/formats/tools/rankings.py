@@ -18,7 +18,7 @@ from contextlib import suppress
 from annotation.formats.cells import BadCell, normal, row_error, to_object, to_objects, to_text
 from annotation.formats.files.tables import open_tables
 from annotation.formats.info import SURE, Format
-from annotation.formats.records import OUTPUTS, FormatError, Record, RowError
+from annotation.formats.records import OUTPUTS, LostRecord, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 from annotation.formats.tools.label_studio.reading import person_of
 from annotation.formats.tools.preferences import (
@@ -28,6 +28,7 @@ from annotation.formats.tools.preferences import (
     PreferenceColumns,
     layout_of,
     output_names,
+    without_outputs,
 )
 from annotation.task_types.base import REST, ranking_value
 
@@ -58,11 +59,15 @@ class RankingRows(ComparisonRows):
             text = to_text(value, column).strip()
             at = layout.place_of(text, systems, n_outputs)
             if at is None:
-                raise BadCell(column, text, f"is none of {output_names(systems, n_outputs)}")
+                problem = "is none of" if text else "is empty: it is one of"
+                raise BadCell(column, text, f"{problem} {output_names(systems, n_outputs)}")
             return at
 
-        if {BEST, WORST} <= named.keys():
-            best, worst = named[BEST], named[WORST]
+        if {BEST, WORST} & named.keys():
+            best, worst = named.get(BEST, ""), named.get(WORST, "")
+            if not (best and worst):
+                column, other = (best, WORST) if best else (worst, BEST)
+                raise BadCell(column, cells[column], f"is half an answer: there is no column {other}")
             if cells[best] in (None, "") and cells[worst] in (None, ""):
                 return None
             found = place_of(cells[best], best), place_of(cells[worst], worst)
@@ -75,12 +80,15 @@ class RankingRows(ComparisonRows):
             of_place = {ord(name) - (ord("a") if name.isalpha() else first): at for name, at in by_output.items()}
             ranks = [(of_place.get(at), at) for at in range(n_outputs)]
             if missing := [at for column, at in ranks if column is None]:
-                raise BadCell(layout.outputs[missing[0]], "", "has no column of its rank")
+                raise BadCell(layout.outputs[missing[0]], "", "has no rank")
+            for at, column in of_place.items():
+                if not 0 <= at < n_outputs and cells.get(column) not in (None, ""):
+                    raise BadCell(column, cells[column], "is the rank of an output that is not there")
             if all(cells.get(column) in (None, "") for column, _ in ranks):
                 return None
             return _by_rank([(_rank(cells.get(column), column), at) for column, at in ranks])
-        column = next(named[name] for name in RANKING if name in named)
-        value = cells[column]
+        column = next((named[name] for name in RANKING if name in named), "")
+        value = cells.get(column)
         if value in (None, "", []):
             return None
         ranks = value if isinstance(value, list) else _split(to_text(value, column), (">", ";", ",", "|"))
@@ -94,8 +102,9 @@ class RankingRows(ComparisonRows):
         named = [at for rank in ordered for at in rank]
         for at in range(n_outputs):
             if named.count(at) != 1:
-                problem = "more than once" if at in named else "nowhere"
-                raise BadCell(column, str(value), f"has output {OUTPUTS[at][-1].upper()} {problem}")
+                output = f"output {OUTPUTS[at][-1].upper()}"
+                problem = f"names {output} more than once" if at in named else f"does not name {output}"
+                raise BadCell(column, str(value), problem)
         return tuple(ordered)
 
     def stored(self, label: Places, order: list[int]) -> str:
@@ -191,12 +200,13 @@ def _rows_of_task(cells: dict) -> Iterator[dict]:
         (one, CHECKER + (to_text(one.get("model_version"), "model_version") or "predictions"))
         for one in to_objects(cells.get("predictions"), "predictions")
     ]
-    yield from (
+    ranked = [
         base | {RANKING[0]: _in_order(result, ids), "judge": who}
         for answer, who in answers
         for result in to_objects(answer.get("result"), "result")
         if result.get("type") == RANKER
-    )
+    ]
+    yield from ranked or [base]
 
 
 def _are_items(value: object) -> bool:
@@ -249,7 +259,7 @@ def _named(value: object, by_name: Mapping[str, str]) -> list[list[str]]:
     ranks = [one.get(RANK) if isinstance(one, dict) else None for one in value]
     if any(rank is None for rank in ranks):
         return [[field] for field in fields]
-    return [[field for field, own in zip(fields, ranks, strict=True) if own == rank] for rank in sorted(set(ranks))]
+    return [[fields[at] for at in rank] for rank in _by_rank([(_rank(own, RANK), at) for at, own in enumerate(ranks)])]
 
 
 # --- the format -----------------------------------------------------------------------------------------------------
@@ -279,7 +289,11 @@ def task_type_of(sources: list[SourceFile], options: Options) -> str:
     return "ranking/best-worst/1" if _has_ends(sources, options) else "ranking/ties/1"
 
 
+UNRANKED = "Records without a ranking, which alone says which of their fields are outputs"
+
+
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
+    unranked: list[str] = []
     rows = RankingRows(options, "best_worst" if _has_ends(sources, options) else "ranking")
     for table in open_tables(sources, options):
         rows.start(table.name)
@@ -289,13 +303,17 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
                 continue
             line, cells = row
             try:
-                for each in _rows_of(cells):
+                found = list(_rows_of(cells))
+                unranked += [] if found else [f"{table.name}, line {line:,}"]
+                for each in found:
                     layout = layout_of(each)
                     if layout is None:
-                        raise FormatError(f"{table.name}: has no outputs, such as response_a and response_b")
+                        raise without_outputs(table, each)
                     yield from rows.records_of(layout, line, each)
             except BadCell as problem:
                 yield row_error(table.name, line, problem)
+    if unranked:
+        yield LostRecord(UNRANKED, len(unranked), unranked[0])
 
 
 INFO = Format(
