@@ -86,8 +86,6 @@ def test_a_transcript_in_the_words_of_a_turn_stays_in_that_turn():
 def test_a_part_of_an_unusual_type_is_named():
     turns = [{"role": "user", "content": [{"type": ["video"]}]}]
     assert "(a part of the type 'video', which is not shown)" in to_text(turns, "messages")
-        [{"role": "user", "content": [{"type": ["video"]}]}], "m"
-    )
 
 
 def test_a_text_without_turns_is_shown_as_its_source():
