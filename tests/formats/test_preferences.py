@@ -43,7 +43,7 @@ def label_of(records: list) -> str:
         *[(one, "a") for one in ("A", "a", "model_a", "response_a", "Assistant A", "1", 1, "left", "x")],
         *[(one, "b") for one in ("B", "model_b", "2", "right", "second", "y")],
         *[(one, "tie") for one in ("tie", "Tie", "tie (inconsistent)", "both good")],
-        *[(one, "none") for one in ("both_bad", "tie (bothbad)", "neither")],
+        *[(one, "none") for one in ("both_bad", "tie (bothbad)", "none of them")],
     ],
 )
 def test_a_winner_is_found_as_it_is_written(tmp_path, winner, label):
@@ -57,6 +57,12 @@ def test_a_winner_that_is_neither_is_refused(tmp_path, winner):
     assert (error.line, error.column, error.value) == (1, "winner", winner)
     assert error.reason == "is none of A, B, x, y, and neither tie nor both_bad"
     assert len(records) == 1
+
+
+@pytest.mark.parametrize("winner", ["neither", "None"])
+def test_a_winner_that_may_mean_a_tie_or_all_bad_is_refused(tmp_path, winner):
+    [error] = read(tmp_path, ROW | {"winner": winner, "judge": "ada"})
+    assert isinstance(error, RowError) and error.column == "winner" and error.reason.endswith("write tie or both_bad")
 
 
 @pytest.mark.parametrize(
@@ -112,6 +118,17 @@ def test_one_rater_chooses_once_and_decisions_agree(tmp_path):
     decided = read(tmp_path, *[ROW | {"winner": one} for one in ("A", "A", "B")])
     assert [one.label for one in of(DecisionRecord, decided)] == ["a", "a"]
     assert [error.reason for error in of(RowError, decided)] == ["differs from line 1, and no column names raters"]
+
+
+def test_the_same_texts_of_other_systems_are_another_comparison(tmp_path):
+    other = {"model_a": "z", "model_b": "y"}
+    rows = [ROW | {"winner": "x", "judge": "ada"}, ROW | other | {"winner": "y", "judge": "ada"}]
+    first, second = of(ComparisonRecord, records := read(tmp_path, *rows))
+    assert (first.system_a, second.system_a) == ("x", "z") and first.key != second.key
+    assert [(one.item, one.judgements[0].label) for one in of(AnnotationRecord, records)] == [
+        (first.key, "a"),
+        (second.key, "b"),
+    ]
 
 
 def test_an_id_stands_for_one_comparison(tmp_path):

@@ -234,6 +234,14 @@ def test_marks_that_never_end_and_errors_marked_twice_are_counted(tmp_path):
     assert lost == {wmt_mqm.ENDLESS: 2, wmt_mqm.DOUBLE: 1}
 
 
+def test_a_category_that_is_no_text_is_a_bad_row_and_no_bad_file(tmp_path):
+    row = "a\td\t1\t{}\tr1\tIt is.\tEs <v>ist</v>.\t{}\tMinor\t\n"
+    records, found = read(tmp_path, row.format(1, "Style/\x00") + row.format(2, "Style/Awkward"))
+    [error] = [one for one in records if isinstance(one, RowError)]
+    assert (error.line, error.column) == (2, "category")
+    assert [one["title"] for one in found["questions"][0]["spans"]["own_labels"]] == ["Style/Awkward"]
+
+
 def test_what_is_written_is_read_again(tmp_path):
     records, found = read(tmp_path, ROWS)
     texts = {one.key: one for one in records if isinstance(one, ResponseRecord)}

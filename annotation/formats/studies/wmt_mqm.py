@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -187,10 +188,11 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
         for row in table.rows:
             if isinstance(row, RowError):
                 continue
-            category = to_text(row[1].get("category"), "category")
-            if category.strip() and category.casefold() != NO_ERROR.casefold():
-                categories.setdefault(category.casefold(), category)
-            severities.add(to_text(row[1].get("severity"), "severity").capitalize())
+            with suppress(BadCell):  # the import says what is wrong with the row
+                category, severity = (to_text(row[1].get(name), name) for name in ("category", "severity"))
+                if category.strip() and category.casefold() != NO_ERROR.casefold():
+                    categories.setdefault(category.casefold(), category)
+                severities.add(severity.capitalize())
     if not categories:
         return {}
     if len(categories) > MAX_OWN_LABELS:

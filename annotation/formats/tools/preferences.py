@@ -4,10 +4,10 @@
     prompt, chosen, rejected                                            the first is decided to be better
     question_id, turn, conversation_a, conversation_b, winner, judge    MT-Bench's judgements
 
-Rows about the same prompt and outputs are one comparison, in whichever order the outputs stand; the order in a row is
-kept as the one in which its rater saw them. Answers without a rater are decisions. A judge whose name is a list
-(`["gpt-4", "pair-v2"]`) or begins with `model:` is a checker; its answers with the outputs in another order than in the
-first row are those of a checker of their own, `NAME (swapped)`.
+Rows about the same prompt and outputs of the same systems are one comparison, in whichever order the outputs stand; the
+order in a row is kept as the one in which its rater saw them. Answers without a rater are decisions. A judge whose name
+is a list (`["gpt-4", "pair-v2"]`) or begins with `model:` is a checker; its answers with the outputs in another order
+than in the first row are those of a checker of their own, `NAME (swapped)`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "reason": ("reason", "justification", "rationale", "comment"),
 }
 TIES = {"tie", "tied", "equal", "draw", "same", "both", "both good", "no preference", "tie (inconsistent)"}
-BAD = {"both bad", "bothbad", "tie (bothbad)", "all bad", "neither", "none", "none of them"}
+BAD = {"both bad", "bothbad", "tie (bothbad)", "all bad", "none of them", "neither is good", "none is good"}
+# Equally good, or equally bad: the report counts one as half a win, and the other of several outputs not at all.
+UNCLEAR = {"neither", "none"}
 WORDS = re.compile(r"(?:model|response|output|completion|candidate|assistant|answer|system|option) ?")
 SIDES = {"left": 0, "first": 0, "right": 1, "second": 1}
 TURNS = "\n\n---\n\n"
@@ -221,7 +223,7 @@ class ComparisonRows(Places):
         super().__init__()
         self.limit = options.limits.key_chars
         self.questions = SeenParents("question", ("prompt",))
-        # Prompt and outputs in any order -> the comparison's key, and the digests of its outputs in their order.
+        # Prompt, outputs and systems in any order -> the comparison's key, and its outputs' digests in their order.
         self.known: dict[bytes, tuple[str, tuple[bytes, ...]]] = {}
         self.keys: dict[str, int] = {}
         self.answers: dict[bytes, int] = {}
@@ -238,7 +240,8 @@ class ComparisonRows(Places):
         label = self.answer_in(layout, cells, systems, len(outputs))
         question = self._question_key(layout, cell, prompt)
         marks = tuple(digest(text) for text in outputs)
-        pair = digest(question, *(mark.hex() for mark in sorted(marks)))
+        made_by = systems or [""] * len(marks)
+        pair = digest(question, *(f"{mark.hex()} {name}" for mark, name in sorted(zip(marks, made_by, strict=False))))
         is_new = pair not in self.known
         record = self._comparison(layout, cells, question, outputs, systems) if is_new else None
         if self.questions.is_new(question, (prompt,), line):
@@ -341,6 +344,10 @@ class ComparisonRows(Places):
         if spelled in BAD:
             return NONE_GOOD
         at = layout.place_of(text, systems, n_outputs)
+        if at is None and spelled in UNCLEAR:
+            raise BadCell(
+                column, text, "may mean that they are equally good or that all are bad: write tie or both_bad"
+            )
         if at is None:
             raise BadCell(column, text, f"is none of {output_names(systems, n_outputs)}, and neither tie nor both_bad")
         return PLACES[at]
