@@ -2,7 +2,7 @@
 
 The data are those of Grundkiewicz, Junczys-Dowmunt and Gillian (2015), Human Evaluation of Grammatical Error Correction
 Systems: 12 systems of the CoNLL-2014 shared task and their unchanged input, ranked five outputs at a time by eight
-people. `GEC_RANKINGS` names a clone of https://github.com/grammatical/evaluation.
+people. `GEC_RANKINGS` names a clone of https://github.com/grammatical/evaluation, which has the paper as EMNLP052.pdf.
 """
 
 import json
@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.skipif(not GIVEN, reason="GEC_RANKINGS names no clone of grammatical/evaluation"),
 ]
-# Expected wins: table 3 of the paper, the best first.
+# Expected wins: table 3b of the paper, the best first.
 PUBLISHED = {
     "AMU": 0.628, "RAC": 0.566, "CAMB": 0.561, "CUUI": 0.550, "POST": 0.539, "UFC": 0.513, "PKU": 0.506,
     "UMC": 0.495, "IITB": 0.485, "SJTU": 0.463, "INPUT": 0.456, "NTHU": 0.437, "IPN": 0.300,
