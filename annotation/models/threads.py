@@ -11,13 +11,14 @@ from .work import Item
 
 
 class Thread(models.Model):
-    """That an annotator commented on an item, with the answer or with a flag, where the words stay
-    (`Revision.comment`, `Assignment.skip_reason`), and who is to read on."""
+    """An annotator's comment on an item, with the answer or with a flag, and who is to read on. `words` are the latest
+    ones; empty where the annotator removed them. An answer or a skip may be replaced, and its comment with it."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="threads", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="threads", db_index=False)
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="threads", db_index=False)
+    words = models.TextField(blank=True, default="", db_default="")
     opened_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField()  # when the newest words came
     is_unanswered = models.BooleanField(default=True)  # the newest words are the annotator's, and wait for a reply

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.access import RESEARCHER, project_for, project_with_labels_for
 from annotation.addresses import known_site
-from annotation.models import Assignment, Project, Rater, Revision, Thread, ThreadReply, User
+from annotation.models import Project, Rater, Thread, ThreadReply, User
 from annotation.projects.invitations import has_mail_server
 from annotation.webhooks.events import BROKER_RETRIES
 
@@ -34,10 +34,13 @@ def keep(project_id: int, item_id: int, rater_id: int, words: str, before: str =
     if not words:
         if before:
             own.filter(replies=None).delete()
+            own.update(words="")
     elif words != before:
         now = timezone.now()
-        if not own.update(changed_at=now, is_unanswered=True):
-            Thread.objects.create(project_id=project_id, item_id=item_id, rater_id=rater_id, changed_at=now)
+        if not own.update(words=words, changed_at=now, is_unanswered=True):
+            Thread.objects.create(
+                project_id=project_id, item_id=item_id, rater_id=rater_id, words=words, changed_at=now
+            )
         announce_after_commit(own.values_list("pk", flat=True).get(), to_annotator=False)
 
 
@@ -85,21 +88,6 @@ def threads_of(project: Project) -> QuerySet[Thread]:
     """For researchers, newest words first. Whose answers are excluded has no part in them."""
     found = project.threads.filter(rater__is_excluded=False).select_related("item", "rater", "project")
     return found.annotate(n_replies=Count("replies")).order_by("-changed_at", "-pk")
-
-
-def add_words(threads: list[Thread]) -> list[Thread]:
-    """With the comment that opened each, as it stands now: two queries."""
-    items, raters = {one.item_id for one in threads}, {one.rater_id for one in threads}
-    latest = Revision.objects.filter(annotation__item__in=items, annotation__rater__in=raters, is_latest=True)
-    words = {(item, rater): text for item, rater, text in latest.values_list(
-        "annotation__item", "annotation__rater", "comment"
-    )}  # fmt: skip
-    skips = Assignment.objects.filter(item__in=items, rater__in=raters, state=Assignment.State.SKIPPED)
-    reasons = {(item, rater): text for item, rater, text in skips.values_list("item", "rater", "skip_reason")}
-    for one in threads:
-        place = one.item_id, one.rater_id
-        one.words = words.get(place) or reasons.get(place, "")
-    return threads
 
 
 def count_unanswered(project: Project) -> int:

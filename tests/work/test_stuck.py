@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation import tasks
 from annotation.decisions import adjudicating
-from annotation.models import Annotation, Assignment, Case, Item, Membership, User
+from annotation.models import Annotation, Assignment, Case, Item, Membership, Thread, User
 from annotation.projects import managing, reach
 from annotation.projects.options import set_options
 from annotation.projects.queries import projects
@@ -145,6 +145,29 @@ def test_a_researcher_has_ways_out_of_a_stuck_item(choice):
     else:
         assert team(project) == (1, 3)
         assert Case.objects.filter(is_waiting=True).exists() == (choice == "desk")
+
+
+def test_who_is_asked_again_keeps_the_comment_that_they_flagged_with():
+    project, ann, bob = make_world()
+    flagged = ann.next()["payload"]
+    ann.skip(flagged, "The text is cut", flag=True)
+    bob.submit(bob.next()["payload"])
+    assert use(project, "again") == ["active"]
+    assert ann.submit(ann.next()["payload"]).json()["surplus"] is False
+    thread = Thread.objects.get()
+    lead = client_of(project.created_by)
+    for client in (ann.client, lead):
+        page = client.get(f"/projects/{project.slug}/comments/{thread.uuid}/").content.decode()
+        assert "The text is cut" in page and "taken away" not in page
+    assert "The text is cut" in lead.get(f"/projects/{project.slug}/comments/").content.decode()
+
+
+def test_a_flag_stays_in_its_thread_when_the_same_person_answers_after_all():
+    project, ann, _ = make_world()
+    flagged = ann.next()["payload"]
+    ann.skip(flagged, "The text is cut", flag=True)
+    assert ann.submit(flagged).status_code == 200  # from another tab
+    assert Thread.objects.get().words == "The text is cut"
 
 
 def test_asking_again_needs_somebody_who_still_labels_here():

@@ -34,7 +34,7 @@ def project_comments(request, slug):
     found = threads.threads_of(project)
     found = found.filter(is_unanswered=True) if chosen else found
     page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
-    rows = threads.add_words(list(page.object_list))
+    rows = list(page.object_list)
     words = unit_words.words_of(project.type.anchor_kind, [one.item.anchor_id for one in rows])
     context = {
         "project": project,
@@ -58,9 +58,8 @@ def thread(request, slug, uuid):
         return _reply(request, found, is_own)
     if is_own and request.method == "GET":
         threads.read(found)
-    [with_words] = threads.add_words([found])
     words = unit_words.words_of(found.project.type.anchor_kind, [found.item.anchor_id])
-    return _page(request, with_words, is_own, words[found.item.anchor_id][0])
+    return _page(request, found, is_own, words[found.item.anchor_id][0])
 
 
 def _page(request, found: Thread, is_own: bool, title: str, *, text: str = "", error: str = ""):
@@ -90,7 +89,6 @@ def _reply(request, found: Thread, is_own: bool):
     except incoming.Refused as refused:
         text, error = "", _("Your reply {problem}").format(problem=refused)
     if error:
-        [found] = threads.add_words([found])
         words = unit_words.words_of(found.project.type.anchor_kind, [found.item.anchor_id])
         return _page(request, found, is_own, words[found.item.anchor_id][0], text=text, error=error)
     threads.reply(found, request.user, text)
