@@ -226,6 +226,18 @@ def test_a_skipped_check_opens_no_place_and_can_be_taken_back(project, lead):
     assert KeyResult.objects.get().purpose == "check"
 
 
+def test_a_flagged_check_is_among_the_flagged_items_of_the_overview(project, lead):
+    set_apart(project, lead, "check")
+    managing.update_project(project, by=lead, check_every=1)
+    ann = person(project, "ann")
+    assert ann.skip(ann.next()["payload"], "broken", flag=True).status_code == 200
+    assert Assignment.objects.get(is_flagged=True).reason == "check"
+    client = client_of(lead)
+    assert "1 flagged item</a>" in client.get(f"/projects/{project.slug}/").content.decode()
+    [row] = client.get(f"/projects/{project.slug}/items/", {"filter": "flagged"}).context["rows"]
+    assert row.item.state == "apart"
+
+
 def test_a_late_answer_to_a_check_counts(project, lead):
     set_apart(project, lead, "check")
     managing.update_project(project, by=lead, check_every=1)

@@ -107,8 +107,8 @@ def _kept(name: str, count):
 
 
 def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
-    """Assignments by state, skips with a flag, items by what becomes of them, and those that wait for an adjudicator:
-    three queries. Of projects with checks, those that are done and that are expected, with two more: numbers that left
+    """Assignments by state, items by what becomes of them, and those that are flagged and that wait for an adjudicator:
+    four queries. Of projects with checks, those that are done and that are expected, with two more: numbers that left
     them out would tell checks from work."""
     projects = list(projects)
     of_projects = {"project__in": [project.pk for project in projects]}
@@ -117,12 +117,10 @@ def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
     is_work = ~Q(reason__in=Assignment.NO_WORK)
     numbers = {
         "n": Count("pk", filter=is_work),
-        "flagged": Count("pk", filter=is_work & Q(is_flagged=True)),
         "checks": Count("pk", filter=Q(reason=Assignment.Reason.CHECK)),
     }
-    for pk, state, n, flagged, checks in assignments.annotate(**numbers):
+    for pk, state, n, checks in assignments.annotate(**numbers):
         found[pk][state] = n
-        found[pk]["flagged_skips"] += flagged if state == Assignment.State.SKIPPED else 0
         found[pk]["checks_done"] += checks if state == Assignment.State.DONE else 0
     items = Item.objects.filter(**of_projects).order_by().values_list("project_id", "state")
     for pk, state, n, empty in items.annotate(n=Count("pk"), empty=Count("pk", filter=Q(unit_count=0))):
@@ -135,6 +133,9 @@ def count_progress(projects: Iterable[Project]) -> dict[int, dict[str, int]]:
             counted["checks_expected"] = giving.expected_checks(project, places)
         else:
             del found[project.pk]["checks_done"]
+    flagged = Assignment.objects.filter(is_flagged=True, **of_projects).order_by().values_list("project_id")
+    for pk, n in flagged.annotate(n=Count("item", distinct=True)):
+        found[pk]["flagged_items"] = n
     waiting = Case.objects.filter(cases.WAITING, **of_projects).order_by().values_list("project_id")
     for pk, n in waiting.annotate(n=Count("pk")):
         found[pk]["waiting"] = n
