@@ -121,9 +121,10 @@ class Option:
         if self.needs_run:
             offered = self.offered(source)
             if not offered:
+                gives = self.gives or "anything"
                 raise ValueError(
                     source.how_to_have_runs()
-                    or f"project {source.slug} has no finished checker run that gives {self.gives or 'anything'}"
+                    or f"project {source.slug} has no finished checker run that gives {gives}: start one first"
                 )
             return next(iter(offered))
         if self.kind == "choice" and self.default is None:

@@ -158,7 +158,9 @@ class Report:
         """Why there is no run to compute the report of; empty where there is one, or none is needed."""
         if not self.needs_run or source.labelling_runs():
             return ""
-        return source.how_to_have_runs() or f"No checker that gives labels has finished a run in project {source.slug}"
+        return source.how_to_have_runs() or (
+            f"No checker that gives labels has finished a run in project {source.slug}: start one first"
+        )
 
     def read(self, result: dict) -> Result:
         return from_json({name: value for name, value in result.items() if name != "behind"}, self.kind)

@@ -156,7 +156,7 @@ class Outline(ABC):
         for run in self.runs():
             if run.uuid == str(uuid):
                 return run
-        raise ValueError(f"project {self.slug} has no finished checker run {uuid!r}")
+        raise ValueError(f"project {self.slug} has no finished checker run {uuid!r}: choose one that has finished")
 
     def how_to_have_runs(self) -> str:
         """What to do where a report needs a run and there is none, if that is something else than to start one."""

@@ -34,4 +34,6 @@ def arm_of(project: Project, item_key: str, pseudonym: str) -> str:
 
 def why_not_drawn(shown: int | None, after: int | None) -> str:
     """Why arms cannot be drawn by these shares; empty where they can."""
-    return "The shares of the arms are more than 100 %" if (shown or 0) + (after or 0) > 100 else ""
+    if (shown or 0) + (after or 0) <= 100:
+        return ""
+    return "The shares of the arms are more than 100 % together: lower one of them"

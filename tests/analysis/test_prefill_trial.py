@@ -243,7 +243,7 @@ def test_whose_trace_is_lost_and_who_saw_another_runs_suggestion_is_left_out():
 
 def test_without_a_trial_there_is_no_effect_and_the_reason_is_said():
     project = project_of(4)
-    with pytest.raises(ValueError, match="no finished checker run"):
+    with pytest.raises(ValueError, match="no finished checker run that gives labels: start one first"):
         get_report("prefill-trial").compute(project)
     run = make_suggestions(project)
     empty = of_dimension(report_of(run), "relevance")["strata"][0]
@@ -282,6 +282,14 @@ def test_where_nobody_or_everybody_saw_suggestions_it_says_so_and_what_to_do(see
     assert not [note for note in report["notes"] if "0 people" in note]
 
 
+def test_an_undefined_contrast_says_what_to_do():
+    run, _ = trial(12, lambda number, person, seen: (not seen, 1.0), per_item=2, decide=False)
+    report = get_report("prefill-trial")
+    page = report.page_of(report_of(run, reference="others"))
+    [words] = [part.note for part in page.in_files() if getattr(part, "title", "").startswith("Relevance: labels that")]
+    assert "wrong is undefined" not in words and "To have it, run a trial" in words
+
+
 def effect_of(estimate=None, low=None, high=None, undefined=""):
     """An effect as given; without an estimate, undefined."""
     nothing = no_effect(undefined)
@@ -289,7 +297,7 @@ def effect_of(estimate=None, low=None, high=None, undefined=""):
     return msgspec.structs.replace(nothing, estimate=estimate, low=low, high=high, interval=ends)
 
 
-def question(effect, wrong=None, n: int = 10) -> TrialQuestion:
+def question(effect, wrong=None, n: int = 10, n_left: int = 0) -> TrialQuestion:
     """A question with this effect of seeing suggestions, and this one of wrong ones."""
     share, nothing = effect_of(0.8, 0.7, 0.9), effect_of(undefined="there are no such answers")
     strata = [
@@ -312,7 +320,7 @@ def question(effect, wrong=None, n: int = 10) -> TrialQuestion:
         dimension="relevance",
         title="Relevance",
         level="nominal",
-        n_without_suggestion=0,
+        n_without_suggestion=n_left,
         n_without_reference=0,
         strata=strata,
         contrast=nothing,
@@ -328,7 +336,8 @@ UP, DOWN, OPEN = effect_of(0.2, 0.1, 0.3), effect_of(-0.2, -0.3, -0.1), effect_o
 @pytest.mark.parametrize(
     ("asked", "says", "of_wrong", "next_step"),
     [
-        (question(OPEN, n=0), "no first answer has a suggestion", "", ""),
+        (question(OPEN, n=0), "no first answer has a suggestion", "", "some with suggestions and some without"),
+        (question(OPEN, n=0, n_left=7), "none for the units of 7 labels", "", "choose a run that has suggestions"),
         (
             question(no_effect()),
             "the suggestion with it in view, and 0.800 [0.700, 0.900] without it.",

@@ -14,6 +14,7 @@ from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.people.prefill_trial.report import (
     COLUMNS,
     EVERYBODY_SAW,
+    NO_ANSWERS,
     NO_OUTSIDE,
     NOBODY_SAW,
     OTHERS,
@@ -55,7 +56,6 @@ from analysis.stats import (
 from analysis.stats.annotators.suggestions import AgreementWithSuggestion
 from annotation.models import Project
 
-NO_ANSWERS = "there are no such answers"
 OF_SLOT = "by an exchangeable rater"
 FEW = 5
 
@@ -130,13 +130,15 @@ def _run(source: Source, run: str) -> Run:
         chosen = source.run(run)
         if chosen.gives != "labels":
             raise ValueError(
-                f"{chosen.checker} gives scores and no labels, so it suggests none that people could follow"
+                f"{chosen.checker} gives scores and no labels, so it suggests none that people could follow: choose a "
+                "run that gives labels"
             )
         return chosen
     runs = source.labelling_runs()
     if not runs:
         raise ValueError(
-            source.how_to_have_runs() or f"project {source.slug} has no finished checker run that gives labels"
+            source.how_to_have_runs()
+            or f"project {source.slug} has no finished checker run that gives labels: start one first"
         )
     exposures = source.exposure_frame()
     times = exposures.loc[exposures["shown_at"].notna(), "run"].value_counts()

@@ -124,6 +124,11 @@ WHAT_TO_DO = {
     EVERYBODY_SAW: "run a trial, which withholds suggestions on some of the answers to come",
 }
 SETTING = "“Suggestions of checkers” in the project's settings"
+NO_ANSWERS = "there are no such answers"
+BOTH_KINDS = f"have people answer, some with suggestions and some without ({SETTING})"
+OTHER_RUN = "choose a run that has suggestions about the items that people answered"
+MORE_PEOPLE = "have more people answer, each both with and without suggestions"
+DECIDE = "adjudicate or import decisions and choose them as the reference"
 NO_OUTSIDE = "what is right is inferred from the labels that are compared; choose decisions as the reference"
 SIDES = {"seen": "with the suggestion in view", "unseen": "without a suggestion"}
 # Columns of the judgements: how a label that has a suggestion was counted.
@@ -222,11 +227,17 @@ def _shares(question: TrialQuestion) -> Table:
             f"{either(unknown, 'it counts', 'they count')} only in 'all'."
             if unknown
             else "",
-            f"The difference of right and wrong suggestions is undefined: {contrast}."
+            f"The difference of right and wrong suggestions is undefined: {contrast}. To have it, {_to_have(contrast)}."
             if contrast not in ("", PENDING)
             else "",
         ),
     )
+
+
+def _to_have(undefined: str) -> str:
+    """What to do for an effect that is undefined for this reason."""
+    known = next((do for why, do in WHAT_TO_DO.items() if undefined.endswith(why)), "")
+    return known or (DECIDE if undefined.endswith(NO_ANSWERS) else MORE_PEOPLE)
 
 
 def _contrast(question: TrialQuestion) -> Table:
@@ -401,7 +412,14 @@ RULES = (
     Rule(
         "no labels",
         lambda one: not _has_labels(one),
-        lambda one: f"{one.title}: no first answer has a suggestion to be compared with.",
+        lambda one: (
+            f"{one.title}: no first answer has a suggestion to be compared with"
+            + (
+                f", since the run has none for the units of {n_of(one.n_without_suggestion, 'labels')}."
+                if one.n_without_suggestion
+                else "."
+            )
+        ),
     ),
     Rule(
         "first pass",
@@ -463,7 +481,11 @@ WRONG = (
 )
 
 NEXT = (
-    Rule("no labels", lambda one: not _has_labels(one), lambda one: ""),
+    Rule(
+        "no labels",
+        lambda one: not _has_labels(one),
+        lambda one: OTHER_RUN if one.n_without_suggestion else BOTH_KINDS,
+    ),
     Rule("first pass", lambda one: one.strata[0].difference.undefined == PENDING, lambda one: ""),
     Rule(
         "one side",
@@ -478,7 +500,7 @@ NEXT = (
     Rule(
         "no interval",
         lambda one: one.strata[0].difference.low is None,
-        lambda one: "have more people answer, each both with and without suggestions",
+        lambda one: MORE_PEOPLE,
     ),
     Rule(
         "wrong ones are followed",
