@@ -17,6 +17,7 @@ from annotation.machines.kinds import run_kinds
 from annotation.machines.prompts import views as prompts
 from annotation.machines.runs.views import checkers
 from annotation.participation.views import consent, joining, questionnaires, taking_part
+from annotation.participation.views import extending as study_extending
 from annotation.participation.views import links as study_links
 from annotation.projects.views import history, home, projects, starting
 from annotation.webhooks import views as webhooks
@@ -28,6 +29,7 @@ urlpatterns = [
     *projects.urlpatterns,
     *history.urlpatterns,
     *starting.urlpatterns,
+    *study_extending.urlpatterns,
     *study_links.urlpatterns,
     *joining.urlpatterns,
     *consent.urlpatterns,

@@ -204,7 +204,8 @@ def lack_of_room(project: Project, rows: Iterable[PersonRow], remaining: int) ->
             room[row.group] += math.inf if limit is None else max(0, limit - row.figures.items)
     for group in room:
         if quota := quotas.group_quota(project, group):
-            room[group] = min(room[group], max(0, quota.answers - answered[group]))
+            most = max(0, quota.answers - answered[group]) if quota.answers else math.inf
+            room[group] = 0 if quota.is_over else min(room[group], most)
     return max(0, remaining - int(min(remaining, sum(room.values()))))
 
 

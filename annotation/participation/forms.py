@@ -1,6 +1,7 @@
 """Forms of study links."""
 
 import math
+from collections.abc import Sequence
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -12,6 +13,7 @@ from annotation import incoming
 from annotation.editing import SharedForm
 from annotation.models import ConsentForm, Questionnaire, StudyLink, User
 from annotation.participation import links, panels
+from annotation.participation.extending import Deadline
 from annotation.participation.panels import check_ending
 from annotation.participation.questionnaires import WORDS, screening_questions
 from annotation.projects.label_sets import newest_for
@@ -116,6 +118,22 @@ class StudyLinkForm(SharedForm, forms.Form):
 
 class OutcomeForm(forms.Form):
     outcome = forms.ChoiceField(choices=list(panels.OUTCOMES.items()))
+
+
+class ExtendForm(forms.Form):
+    """Last days and the later day that they move to; all of them are chosen first."""
+
+    deadlines = forms.MultipleChoiceField(
+        label="Last days",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose one or more"},
+    )
+    day = forms.DateField(label="New last day", widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}))
+
+    def __init__(self, *args, deadlines: Sequence[Deadline], **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["deadlines"].choices = [(one.key, f"{one.title}, {one.day:%-d %B %Y}") for one in deadlines]
+        self.fields["deadlines"].initial = [one.key for one in deadlines]
 
 
 class ConsentTextForm(SharedForm, forms.Form):

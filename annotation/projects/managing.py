@@ -116,6 +116,8 @@ def update_project(project: Project, by: User | None = None, **changes) -> Proje
     with editing.locked(project):
         if problem := last_day.why_not(changes.get("last_day"), project.last_day):
             raise ProjectError(problem)
+        if problem := last_day.why_not_of_groups(changes.get("group_quotas", ""), project.group_quotas):
+            raise ProjectError(problem)
         before = _history_of(project, changes)
         for name, value in changes.items():
             setattr(project, name, value)

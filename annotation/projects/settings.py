@@ -165,9 +165,9 @@ SETTINGS: dict[str, ProjectSetting] = {setting.name: setting for setting in (
         bounds=(0, 100), group=QUOTAS, can_change=True, is_public=True, exported=UNLESS_DEFAULT,
     ),
     QuotasSetting(
-        "group_quotas", "Most answers of a group",
-        "Group and number, between semicolons; after a comma, how many items each of its members gets at most: "
-        "“experts: 200; crowd: 1000, 10 each”. Groups that are not named have no quota.",
+        "group_quotas", "Most answers and last day of a group",
+        "Groups between semicolons; of each, how many answers it gives, how many items each of its members gets and "
+        "its last day, or some of these: “experts: until 2026-12-24; crowd: 1000, 10 each”. Others have no quota.",
         most=10_000, group=QUOTAS, can_change=True, exported=UNLESS_DEFAULT,
     ),
     NumberSetting(

@@ -65,6 +65,7 @@ HELP = {
     "site_health": "tutorials/operator#look-at-its-health",
     "site_invitations": "share",
     "answer_questionnaire": "tutorials/annotator#in-a-study",
+    "extend_last_days": "how-to/who-gets-what#when-to-stop",
     "finish_study": "tutorials/annotator#in-a-study",
     "give_consent": "tutorials/annotator#in-a-study",
     "join_study": "tutorials/annotator#in-a-study",

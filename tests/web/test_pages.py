@@ -48,6 +48,7 @@ OF_PROJECT = (
     "project_alternative_annotator",
     "project_prevalence",
     "study_links",
+    "extend_last_days",
     "study_consent",
     "study_questionnaires",
 )

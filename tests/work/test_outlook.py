@@ -86,9 +86,16 @@ def group_share(ann, bob):
     bob.submit(bob.next()["payload"])
 
 
+def group_over(ann, bob):
+    set_group(rater_of(ann.project, ann.user), "crowd")
+    ann.submit(ann.next()["payload"])
+    Project.objects.filter(pk=ann.project.pk).update(group_quotas="crowd: until 2020-01-01")
+
+
 WAYS = {
     "share": share,
     "group-share": group_share,
+    "group-last-day": group_over,
     "work": lambda ann, bob: ann.submit(ann.next()["payload"]),
     "waiting": waiting,
     "done": done,

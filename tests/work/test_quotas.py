@@ -1,7 +1,7 @@
 """A person and a group get no more than the project's limits, also when people take items at the same moment."""
 
 import threading
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from django.db import connections
@@ -129,14 +129,30 @@ def test_withdrawn_answers_leave_room_in_the_quota():
         ("", {}),
         ("experts: 200", {"experts": Quota(200)}),
         (" a: b : 2 ; crowd:1000 , 10 each;\nlast:1", {"a: b": Quota(2), "crowd": Quota(1000, 10), "last": Quota(1)}),
+        ("a: until 2026-12-24; b: 5 each", {"a": Quota(until=date(2026, 12, 24)), "b": Quota(each=5)}),
+        ("a: 3, 2 each, until 2026-12-24", {"a": Quota(3, 2, date(2026, 12, 24))}),
     ],
 )
 def test_quotas_are_read(text, found):
-    assert quotas.parse(text) == found
+    assert quotas.parse(text) == found == quotas.parse(quotas.written(found))
 
 
 @pytest.mark.parametrize(
-    "text", ["experts", "experts: 0", ": 3", "a: 3, 4", "a: 3, each", "a: -1", "a: ²", "a:99999999"]
+    "text",
+    [
+        "experts",
+        "experts: 0",
+        ": 3",
+        "a: 3, 4",
+        "a: 3, each",
+        "a: -1",
+        "a: ²",
+        "a:99999999",
+        "a: until",
+        "a: until 2026-13-01",
+        "a: until tomorrow",
+        "a: until 2026-12-24, until 2026-12-25",
+    ],  # fmt: skip
 )
 def test_what_is_no_quota_is_refused(text):
     with pytest.raises(incoming.Refused, match="is no quota such as"):

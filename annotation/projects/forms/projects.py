@@ -125,6 +125,8 @@ class ProjectSettingsForm(SharedForm, forms.Form):
         _check_shares(self, cleaned)
         if problem := last_day.why_not(cleaned.get("last_day"), self.project.last_day):
             self.add_error("last_day", problem)
+        if problem := last_day.why_not_of_groups(cleaned.get("group_quotas") or "", self.project.group_quotas):
+            self.add_error("group_quotas", problem)
         if problem := why_not_paid(cleaned):
             self.add_error("pay_currency", problem)
         if unknown := unknown_questions(self.project, cleaned.get("further_questions") or ""):

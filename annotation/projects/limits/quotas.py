@@ -1,9 +1,9 @@
 """How many items a person and a group may have in a project.
 
 A person has no more than the setting `person_most_items`, the share `person_most_percent` of the items, and what the
-quota of their group says of each member. A group has no more answers than its quota (`group_quotas`). What is held
-counts with what is answered, so the limits hold when people take items at the same moment: a person's rater is locked
-then, and so is the group's row.
+quota of their group says of each member. A group has no more answers than its quota (`group_quotas`), and gets no items
+after its last day. What is held counts with what is answered, so the limits hold when people take items at the same
+moment: a person's rater is locked then, and so is the group's row.
 
 Nothing here counts a group each time: `GroupSpare` says how many more items the group can surely have, and the answers
 are counted only when that is used up. What comes back meanwhile is found by the next count.
@@ -12,10 +12,13 @@ are counted only when that is used up. What comes back meanwhile is found by the
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from annotation import incoming
 from annotation.models import Assignment, GroupSpare, Item, Project, Rater
@@ -24,34 +27,57 @@ SETTINGS = ("person_most_items", "person_most_percent", "group_quotas")
 MOST = 10_000_000
 COUNTED_STATES = (Assignment.State.LEASED, Assignment.State.DONE)
 # The outlooks of who gets nothing more.
-PERSON_DONE, GROUP_DONE, GROUP_WAITS = "share", "group-share", "waiting"
+PERSON_DONE, GROUP_DONE, GROUP_WAITS, GROUP_OVER = "share", "group-share", "waiting", "group-last-day"
+EXAMPLES = "“experts: 200” or “crowd: 1000, 10 each, until 2026-12-24”"
 
 
 @dataclass(frozen=True)
 class Quota:
-    """Of a group: answers in all, and items of each member (0: no limit of their own)."""
+    """Of a group: answers in all and items of each member (0: no limit), and the last day on which it gets items."""
 
-    answers: int
+    answers: int = 0
     each: int = 0
+    until: date | None = None
+
+    def __str__(self) -> str:
+        parts = (self.answers, self.each and f"{self.each} each", self.until and f"until {self.until.isoformat()}")
+        return ", ".join(str(part) for part in parts if part)
+
+    @property
+    def is_over(self) -> bool:
+        return self.until is not None and self.until < timezone.localdate()
 
 
 def parse(text: str) -> dict[str, Quota]:
-    """Quotas such as `experts: 200; crowd: 1000, 10 each`. Refused where one is not written so."""
+    """Quotas such as `experts: 200; crowd: 1000, 10 each, until 2026-12-24`. Refused where one is not written so."""
     found: dict[str, Quota] = {}
     for part in filter(None, map(str.strip, text.replace("\n", ";").split(";"))):
-        name, _, numbers = (piece.strip() for piece in part.rpartition(":"))
-        answers, comma, each = (piece.strip() for piece in numbers.partition(","))
-        each, has_each = each.removesuffix("each").strip(), each.endswith("each")
-        if not name or (comma and not has_each) or not all(map(_is_number, [answers, *[each] * has_each])):
-            raise incoming.Refused(f"has {part!r}, which is no quota such as “experts: 200” or “crowd: 1000, 10 each”")
+        name, _, limits = (piece.strip() for piece in part.rpartition(":"))
+        try:
+            pairs = [_limit_of(piece.strip()) for piece in limits.split(",")]
+        except ValueError:
+            pairs = []
+        if not name or not pairs or len(dict(pairs)) < len(pairs):
+            raise incoming.Refused(f"has {part!r}, which is no quota such as {EXAMPLES}")
         if name in found:
             raise incoming.Refused(f"has two quotas of the group {name!r}")
-        found[name] = Quota(int(answers), int(each or 0))
+        found[name] = Quota(**dict(pairs))
     return found
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= MOST and len(text) <= len(str(MOST))
+def _limit_of(text: str) -> tuple[str, int | date]:
+    """What it limits, and by what. ValueError where it is none."""
+    if text.startswith("until "):
+        return "until", date.fromisoformat(text.removeprefix("until ").strip())
+    number = text.removesuffix("each").strip()
+    if not (number.isascii() and number.isdecimal() and len(number) <= len(str(MOST)) and 0 < int(number) <= MOST):
+        raise ValueError(text)
+    return "each" if text.endswith("each") else "answers", int(number)
+
+
+def written(quotas: Mapping[str, Quota]) -> str:
+    """As `parse` reads them."""
+    return "; ".join(f"{name}: {quota}" for name, quota in quotas.items())
 
 
 def are_set(project: Project) -> bool:
@@ -95,11 +121,13 @@ def answers_of(project_id: int, group: str) -> QuerySet[Assignment]:
 def may_take(project: Project, rater: Rater) -> bool:
     """Whether the person may be given one more item, which is then counted. In the transaction that gives it, after
     the rater was locked; the group's row is locked here."""
+    quota = group_quota(project, rater.group)
+    if quota is not None and quota.is_over:
+        return False
     limit = person_limit(project, rater.group)
     if limit is not None and items_of(rater.pk).count() >= limit:
         return False
-    quota = None if rater.is_excluded else group_quota(project, rater.group)
-    return quota is None or _take_spare(project, rater.group, quota)
+    return rater.is_excluded or not (quota and quota.answers) or _take_spare(project, rater.group, quota)
 
 
 def _take_spare(project: Project, group: str, quota: Quota) -> bool:
@@ -122,9 +150,11 @@ def count_anew(project: Project) -> None:
 
 
 def group_left(project: Project, rater: Rater) -> int | None:
-    """How many answers the person's group may still give, beyond what others hold; None where there is no quota."""
+    """How many answers the person's group may still give, beyond what others hold; None where there is no limit."""
     quota = group_quota(project, rater.group)
-    if quota is None:
+    if quota is not None and quota.is_over:
+        return items_of(rater.pk).filter(state=Assignment.State.LEASED).count()
+    if quota is None or not quota.answers:
         return None
     rows = answers_of(project.pk, rater.group)
     return max(0, quota.answers - rows.exclude(rater=rater, state=Assignment.State.LEASED).count())
@@ -132,11 +162,13 @@ def group_left(project: Project, rater: Rater) -> int | None:
 
 def why_nothing(project: Project, rater: Rater) -> str:
     """The outlook of a person who holds nothing and is at a limit; empty where they may have more items."""
+    quota = group_quota(project, rater.group)
+    if quota is not None and quota.is_over:
+        return GROUP_OVER
     limit = person_limit(project, rater.group)
     if limit is not None and items_of(rater.pk).count() >= limit:
         return PERSON_DONE
-    quota = group_quota(project, rater.group)
-    if quota is None:
+    if quota is None or not quota.answers:
         return ""
     rows = answers_of(project.pk, rater.group)
     if rows.count() < quota.answers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
@@ -24,6 +24,7 @@ from annotation.models import (
     Shown,
     User,
 )
+from annotation.projects.limits import last_day
 from annotation.projects.queries.outlook import WITH_WORK, Outlook, outlooks
 from annotation.projects.queries.projects import ProjectRow
 
@@ -35,11 +36,12 @@ NEWS_AGE = timedelta(days=14)
 
 @dataclass(frozen=True)
 class LeadOn:
-    """The project to go on with, and whether the person has answered something there."""
+    """The project to go on with, whether the person has answered something there, and their last day, if any."""
 
     project: Project
     outlook: Outlook
     has_begun: bool
+    last_day: date | None
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def lead_on(user: User) -> LeadOn | None:
     found = outlooks(user, projects) if projects else {}
     for project in projects:
         if project.pk in found and found[project.pk].name in WITH_WORK:
-            return LeadOn(project, found[project.pk], project.last is not None)
+            day = last_day.of_person(user, [project]).get(project.pk)
+            return LeadOn(project, found[project.pk], project.last is not None, day)
     return None
 
 

@@ -82,6 +82,12 @@ OUTLOOKS = {
             is_over=True,
         ),
         Outlook(
+            quotas.GROUP_OVER,
+            _("The last day of your group is over"),
+            _("No more items are assigned to you. Every answer is kept, including those still being sent. Thank you."),
+            is_over=True,
+        ),
+        Outlook(
             "skipped",
             _("Only items that you skipped are left"),
             _(

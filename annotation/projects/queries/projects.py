@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from django.db.models import Count
 
@@ -10,6 +11,7 @@ from annotation.jobs import counts
 from annotation.jobs.counts import Counted
 from annotation.models import Assignment, Item, Membership, Project, Rater, Revision, User
 from annotation.projects import options
+from annotation.projects.limits import last_day
 from annotation.projects.queries.outlook import Outlook, outlooks
 from annotation.task_types import TaskType
 
@@ -28,6 +30,7 @@ class ProjectRow:
     counted: Counted = Counted({})
     waiting: int = 0  # items that wait for an adjudicator, shown to those who label nothing there themselves
     outlook: Outlook | None = None  # of an annotator
+    last_day: date | None = None  # of this person, where the project is open
 
     @property
     def link(self) -> str:
@@ -79,6 +82,8 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
             row.waiting = row.numbers.get("waiting", 0)
     for project_id, outlook in outlooks(user, [row.project for row in rows.values()]).items():
         rows[project_id].outlook = outlook
+    for project_id, day in last_day.of_person(user, [row.project for row in rows.values()]).items():
+        rows[project_id].last_day = day
     return list(rows.values())
 
 

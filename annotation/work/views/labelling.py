@@ -20,6 +20,7 @@ from annotation import access, incoming
 from annotation.models import Assignment, Project, Rater, Shown, User
 from annotation.participation import steps
 from annotation.projects.guidelines import render as render_markdown
+from annotation.projects.limits import last_day
 from annotation.projects.queries import guidelines, outlook
 from annotation.projects.queries.projects import questions_changed_for
 from annotation.projects.raters import rater_of
@@ -211,6 +212,7 @@ def work_page(request, slug):
         "annotation/work/page.html",
         {
             "project": project,
+            "last_day": last_day.of_person(request.user, [project]).get(project.pk),
             "type": kind,
             "shortcuts": keys.shortcuts_of(kind, keys.LABELLING, request.user.own_keys, gettext),
             "takes_highlights": keys.takes_highlights(project.type),
