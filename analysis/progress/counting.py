@@ -13,7 +13,17 @@ from statistics import median
 from django.db.models import Count, F, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Item, ItemKey, Judgement, KeyResult, Project, Revision
+from annotation.models import (
+    Assignment,
+    ConsentWithdrawal,
+    Decision,
+    Item,
+    ItemKey,
+    Judgement,
+    KeyResult,
+    Project,
+    Revision,
+)
 from annotation.projects.queries.projects import team_of
 from annotation.work.hours import seconds_worked
 from annotation.work.queries.work import count_progress
@@ -82,6 +92,7 @@ class _Counting:
             answers = self._look_at_answers(chunk)
             self._look_at_labels(chunk, answers)
         self._look_at_checks()
+        self._look_at_withdrawals()
         pause = self.project.pay_pause_minutes * 60
         people = {str(self.users[rater]): astuple(_finished(work, pause)) for rater, work in self.work.items()}
         counts = Counter(self.groups[rater] for rater in self.work)
@@ -245,6 +256,13 @@ class _Counting:
         for rater, n, passed in rows.values_list("rater").annotate(**numbers).values_list("rater", "n", "passed"):
             if rater in self.users:
                 self.work[rater].figures.checks = (passed, n)
+
+    def _look_at_withdrawals(self) -> None:
+        """Places of answers that are left out are others'; the time of these answers counts."""
+        rows = ConsentWithdrawal.objects.filter(rater__project=self.project).exclude(given_at=[])
+        for rater, given_at in rows.values_list("rater", "given_at"):
+            if rater in self.users:
+                self.work[rater].moments.extend(given_at)
 
 
 def _add(total: list[float], share: float) -> None:

@@ -140,6 +140,8 @@ class ConsentWithdrawal(models.Model):
     on_withdrawal = models.CharField(max_length=10, choices=ConsentForm.OnWithdrawal.choices)  # as was promised
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
+    # When the person was given the items whose places went to others, in seconds since 1970: hours count from these.
+    given_at = models.JSONField(default=list, db_default=[])
 
     def __str__(self) -> str:
         return f"{self.rater}, {self.on_withdrawal}"

@@ -89,6 +89,9 @@ def exclude(rater: Rater) -> None:
     cases.lock(project.pk)  # before places, as answers do
     # The version says to reports that their figures are stale.
     Rater.objects.filter(pk=rater.pk).update(is_excluded=True, label_version=F("label_version") + 1)
+    answered = Assignment.objects.filter(rater=rater, state=Assignment.State.DONE, leased_at__isnull=False)
+    given_at = sorted(moment.timestamp() for moment in answered.values_list("leased_at", flat=True))
+    ConsentWithdrawal.objects.filter(rater=rater).update(given_at=given_at)
     items = sorted(Annotation.objects.filter(rater=rater).values_list("item_id", flat=True))
     for start in range(0, len(items), AT_ONCE):
         part = items[start : start + AT_ONCE]

@@ -149,7 +149,11 @@ def test_pay_is_decimal_and_outlives_a_withdrawal(project, lead):
     assert saved.status_code == 302, saved.context["form"].errors
     consent.publish(project, lead, "Please consent.", ConsentForm.OnWithdrawal.REMOVE)
     consent.give(project, ann, 1)
+    at(0, Assignment.objects.filter(rater=rater, state="done"), leased_at=0)
+    at(7, Revision.objects.filter(annotation__rater=rater), received_at=0)
+    hours = figures_of(project)[rater.name].seconds
     consent.withdraw(project, ann, ann)
+    assert figures_of(project)[rater.name].seconds == hours == 7 * 60
     assert Rater.objects.get(pk=rater.pk).is_excluded
     row = next(one for one in csv_of(client, f"{place}pay/people.csv") if one["person"] == rater.pseudonym)
     assert (row["items"], row["amount"], row["bonus"], row["total"]) == ("3", "0.45", "1.10", "1.55")
