@@ -1,11 +1,15 @@
 """The report on preferences: planted systems, what sways choices, judges, and the same from a release."""
 
 from io import StringIO
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from django.core.management import CommandError, call_command
+from scipy.stats import kendalltau
 
+from analysis.figures.page import Text
 from analysis.releases import freezing
 from analysis.reports.metrics import get_report
 from analysis.sources.releases.files import zipped
@@ -111,6 +115,36 @@ def test_rankings_give_the_planted_strengths_and_how_far_people_agree():
     # Of three people W is at least 1/3; the more the rankings agree, the nearer both are to 1.
     assert w["estimate"] > tau["estimate"] > result["alpha"]["estimate"] - 0.1
     assert result["scores"] == []
+
+
+def test_a_judges_rankings_are_held_against_each_persons():
+    found = list(ranked_rows(20))
+    order = " > ".join(STRENGTHS)
+    judged = [one | {"ranking": order, "judge": "model:judge-x"} for one in found[:: len(PEOPLE)]]
+    [row] = report_on(import_rows([*found, *judged], "ranked"))["judge_rankings"]
+    names = list(STRENGTHS)
+    places = [[one["ranking"].split(" > ").index(name) for name in names] for one in found]
+    taus = [kendalltau(one, range(len(names))).statistic for one in places]
+    assert row["n"] == 20 and row["tau"]["estimate"] == pytest.approx(fmean(taus))
+    among = [kendalltau(*pair).statistic for at in range(0, 60, 3) for pair in combinations(places[at : at + 3], 2)]
+    assert row["between"]["estimate"] == pytest.approx(fmean(among))
+    assert row["tau"]["low"] < row["tau"]["estimate"] < row["tau"]["high"]
+    assert 0.25 < row["w"]["estimate"] < 1 and row["w_between"]["n"] == 20
+    assert report_on(preferred())["judge_rankings"] == []
+
+
+def texts(result: dict) -> str:
+    """All sentences of the page."""
+    return " ".join(
+        part.words for section in REPORT.page_of(result).sections for part in section.shown if isinstance(part, Text)
+    )
+
+
+def test_what_makes_intervals_wide_is_named():
+    assert "wide here: how far people differ is estimated from 3 people." in texts(report_on(preferred()))
+    alone = [row(prompt, "oak", "elm", "model_b" if prompt == 7 else "model_a", "Ada") for prompt in range(40)]
+    assert "wide here: oak and elm won or lost nearly all choices" in texts(report_on(import_rows(alone, "alone")))
+    assert "wide here" not in texts(report_on(import_rows(unlike(40), "even")))
 
 
 def test_best_and_worst_give_scores_and_strengths():

@@ -24,8 +24,8 @@ needs_mt_bench = pytest.mark.skipif(not MT_BENCH, reason="MT_BENCH names no vote
 
 PEOPLE = ("annotator1", "annotator2", "annotator3")
 WINNERS = ("tie", "model_a", "model_b")
-# "Human-annotated" in PandaLM's README of 2023-06-09 (commit 6fdac72): pairs won, lost and tied by the votes of most, and
-# a graph of who wins against whom. Both have bloom before pythia by 49 to 47; the file's votes are 49 to 47 for pythia.
+# "Human-annotated" in PandaLM's README of 2023-06-09 (commit 6fdac72): pairs won, lost and tied by most votes, and a
+# graph of who beats whom. Both have bloom before pythia by 49 to 47; the votes in the file are 49 to 47 for pythia.
 PANDALM_ORDER = ("llama-7b", "pythia-6.9b", "bloom-7b", "opt-7b", "cerebras-gpt-6.7B")
 PANDALM_PAIRS = {
     ("llama-7b", "bloom-7b"): (72, 28, 11),

@@ -169,6 +169,12 @@ def _concordance(w: World):
     return stats.rank_concordance(order, np.tile(np.arange(w.n), 3), np.tile(w.group, 3))
 
 
+def _one_ranking(w: World):
+    ranks = w.rng.integers(0, 3, (4 * w.n, 4))
+    order = np.sign(ranks[:, None, :] - ranks[:, :, None])
+    return stats.rank_agreement(order[: w.n], order[w.n :], np.tile(np.arange(w.n), 3), w.group)
+
+
 def _best_worst(w: World):
     return stats.best_worst_scores(w.columns[0] - 1, np.arange(w.n) % 3, w.group, np.arange(w.n) % 2, 3)
 
@@ -290,6 +296,7 @@ MEASURES = {
     "scale_standing": _on_scale,
     "soft_label_comparison": _soft,
     "rank_systems": _ranked,
+    "rank_agreement": _one_ranking,
     "rank_concordance": _concordance,
     "best_worst_scores": _best_worst,
     "span_agreement": lambda w: stats.span_agreement(w.marked),

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, kendalltau
 
-from analysis.stats import Choices, best_worst_scores, fit_strengths, rank_concordance, rank_systems
+from analysis.stats import (
+    Choices,
+    best_worst_scores,
+    fit_strengths,
+    rank_agreement,
+    rank_concordance,
+    rank_systems,
+)
 
 
 def planted(strengths, *, prompts: int, people: int, differ: float = 0.0, seed: int = 0) -> np.ndarray:
@@ -56,6 +63,17 @@ def test_agreement_is_that_of_scipy(levels):
     assert found.tau.estimate == pytest.approx(np.mean(taus))
     assert found.w.estimate == pytest.approx(np.mean(ws))
     assert found.tau.n == len(sets)
+
+
+def test_tau_of_one_ranking_with_people_is_that_of_scipy():
+    draw = np.random.default_rng(3)
+    own, people = draw.integers(0, 4, (20, 5)), draw.integers(0, 4, (60, 5))
+    unit = np.repeat(np.arange(20), 3)
+    own[0] = 1  # no ranking
+    taus = [[kendalltau(own[place], one).statistic for one in people[unit == place]] for place in range(1, 20)]
+    found = rank_agreement(order_of(own), order_of(people), unit, np.arange(20))
+    assert found.n == 19 and found.estimate == pytest.approx(np.mean([np.mean(one) for one in taus]))
+    assert found.low < found.estimate < found.high
 
 
 def test_agreement_of_one_person_is_undefined_and_of_a_unit_by_one_left_out():

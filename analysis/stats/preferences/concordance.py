@@ -56,21 +56,66 @@ def rank_concordance(order: np.ndarray, unit: np.ndarray, cluster: np.ndarray) -
     (0.333, 0.75)
     """
     order = np.asarray(order, dtype=float)
-    norm = np.sqrt((order**2).sum(axis=(1, 2)))
-    kept = norm > 0
-    order, norm, unit, cluster = order[kept], norm[kept], np.asarray(unit)[kept], np.asarray(cluster)[kept]
+    kept = order.any(axis=(1, 2))
+    order, unit, cluster = order[kept], np.asarray(unit)[kept], np.asarray(cluster)[kept]
     units, first, code = np.unique(unit, return_index=True, return_inverse=True)
     n_people = np.bincount(code, minlength=len(units)).astype(float)
     several = n_people > 1
     m = np.where(several, n_people, 2.0)
     # Of unit vectors the sum of all products is the square of their sum.
-    together = _sums(order / norm[:, None, None], code, len(units))
+    together = _sums(_unit_vectors(order), code, len(units))
     tau = ((together**2).sum(axis=(1, 2)) - n_people) / (m * (m - 1))
     places = order.sum(axis=2) / 2  # ranks less their mean
     spread = np.bincount(code, (places**2).sum(axis=1), minlength=len(units))
     w = (_sums(places, code, len(units)) ** 2).sum(axis=1) / (m * np.where(several, spread, 1.0))
     groups = [cluster[first]]
     return Concordance(*(clustered_mean(np.where(several, one, np.nan), groups) for one in (tau, w)))
+
+
+def rank_agreement(own: np.ndarray, order: np.ndarray, unit: np.ndarray, cluster: np.ndarray) -> Effect:
+    """Kendall's tau-b of one ranking of each unit with each person's, averaged over people and then over units.
+
+    Parameters
+    ----------
+    own : (n_units, n_items, n_items) int array
+        The one ranking of each unit, as in `rank_concordance`; all 0 where there is none.
+    order : (n, n_items, n_items) int array
+        Rankings by people.
+    unit : (n,) int array
+        The unit of each, as its place in `own`.
+    cluster : (n_units,) int array
+        What units come in.
+
+    Returns
+    -------
+    Effect
+        Over units that have both; its interval is clustered.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems.
+
+    Examples
+    --------
+    >>> ranks = np.array([[1, 2, 3], [1, 3, 2], [3, 2, 1]])
+    >>> order = np.sign(ranks[:, None, :] - ranks[:, :, None])
+    >>> round(rank_agreement(order[[0, 0]], order, np.array([0, 0, 1]), np.array([0, 1])).estimate, 3)
+    -0.167
+    """
+    own, order = (_unit_vectors(one) for one in (own, order))
+    ranked = order.any(axis=(1, 2))
+    unit = np.asarray(unit)[ranked]
+    n_people = np.bincount(unit, minlength=len(own))
+    together = (own * _sums(order[ranked], unit, len(own))).sum(axis=(1, 2))
+    both = own.any(axis=(1, 2)) & (n_people > 0)
+    return clustered_mean(np.where(both, together / np.maximum(n_people, 1), np.nan), [cluster])
+
+
+def _unit_vectors(order: np.ndarray) -> np.ndarray:
+    """Of length 1; of length 0 where all items are in one place."""
+    order = np.asarray(order, dtype=float)
+    norm = np.sqrt((order**2).sum(axis=(1, 2), keepdims=True))
+    return order / np.where(norm > 0, norm, 1.0)
 
 
 def _sums(values: np.ndarray, code: np.ndarray, n: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from analysis.reports.rates.preferences.report import (
     TITLES,
     BiasRow,
     ConcordanceRow,
+    JudgeRankingRow,
     JudgeRow,
     PairRow,
     Preferences,
@@ -28,11 +29,13 @@ from analysis.sources.base import Source
 from analysis.sources.outline import MAJORITY, Run
 from analysis.stats import (
     Choices,
+    Concordance,
     SystemRanking,
     best_worst_scores,
     fit_strengths,
     kendall_tau_b,
     krippendorff_alpha,
+    rank_agreement,
     rank_concordance,
     rank_systems,
 )
@@ -109,6 +112,7 @@ def compute(source: Source, *, reference: str = MAJORITY, quick: bool = False) -
         pairs=pairs,
         biases=_biases(compared, answers, orders, source.shown_orders(), quick=quick),
         judges=_judges(source, compared, dimension, people, orders, ranking, quick=quick),
+        judge_rankings=_judge_rankings(source, compared, dimension, people, orders),
     ), items
 
 
@@ -212,14 +216,19 @@ def _concordance(
         return []
     answers = _with_places(people, compared.units, dimension)
     outcome = _of_pairs(compared, answers, orders)
-    order = np.zeros((len(answers), len(PLACES), len(PLACES)), dtype=int)
+    place = answers["place"].to_numpy()
+    found = rank_concordance(_order_of(outcome), place, compared.cluster[place])
+    rows = (("Kendall's tau of two people", found.tau), ("Kendall's W", found.w))
+    return [ConcordanceRow(title=title, figure=to_effect(one), n=one.n) for title, one in rows]
+
+
+def _order_of(outcome: np.ndarray) -> np.ndarray:
+    """What is better than what, of each answer: (n, outputs, outputs)."""
+    order = np.zeros((len(outcome), len(PLACES), len(PLACES)), dtype=int)
     for pair, (i, j) in enumerate(PAIRS):
         order[:, i, j] = np.where(outcome[:, pair] == NOTHING, 0, outcome[:, pair])
         order[:, j, i] = -order[:, i, j]
-    place = answers["place"].to_numpy()
-    found = rank_concordance(order, place, compared.cluster[place])
-    rows = (("Kendall's tau of two people", found.tau), ("Kendall's W", found.w))
-    return [ConcordanceRow(title=title, figure=to_effect(one), n=one.n) for title, one in rows]
+    return order
 
 
 def _scores(
@@ -497,6 +506,43 @@ def _judge(
         ),
         first=share_figure(first[changes], compared.cluster[changes], quick=quick, undefined="no choice changes"),
     )
+
+
+def _judge_rankings(
+    source: Source, compared: ComparedOutputs, dimension: Dimension, people: pd.DataFrame, orders: np.ndarray
+) -> list[JudgeRankingRow]:
+    """Judges against people and people against each other, on the comparisons that a judge and people ranked."""
+    if _ranks(dimension) != "all":
+        return []
+    answers = _with_places(people, compared.units, dimension)
+    order, place = _order_of(_of_pairs(compared, answers, orders)), answers["place"].to_numpy()
+    rows = []
+    for run in source.newest_labelling_runs():
+        ranked = _as_answers(compared, dimension, _codes(source, compared, dimension, run))
+        own = np.zeros((len(compared.units), *order.shape[1:]), dtype=int)
+        own[ranked["place"]] = _order_of(_of_pairs(compared, ranked, orders))
+        both = own[place].any(axis=(1, 2))
+        mine, of_people = rank_agreement(own, order, place, compared.cluster), place[both]
+        among = rank_concordance(order[both], of_people, compared.cluster[of_people])
+        rows.append(
+            JudgeRankingRow(
+                checker=run.checker,
+                version=run.version,
+                n=mine.n,
+                tau=to_effect(mine),
+                between=to_effect(among.tau),
+                w=to_effect(_with_judge(order[both], of_people, own, compared.cluster).w),
+                w_between=to_effect(among.w),
+            )
+        )
+    return rows
+
+
+def _with_judge(order: np.ndarray, place: np.ndarray, own: np.ndarray, cluster: np.ndarray) -> Concordance:
+    """Of people's rankings with the judge's among them."""
+    units = np.unique(place)
+    place = np.concatenate([place, units])
+    return rank_concordance(np.concatenate([order, own[units]]), place, cluster[place])
 
 
 def _codes(source: Source, compared: ComparedOutputs, dimension: Dimension, run: Run) -> np.ndarray:

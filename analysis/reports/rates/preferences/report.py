@@ -18,7 +18,15 @@ from annotation.task_types import TaskType
 
 TITLES = SetTitles(REFERENCES | {"majority": "All labels of people"})
 NAMED = 8  # systems in a sentence
+FEW_PEOPLE = 3  # what they say of how far people differ is rough
+EXTREME_RATE = 0.95
 Ranks = Literal["best", "all", "ends"]  # what answers name: the best output, all in their order, the best and the worst
+
+HEADLINES: Mapping[Ranks, str] = {
+    "best": "Chosen output",
+    "all": "Order of two outputs",
+    "ends": "Order of two outputs",
+}
 
 # ---- rows ----
 
@@ -88,6 +96,19 @@ class JudgeRow(Record):
     first: Annotated[Figure, Column("First output, of choices that change")]
 
 
+class JudgeRankingRow(Record):
+    """A checker's rankings of all outputs against people's, next to people's against each other's on the same
+    comparisons. `w` is of people and the checker together."""
+
+    checker: Annotated[str, Column("Judge", lambda row: checker_title(row.checker))]
+    version: Annotated[str, Column("Version")]
+    n: Annotated[int, Column("Comparisons with people")]
+    tau: Annotated[EffectFigure, Column("Kendall's tau with a person")]
+    between: Annotated[EffectFigure, Column("Of two people")]
+    w: Annotated[EffectFigure, Column("Kendall's W with people")]
+    w_between: Annotated[EffectFigure, Column("Of people alone")]
+
+
 class Preferences(AgainstReference):
     n_units: int
     n_answers: int
@@ -107,6 +128,7 @@ class Preferences(AgainstReference):
     pairs: list[PairRow]
     biases: list[BiasRow]
     judges: list[JudgeRow]
+    judge_rankings: list[JudgeRankingRow] = []
 
     @property
     def has_intervals(self) -> bool:
@@ -183,14 +205,27 @@ def page(result: Preferences) -> Page:
             n=f"{_sizes(result)}; {result.reference_title.lower()}.",
             picture=_picture(result),
             next=first_that_applies(NEXT, result),
-            headlines=(Headline("Preference", "Krippendorff's alpha", result.alpha),),
+            headlines=(Headline(HEADLINES[result.ranks], "Krippendorff's alpha", result.alpha),),
         ),
         sections=[
-            Section("Systems", [Table("Systems by strength", columns_of(SystemRow), result.systems), Text(STRENGTHS)]),
+            Section(
+                "Systems",
+                [
+                    Table("Systems by strength", columns_of(SystemRow), result.systems),
+                    Text(STRENGTHS),
+                    _why_wide(result),
+                ],
+            ),
             Section("Two by two", [Table("Systems two by two", columns_of(PairRow), result.pairs), _cycles(result)]),
             *_of_rankings(result),
             Section("Position and length", [Table("Position and length", columns_of(BiasRow), result.biases)]),
-            Section("Judges", [Table("Judges against people", columns_of(JudgeRow), result.judges)]),
+            Section(
+                "Judges",
+                [
+                    Table("Judges against people", columns_of(JudgeRow), result.judges),
+                    Table("Judges' rankings against people's", columns_of(JudgeRankingRow), result.judge_rankings),
+                ],
+            ),
         ],
         notes=[_left_out(result)] if result.left_out else [],
     )
@@ -206,6 +241,22 @@ def _of_rankings(result: Preferences) -> list[Section]:
         table = Table("Agreement on rankings", columns_of(ConcordanceRow), result.concordance)
         sections.append(Section("Agreement on rankings", [table, Text(CONCORDANCE)]))
     return sections
+
+
+def _why_wide(result: Preferences) -> Text | None:
+    """What makes intervals of strengths wide, where something does."""
+    if not result.has_intervals:
+        return None
+    reasons = []
+    if 1 < result.n_people <= FEW_PEOPLE:
+        reasons.append(f"how far people differ is estimated from {result.n_people} people")
+    if systems := [row.system for row in result.systems if _is_extreme(row)]:
+        reasons.append(f"{_named(systems)} won or lost nearly all choices, and such odds rest on the few others")
+    return Text(f"What makes intervals wide here: {'; '.join(reasons)}.") if reasons else None
+
+
+def _is_extreme(row: SystemRow) -> bool:
+    return row.rate.estimate is not None and not 1 - EXTREME_RATE <= row.rate.estimate <= EXTREME_RATE
 
 
 SCORES = (
