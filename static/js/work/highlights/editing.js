@@ -25,6 +25,7 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   bar.setAttribute("aria-label", gettext("Highlight"));
 
   function close() {
+    bar.querySelector(":focus")?.blur(); // the reason that is being written counts
     for (const handle of ends) letGo(handle);
     open = null;
     for (const element of [...ends, bar]) element.remove();
@@ -74,14 +75,13 @@ export function createEditing(stage, itemNow, page, isSnapping) {
     reason.addEventListener("change", () => change({ reason: reason.value.trim() }));
     const remove = make("button", { type: "button", className: "small", textContent: gettext("Remove") });
     remove.addEventListener("click", () => {
-      if (!isThere()) return close();
-      item.removeSpan(group, open.span);
+      if (isThere()) item.removeSpan(group, open.span);
       close();
       page.announce(gettext("Highlight removed"));
       return group.box.focus({ preventScroll: true });
     });
-    const more = [...(item.severities(group).length ? [grades] : []), ...(group.dimension.spans.takes_reasons ? [reason] : [])];
-    bar.replaceChildren(...choices(item.ownLabels(group), "label"), ...more, remove);
+    const parts = [item.severities(group).length && grades, group.dimension.spans.takes_reasons && reason, remove];
+    bar.replaceChildren(...choices(item.ownLabels(group), "label"), ...parts.filter(Boolean));
     place();
   }
 
@@ -90,7 +90,7 @@ export function createEditing(stage, itemNow, page, isSnapping) {
     const { item, group, span } = open;
     const changed = item.changeSpan(group, span, more);
     if (changed.why) page.showStatus(changed.why, "missing");
-    else page.announce(gettext("Highlighted: {quote}", { quote: open.text.text.slice(changed.span.start, Math.min(changed.span.end, changed.span.start + 200)) }));
+    else page.announce(gettext("Highlighted: {quote}", { quote: open.text.text.slice(changed.span.start, changed.span.end).slice(0, 200) }));
     return show(item, group, changed.span);
   }
 
@@ -101,6 +101,9 @@ export function createEditing(stage, itemNow, page, isSnapping) {
     const snapped = text.snap(next.start, next.end, byCharacter || !isSnapping());
     return snapped && { ...next, [end]: snapped[end] };
   }
+
+  /** Where an arrow key leads in the text: forwards 1, backwards -1; NaN for another key. */
+  const directionOf = ({ key }) => ({ ArrowRight: 1, ArrowLeft: -1 })[key] * (getComputedStyle(open.text.element).direction === "rtl" ? -1 : 1);
 
   /** By a word, or by a character. */
   function move(end, direction, byCharacter) {
@@ -140,10 +143,10 @@ export function createEditing(stage, itemNow, page, isSnapping) {
       };
     });
     handle.addEventListener("keydown", (event) => {
-      const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const direction = directionOf(event);
       if (!direction || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
-      move(end, getComputedStyle(open.text.element).direction === "rtl" ? -direction : direction, event.altKey);
+      move(end, direction, event.altKey);
       handle.focus();
     });
   }
@@ -173,10 +176,10 @@ export function createEditing(stage, itemNow, page, isSnapping) {
   document.addEventListener("keydown", (event) => {
     if (!open) return undefined;
     if (event.key === "Escape" || !isThere()) return close();
-    const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const direction = directionOf(event);
     if (!direction || !event.shiftKey || event.defaultPrevented || event.target.closest("[data-own-arrows], .has-caret, input, textarea")) return undefined;
     event.preventDefault();
-    return move("end", getComputedStyle(open.text.element).direction === "rtl" ? -direction : direction, event.altKey);
+    return move("end", direction, event.altKey);
   }, true);
   for (const what of ["scroll", "resize"]) window.addEventListener(what, () => open && place(), { capture: true, passive: true });
   new MutationObserver(close).observe(stage, { childList: true });
@@ -185,8 +188,9 @@ export function createEditing(stage, itemNow, page, isSnapping) {
 
   /** Shows what a new highlight may still need: how grave the error is, and why it is one. */
   function offer(field, start) {
-    const at = spanAt(itemNow(), field, start);
-    if (at && itemNow().severities(at.group).length) show(itemNow(), at.group, at.span);
+    const item = itemNow();
+    const at = spanAt(item, field, start);
+    if (at && item.severities(at.group).length) show(item, at.group, at.span);
   }
 
   return { close, offer, refresh: () => open && place() };
