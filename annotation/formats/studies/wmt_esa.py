@@ -46,6 +46,7 @@ ERRORS = {
     "spans": {
         "title": "Errors",
         "fields": ["question", "response"],
+        "required": True,  # with none, an answer of errors would weigh what one without errors does
         "labels": ["marked"],
         "severities": [
             {"value": "Minor", "title": "Minor", "weight": 1.0},

@@ -214,6 +214,7 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     spans = {
         "title": "Errors",
         "fields": list(FIELDS.values()),
+        "required": True,
         "labels": [MARKED],
         "own_labels": [
             {"value": highlight_value(one), "title": shown(one).translate(FORM_MARKS)[:TITLE_CHARS]}
