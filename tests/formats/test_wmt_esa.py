@@ -133,6 +133,30 @@ def test_a_file_comes_out_of_a_project_as_it_went_in(tmp_path):
     assert cells((tmp_path / "out" / wmt_esa.FILE).read_text()) == cells(path.read_text())
 
 
+@pytest.mark.django_db
+def test_systems_have_the_means_of_their_segments_with_intervals_over_documents(tmp_path):
+    lines = [
+        row(1 + number % 2, who, 40 + 5 * (number % 6) + 3 * (who == "r2") + 10 * (system == "B"), system=system)
+        | {"line_id": number, "doc_id": f"test-d{number % 6}", "src": f"Source {number}."}
+        for number in range(24)
+        for system in ("A", "B")
+        for who in ("r1", "r2")[: 1 + number % 2]
+    ]
+    path = tmp_path / "esa.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    result = get_report("errors").compute(import_by_command(path, format="wmt-esa", slug="rated"))
+    segments = defaultdict(list)
+    for one in lines:
+        segments[one["system"], one["line_id"]].append(one["esa_score"])
+    for rating in result["ratings"][1:]:
+        own = [np.mean(scores) for (system, _), scores in segments.items() if system == rating["system"]]
+        assert rating["mean"]["estimate"] == pytest.approx(np.mean(own))
+        assert (rating["mean"]["n_pairable"], rating["mean"]["interval"]["n_clusters"]) == (24, 6)
+        assert rating["mean"]["low"] < rating["mean"]["estimate"] < rating["mean"]["high"]
+    assert [one["system"] for one in result["ratings"]] == [None, "A", "B"]
+    assert "questions_left_out" not in result
+
+
 @pytest.mark.slow
 def test_published_scores_are_those_of_the_file():
     """Two waves of WMT24 with the texts of its repository, as `merge_to_jsonl.py` there writes them."""

@@ -11,10 +11,11 @@ from analysis.figures.items import Items
 from analysis.figures.results import Figure
 from analysis.reports.estimates import RESAMPLES, cluster_codes, plain_figure
 from analysis.reports.labels.judgements import add_judgements, add_names, new_items
-from analysis.reports.rates.errors.report import ErrorKind, Errors, SystemErrors, graded_dimension
+from analysis.reports.rates.errors.report import ErrorKind, Errors, Rating, SystemErrors, graded_dimension
 from analysis.sources.base import Source
 from analysis.stats import grouped_means
-from annotation.task_types import SpanRule
+from annotation.task_types import SpanRule, TaskType
+from annotation.task_types.base import CANNOT_JUDGE
 
 NO_ANSWER = "no segment has an answer"
 DOCUMENT = "doc"  # what the metadata of a segment's question call its document
@@ -32,12 +33,7 @@ def compute(source: Source, *, quick: bool = False) -> tuple[Errors, Items]:
     spans = spans[spans["dimension"] == dimension.slug]
     counts, names = _counts(rule, answers, spans)
     scored = units[units["unit"].isin(counts.index)].reset_index(drop=True)
-    values = counts.reindex(scored["unit"]).to_numpy()
-    models = scored["model"].astype(str).to_numpy(dtype=object)
-    systems = sorted(set(models.tolist()))
-    groups = np.column_stack([np.ones(len(scored), dtype=bool), *(models == one for one in systems)])
-    cluster, n_documents = _clusters(source, scored)
-    figures = _figures(values, groups, cluster, quick)
+    systems, figures, n_documents = _by_system(source, scored, counts.reindex(scored["unit"]).to_numpy(), quick)
     items = new_items(units)
     add_names(items, "system", "System", units["model"].astype(str).where(units["unit"].isin(counts.index)))
     add_judgements(items, kind, labels)
@@ -65,7 +61,35 @@ def compute(source: Source, *, quick: bool = False) -> tuple[Errors, Items]:
         ],
         severities=kinds_of(rule.severities, first),
         categories=kinds_of(rule.own_labels, first + len(rule.severities)),
+        ratings=_ratings(source, kind, units, labels, quick),
     ), items
+
+
+def _ratings(source: Source, kind: TaskType, units: pd.DataFrame, labels: pd.DataFrame, quick: bool) -> list[Rating]:
+    """Of each question that is answered by a number."""
+    rows = []
+    for dimension in kind.asked_dimensions:
+        if not dimension.takes_number:
+            continue
+        answers = labels[(labels["dimension"] == dimension.slug) & (labels["label"] != CANNOT_JUDGE)]
+        means = answers["label"].astype(float).groupby(answers["unit"]).mean()
+        rated = units[units["unit"].isin(means.index)].reset_index(drop=True)
+        systems, figures, _ = _by_system(source, rated, means.reindex(rated["unit"]).to_numpy()[:, None], quick)
+        named = zip([None, *systems] if len(systems) > 1 else [None], figures, strict=False)
+        rows += [Rating(question=dimension.title, system=system, mean=mean) for system, [mean] in named]
+    return rows
+
+
+def _by_system(
+    source: Source, units: pd.DataFrame, values: np.ndarray, quick: bool
+) -> tuple[list[str], list[list[Figure]], int]:
+    """The systems of the units, the means of each column over all units and over each system's, and from how many
+    documents the units are."""
+    models = units["model"].astype(str).to_numpy(dtype=object)
+    systems = sorted(set(models.tolist()))
+    groups = np.column_stack([np.ones(len(units), dtype=bool), *(models == one for one in systems)])
+    cluster, n_documents = _clusters(source, units)
+    return systems, _figures(values, groups, cluster, quick), n_documents
 
 
 def _counts(rule: SpanRule, answers: pd.DataFrame, spans: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

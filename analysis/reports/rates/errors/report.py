@@ -47,6 +47,14 @@ class ErrorKind(Record):
     each: Annotated[Figure, Column("Per segment", interval=True)]
 
 
+class Rating(Record):
+    """The mean of a question that is answered by a number, over the segments of a system (None: of all)."""
+
+    question: Annotated[str, Column("Question")]
+    system: Annotated[str | None, Column("System", lambda row: _named(row.system))]
+    mean: Annotated[Figure, Column("Mean", interval=True), Column("Segments", "mean.n_pairable")]
+
+
 class Errors(Result):
     """`clusters` says what intervals draw together; `n_without` segments have no answer."""
 
@@ -61,6 +69,7 @@ class Errors(Result):
     systems: list[SystemErrors]
     severities: list[ErrorKind]
     categories: list[ErrorKind]
+    ratings: list[Rating] = []
 
 
 def refuses(kind: TaskType) -> str:
@@ -79,6 +88,7 @@ def page(result: Errors) -> Page:
         picture,
         Table("Scores by system", columns_of(SystemErrors), [result.all, *(result.systems if several else ())]),
         Text(f"{result.formula} A segment with several answers has their mean, and a system the mean of its segments."),
+        Table("Ratings by system", columns_of(Rating), result.ratings),
     ]
     kinds = [
         Table(title, columns_of(ErrorKind), [row for row in rows if several or row.system is None])
@@ -157,6 +167,11 @@ def methods(result: Errors) -> str:
         f"({n_of(result.n_answers, 'answers')}), each with a severity. {result.formula}",
         "A segment with several answers has the mean of their scores, and a system the mean of its segments.",
         f"The mean score was {score.written()}.",
+        *(
+            f"{row.question}, which raters answered by a number, was {row.mean.written()} on average."
+            for row in result.ratings
+            if row.system is None and row.mean.is_defined
+        ),
         intervals_in(result, (result.clusters, f"{result.clusters}s")),
     )
 
@@ -167,10 +182,11 @@ REPORT = Report(
     "analysis.reports.rates.errors.compute",
     (),
     "How many errors annotators highlighted, how grave they are, and the score of each system, by the weights of the "
-    "label set. Intervals resample documents.",
+    "label set and by annotators' numbers. Intervals resample documents.",
     kind=Errors,
     declares=page,
     paragraph=methods,
     refuses=refuses,
     needs_raters="labels by raters with highlighted errors",
+    takes_numbers=True,
 )
