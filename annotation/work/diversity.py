@@ -20,19 +20,20 @@ from models_runtime.retrieval.contracts import VECTORS
 
 MOST = 1000  # items that are put first; finding each reads all vectors
 AT_ONCE = 256
+COMPARING = "Texts are compared"
 SAME = 1e-6  # squared distance of unit vectors up to which texts are alike
 
 
-def most_different(project: Project, anchors: Sequence[int], beat: Callable[[], None]) -> list[int]:
-    """Up to MOST places among the anchor units, in this order; fewer where no other texts are left. JobError where
-    texts cannot be embedded here."""
+def most_different(project: Project, anchors: Sequence[int], progress: Callable[[int, int, str], None]) -> list[int]:
+    """Up to MOST places among the anchor units, in this order; fewer where no other texts are left. `progress` is told
+    how far it is, and may end it. JobError where texts cannot be embedded here."""
     try:
         stage = registry.load_retriever("dense").stages[0]
         stage.keep_in(settings.DATA_DIR / VECTORS)
         for start in range(0, len(anchors), AT_ONCE):
+            progress(start, len(anchors), f"{start:,} of {len(anchors):,} texts embedded")
             stage.add(_texts(project, anchors[start : start + AT_ONCE]))
-            beat()
-        return farthest_first(stage.vectors(), MOST, beat) if anchors else []
+        return farthest_first(stage.vectors(), MOST, lambda: progress(0, len(anchors), COMPARING)) if anchors else []
     except CheckerError as error:
         raise JobError(str(error)) from error
 

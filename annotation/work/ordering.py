@@ -36,6 +36,7 @@ from annotation.projects.prefill import prefill_runs
 from annotation.work import diversity
 
 ITEMS_AT_ONCE = 1000
+Progress = Callable[[int, int, str], None]  # items done, of so many, and words
 RANDOM, FILE, UNCERTAIN, DIVIDED, DIVERSE = "random", "file", "uncertain", "divided", "diverse"
 _MOVE = """
 WITH new (id, place) AS (VALUES {rows})
@@ -85,7 +86,7 @@ def is_in_random_share(project: Project, key: str, percent: int) -> bool:
 
 
 def places(
-    project: Project, order: str, runs: list[CheckerRun], percent: int, epoch: int, beat: Callable[[], None]
+    project: Project, order: str, runs: list[CheckerRun], percent: int, epoch: int, progress: Progress
 ) -> dict[int, int]:
     """By item, its place in a band. Items without a score stay at random places, too."""
     rows = Item.objects.filter(project=project).order_by().values_list("pk", "key", "anchor_id")
@@ -97,7 +98,7 @@ def places(
     score = ORDERS[order].score
     scores = {
         pk: score
-        for pk, score in (score(project, runs, by_draw, beat) if score else {}).items()
+        for pk, score in (score(project, runs, by_draw, progress) if score else {}).items()
         if pk in items and not is_in_random_share(project, items[pk][0], percent)
     }
     ranked = sorted(scores, key=lambda pk: (-scores[pk], drawn[pk]))
@@ -143,10 +144,10 @@ def _division(project: Project, runs: list[CheckerRun], *_: object) -> dict[int,
 
 
 def _diversity(
-    project: Project, _runs: list[CheckerRun], by_draw: dict[int, int], beat: Callable[[], None]
+    project: Project, _runs: list[CheckerRun], by_draw: dict[int, int], progress: Progress
 ) -> dict[int, float]:
     """By item, how early its text is taken as the farthest from those before; all others come after these at random."""
-    ahead = diversity.most_different(project, list(by_draw.values()), beat)
+    ahead = diversity.most_different(project, list(by_draw.values()), progress)
     items = list(by_draw)
     return dict.fromkeys(items, -math.inf) | {items[place]: -float(rank) for rank, place in enumerate(ahead)}
 
@@ -154,7 +155,7 @@ def _diversity(
 @dataclass(frozen=True)
 class Order:
     """`score` gives the items that come first, by the greatest: of the project, runs, the anchor units by item in drawn
-    order, and what to call from time to time. None: no item is put first, and no share has to be kept at random."""
+    order, and what to tell how far it is. None: no item is put first, and no share has to be kept at random."""
 
     title: str
     score: Callable[..., dict[int, float]] | None = None
@@ -203,7 +204,7 @@ class OrderingHandler:
     def run_chunk(self, chunk: Chunk, lease: lifecycle.Lease) -> None:
         project, named = chunk.job.project, chunk.job.parameters
         runs = list(CheckerRun.objects.filter(project=project, uuid__in=named["runs"]))
-        by_item = places(project, named["order"], runs, named["random_percent"], named["epoch"], lease.beat)
+        by_item = places(project, named["order"], runs, named["random_percent"], named["epoch"], lease.progress)
         moved = 0
         for rows in _moves(project, by_item):
             _move(project, rows)
