@@ -16,6 +16,7 @@ from annotation import statements
 from annotation.models import (
     Assignment,
     CheckerRun,
+    ConsentWithdrawal,
     Dataset,
     ExtractionRun,
     GenerationRun,
@@ -91,6 +92,7 @@ class Removed(PermissionDenied):
     """The person had the role and has it no longer. They know that the project exists; they learn why it is closed to
     them. `assignment` is what they asked for, if it was one."""
 
+    outlook = "removed"
     title = gettext_lazy("You no longer label in this project")
     text = gettext_lazy("Your answers are kept. A researcher of the project can add you again")
 
@@ -99,17 +101,30 @@ class Removed(PermissionDenied):
         self.assignment = assignment
 
 
+class Withdrawn(Removed):
+    outlook = "withdrawn"
+    title = gettext_lazy("You have withdrawn your consent")
+    text = gettext_lazy("No more items are assigned to you. What was promised for this case holds for your answers")
+
+
+def removed(user: User, project: Project, assignment: Assignment | None = None) -> Removed:
+    """What to raise for a person who no longer annotates in the project, by how they left it."""
+    has_withdrawn = ConsentWithdrawal.objects.filter(rater__user=user, rater__project=project).exists()
+    return (Withdrawn if has_withdrawn else Removed)(assignment)
+
+
 def project_for(user: User, slug: str, *roles: str) -> Project:
     """The project, if the person has any role in it (404 otherwise, Removed if they had one) and one of `roles` where
     some are named (403)."""
     project = visible_projects(user).filter(slug=slug).select_related("dataset").first()
     if project is None:
-        if Membership.objects.filter(project__slug=slug, user=user, role=ANNOTATOR, is_active=False).exists():
-            raise Removed
+        former = Membership.objects.filter(project__slug=slug, user=user, role=ANNOTATOR, is_active=False)
+        if left := former.select_related("project").first():
+            raise removed(user, left.project)
         raise Http404("No such project")
     if roles and not roles_of(user, project) & set(roles):
         if ANNOTATOR in roles and Membership.objects.filter(project=project, user=user, role=ANNOTATOR).exists():
-            raise Removed
+            raise removed(user, project)
         raise PermissionDenied(f"This needs the role of {' or '.join(roles)}")
     return project
 
@@ -317,8 +332,9 @@ def assignment_for(user: User, uuid: UUID) -> Assignment:
     values = [user.pk, Assignment._meta.get_field("uuid").get_db_prep_value(uuid, connection), user.pk, ANNOTATOR.value]
     assignment = statements.first(Assignment, _ASSIGNMENT_OF_ANNOTATOR, values)
     if assignment is None:
-        raise Http404("No such assignment")
+        # A lesson whose try has ended on another device, too.
+        raise Http404(gettext("This item is not assigned to you any more. Reload the page to go on"))
     assignment.project = statements.first(Project, _PROJECT, [assignment.project_id])
     if not assignment.is_annotators:
-        raise Removed(assignment)
+        raise removed(user, assignment.project, assignment)
     return assignment

@@ -25,7 +25,7 @@ from annotation.api.tokens import ANNOTATE, bearer_of, check_scope, token_in
 from annotation.models import Annotation, Assignment
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.queries import guidelines
-from annotation.projects.queries.outlook import REMOVED
+from annotation.projects.queries.outlook import OUTLOOKS
 from annotation.projects.raters import rater_of
 from annotation.projects.settings import SETTINGS
 from annotation.statements import prepares_statements
@@ -118,7 +118,7 @@ def _problem_of(error: Exception) -> tuple[int, dict]:
         case Http404():
             return 404, {"status": "missing", "message": str(error)}
         case access.Removed():
-            return 403, {"status": "forbidden", **nothing(REMOVED)}
+            return 403, {"status": "forbidden", **nothing(OUTLOOKS[error.outlook])}
         case PermissionDenied():
             return 403, {"status": "forbidden", "message": str(error)}
     return 409, {"status": "conflict", "message": str(error)}

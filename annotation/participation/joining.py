@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.access import ANNOTATOR, Removed
+from annotation.access import ANNOTATOR, removed
 from annotation.models import Item, Membership, Participation, Project, Rater, StudyLink, User
 from annotation.participation import leaving, links
 from annotation.participation.panels import PanelIds
@@ -44,7 +44,7 @@ def join(link: StudyLink, user: User) -> Participation:
         return found
     roles = Membership.objects.filter(project=link.project, user=user, role=ANNOTATOR)
     if roles.filter(is_active=False).exists():
-        raise CannotJoin(f"{Removed.title}. {Removed.text}.")
+        raise CannotJoin(f"{removed(user, link.project)}.")
     try:
         with transaction.atomic():
             _take_place(link)

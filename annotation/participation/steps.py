@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Project, User
 from annotation.participation.queries import StudyStanding, standing
+from annotation.projects.limits import last_day
 from annotation.projects.queries.outlook import Outlook, outlook
 
 CONSENT, SCREENING, CLOSING, FINISH = "consent", "screening", "closing", "finish"
@@ -106,7 +107,8 @@ def outlook_of(project: Project, user: User, besides: UUID | None = None) -> tup
     stands = standing(project, user)
     step, takes_new = _way(project, stands)
     found = outlook(user, project, besides) if step is None and takes_new else None
-    if step is None and (found is None or found.name not in HAS_WORK):
+    ended = project.state == Project.State.PAUSED and last_day.is_over(project)  # and does not just rest
+    if step is None and (ended or found is None or found.name not in HAS_WORK):
         step = _due(project, stands, is_over=True)
     if step is None or (found is not None and found.name == WAITING):
         return found or outlook(user, project, besides), step

@@ -7,6 +7,7 @@ import io
 import json
 import time
 import zipfile
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -17,9 +18,10 @@ from annotation.decisions.moments import Moment
 from annotation.exports import releasing
 from annotation.exports.queries import exported_items
 from annotation.jobs import lifecycle
-from annotation.models import Annotation, Artifact, Assignment, Membership, Participation, Rater, User
+from annotation.models import Annotation, Artifact, Assignment, Membership, Participation, Project, Rater, User
 from annotation.participation import joining, leaving, links, panels
 from annotation.participation.panels import PanelIds
+from annotation.projects import managing
 from annotation.projects.queries.projects import count_annotators
 from tests.participation.test_consent import answer
 from tests.participation.test_study_links import at_once, fresh, make_link, path_of
@@ -155,6 +157,19 @@ def test_places_and_items_of_who_returns_or_times_out_go_back():
     assert link.places_used == 2
     assert not Assignment.objects.filter(project=link.project, state="leased").exists()
     assert leaving.end_timed_out() == 0
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_who_comes_back_to_a_paused_study_can_finish_it_once_its_last_day_is_over(is_over):
+    link = make_link(**PROLIFIC)
+    browser, project = arrived(link), link.project
+    answer(Participation.objects.get().user, project, 1)
+    Project.objects.filter(pk=project.pk).update(last_day=timezone.localdate() - timedelta(days=is_over))
+    managing.pause_project(project)
+    work = browser.get(f"/projects/{project.slug}/work/").content.decode()
+    assert ("Your part is done" in work, "The project is paused" in work) == (is_over, not is_over)
+    browser.post(finish_of(link))
+    assert ("C0DE1" in browser.get(finish_of(link)).content.decode()) == is_over
 
 
 def test_an_answer_that_comes_after_the_time_is_kept():

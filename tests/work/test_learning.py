@@ -238,6 +238,19 @@ def test_a_flagged_check_is_among_the_flagged_items_of_the_overview(project, lea
     assert row.item.state == "apart"
 
 
+def test_an_answer_from_another_device_to_a_try_that_has_ended_counts_for_no_other_try(project, lead):
+    set_apart(project, lead, "qualification")
+    project.refresh_from_db()
+    ann = person(project, "ann")
+    phone, laptop = ann.next()["payload"], ann.next()["payload"]
+    answer(ann, {"payload": phone}, right=False)
+    refused = ann.submit(laptop)
+    assert refused.status_code == 404 and "not assigned to you any more" in refused.json()["message"]
+    assert list(KeyResult.objects.values_list("attempt", "right")) == [(1, 0)] and rater(project).attempt == 2
+    answer(ann, ann.next())
+    assert rater(project).admitted_at
+
+
 def test_a_late_answer_to_a_check_counts(project, lead):
     set_apart(project, lead, "check")
     managing.update_project(project, by=lead, check_every=1)

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Membership, Project, Revision
+from annotation.participation import consent
 from annotation.projects import managing
 from annotation.projects.queries.outlook import OUTLOOKS
 from annotation.projects.raters import rater_of, set_group
@@ -70,6 +71,11 @@ def removed(ann, bob):
     managing.remove_member(ann.project, ann.user, Membership.Role.ANNOTATOR)
 
 
+def withdrawn(ann, bob):
+    ann.submit(ann.next()["payload"])
+    consent.withdraw(ann.project, ann.user, ann.user)
+
+
 def nothing(ann, bob):
     Assignment.objects.all().delete()
 
@@ -93,6 +99,7 @@ def group_over(ann, bob):
 
 
 WAYS = {
+    "withdrawn": withdrawn,
     "share": share,
     "group-share": group_share,
     "group-last-day": group_over,
@@ -124,7 +131,7 @@ def test_every_outlook_is_told_alike_on_home_project_labelling_page_and_api(worl
     pages = {"home": ann.client.get("/"), "project": ann.client.get(f"/projects/{ann.project.slug}/")}
     if name != "work":
         pages["work"] = ann.page()
-    status = 403 if name == "removed" else 200
+    status = 403 if name in ("removed", "withdrawn") else 200
     assert [page.status_code for page in pages.values()] == [200, *[status] * (len(pages) - 1)]
     for place, page in pages.items():
         told = [title for title in titles if re.search(rf"{title}(?! yet)", text_of(page))]
@@ -138,7 +145,7 @@ def test_every_outlook_is_told_alike_on_home_project_labelling_page_and_api(worl
     given = ann.client.get(f"/api/v1/projects/{ann.project.slug}/work/next")
     assert given.status_code == status and given.json()["state"] == "empty"
     assert (given.json()["outlook"], given.json()["message"]) == (name, str(OUTLOOKS[name]))
-    assert given.json()["ends"] == (name in ("paused", "closed", "removed"))
+    assert given.json()["ends"] == (name in ("paused", "closed", "removed", "withdrawn"))
 
 
 def test_the_promise_of_waiting_is_kept_and_the_promise_is_not_made_where_it_cannot_be(world):

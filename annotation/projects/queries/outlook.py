@@ -3,7 +3,7 @@
 Home, the project's page, the labelling page and the API all ask here, and say it in these words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -12,10 +12,11 @@ from django.db.models.functions import Coalesce
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from annotation.access import Removed
+from annotation.access import Removed, Withdrawn
 from annotation.models import (
     Annotation,
     Assignment,
+    ConsentWithdrawal,
     Item,
     ItemExclusion,
     Membership,
@@ -154,16 +155,12 @@ OUTLOOKS = {
             ),
             ends=True,
         ),
-        Outlook(
-            "removed",
-            Removed.title,
-            format_lazy("{}.", Removed.text),
-            ends=True,
-            links=("", ""),
+        *(
+            Outlook(one.outlook, one.title, format_lazy("{}.", one.text), ends=True, links=("", ""))
+            for one in (Removed, Withdrawn)
         ),
     )
 }
-REMOVED = OUTLOOKS["removed"]
 WITH_WORK = ("work", "learning")
 
 
@@ -185,11 +182,15 @@ def outlooks(user: User, projects: Iterable[Project], besides: UUID | None = Non
     if studies:
         left = Participation.objects.filter(project__in=studies, user=user).exclude(state=Participation.State.ACTIVE)
         names |= dict.fromkeys(left.values_list("project_id", flat=True), "ended")
-    return {
-        one.pk: OUTLOOKS[names.get(one.pk) or one.state] if annotates[one.pk] else REMOVED
-        for one in projects
-        if one.pk in annotates
-    }
+    names |= names_of_former(user, [pk for pk, is_active in annotates.items() if not is_active])
+    return {one.pk: OUTLOOKS[names.get(one.pk) or one.state] for one in projects if one.pk in annotates}
+
+
+def names_of_former(user: User, projects: Collection[int]) -> dict[int, str]:
+    """Of outlooks in projects in which the person no longer annotates: one query, and none for none."""
+    withdrawn = ConsentWithdrawal.objects.filter(rater__user=user, rater__project__in=projects)
+    has_withdrawn = set(withdrawn.values_list("rater__project", flat=True)) if projects else ()
+    return {pk: (Withdrawn if pk in has_withdrawn else Removed).outlook for pk in projects}
 
 
 def outlook(user: User, project: Project, besides: UUID | None = None) -> Outlook | None:
@@ -256,8 +257,10 @@ def _of_learner(name: str, has_learning: bool, rater: Rater | None) -> str:
     return "learning" if is_new and name in ("work", "waiting") else name
 
 
-def former_projects(user: User) -> list[Project]:
+def former_projects(user: User) -> list[tuple[Project, Outlook]]:
     """Those that the person took part in and no longer does in any role."""
     present = Membership.objects.filter(user=user, is_active=True).values("project_id")
     former = Membership.objects.filter(user=user, is_active=False).values("project_id")
-    return list(Project.objects.filter(pk__in=former).exclude(pk__in=present).order_by("title"))
+    projects = list(Project.objects.filter(pk__in=former).exclude(pk__in=present).order_by("title"))
+    names = names_of_former(user, [one.pk for one in projects])
+    return [(one, OUTLOOKS[names[one.pk]]) for one in projects]

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation import incoming
 from annotation.access import may_create, visible_datasets, visible_projects
 from annotation.projects.queries import home as queries
-from annotation.projects.queries.outlook import REMOVED, former_projects
+from annotation.projects.queries.outlook import former_projects
 from annotation.projects.queries.projects import project_rows
 
 PAGE_ROWS = 40
@@ -46,7 +46,6 @@ def home(request):
         "query": urlencode({"group": group, "search": search}),
         "lacking": [one for one in page.object_list if one.lacks_type],
         "former": former_projects(request.user),
-        "removed": REMOVED,
         "may_create": may_create(request.user),
         "datasets": visible_datasets(request.user).count(),
     }

@@ -94,7 +94,7 @@ export function createReplies(page) {
     }
     if (page.item?.payload.assignment !== entry.assignment) trail.drop(entry.assignment); // what it shows is not stored
     page.ahead.receive(reply?.state === "empty" ? reply : null); // the person was removed
-    const isSame = ({ refusal }) => refusal?.status === 403 && refusal.message === message; // the person was removed
+    const isSame = ({ refusal }) => refusal?.status === 403 && refusal.message === message;
     const same = page.outbox.unsent().filter(isSame);
     if (same.length > 1) {
       for (const one of same) notice(one.id);
@@ -166,7 +166,7 @@ export function createReplies(page) {
     /** No item will come. What is on the screen can be finished, unless nothing of this person's is accepted any more. */
     ended({ outlook, message, html }) {
       const { item } = page;
-      if (outlook === "removed" && item) {
+      if (/removed|withdrawn/.test(outlook) && item) {
         page.maker.save(item);
         page.screen.showEmpty(html, 0);
       } else if (item) notice("ended", "warning", message, [DISMISS]);
