@@ -19,14 +19,14 @@ from annotation.exports.texts import ItemTexts
 from annotation.formats import FORMATS
 from annotation.formats.info import Writer
 from annotation.formats.names import OUTSIDE
-from annotation.formats.records import AnnotationRecord, SpanRecord, span_of
+from annotation.formats.records import OUTPUTS, SYSTEMS, AnnotationRecord, SpanRecord, span_of
 from annotation.formats.studies import averitec, beir
 from annotation.formats.tools import flat_tables
 from annotation.formats.tools.tool_tasks import WrittenAnswers, WrittenQuestion, WrittenTask
 from annotation.jobs.lifecycle import JobError
 from annotation.models import Decision, Item, Judgement, Project, Revision, Score, Span, Suggestion
-from annotation.task_types import Label, SpanRule
-from annotation.task_types.base import CANNOT_JUDGE, Severity
+from annotation.task_types import Label, SpanRule, TaskType
+from annotation.task_types.base import CANNOT_JUDGE, REST, Severity
 from plugins.extras import why_missing
 
 UNIT = "unit"
@@ -214,6 +214,7 @@ def _questions(project: Project) -> list[WrittenQuestion]:
             {one.value: one.title for one in _highlight_labels(each.spans)} if each.spans else {},
             each.spans.title if each.spans else "",
             bool(each.spans and each.spans.severities),
+            {label.title: label.ranks for label in each.labels if label.ranks and REST not in label.ranks},
         )
         for each in project.type.dimensions
     ]
@@ -234,7 +235,8 @@ class _Batch:
         self.kind, self.items = project.type, items
         self.questions = {each.slug: each for each in self.kind.dimensions}
         self.titles = {each.slug: {one.value: one.title for one in each.labels} for each in self.kind.dimensions}
-        self.content = ItemTexts(self.kind, items)
+        self.systems = _systems(self.kind)
+        self.content = ItemTexts(self.kind, items, self.systems)
         units = [unit for item in items for unit in item.unit_keys]
         self.suggestions = _suggestions(project, units) if has_suggestions else {}
 
@@ -258,7 +260,12 @@ class _Batch:
                         )
                         for (model, sure), labels in self.suggestions.get(unit, {}).items()
                     ],
+                    self._systems_of(item.anchor),
                 )
+
+    def _systems_of(self, anchor: int) -> dict[str, str]:
+        texts, found = self.content.texts[anchor], self.content.columns[anchor]
+        return {text: found[column] for column, text in self.systems.items() if text in texts}
 
     def _answers(self, annotation: AnnotationRecord, unit: str) -> WrittenAnswers:
         labels = {one.dimension: one.label for one in annotation.judgements if one.unit == unit}
@@ -281,6 +288,13 @@ class _Batch:
             for slug, answer in labels.items()
             if slug in self.questions and answer != CANNOT_JUDGE
         }
+
+
+def _systems(kind: TaskType) -> dict[str, str]:
+    """Column of a system, as seen from the anchor -> the text that it made, where texts are compared."""
+    if kind.shuffled is None:
+        return {}
+    return {f"{kind.anchor_kind}__{system}": text for system, text in zip(SYSTEMS, OUTPUTS, strict=True)}
 
 
 def _suggestions(

@@ -19,10 +19,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from annotation.formats.cells import BadCell, required_text, to_key, to_object, to_objects, to_text
+from annotation.formats.detection import Head
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.files.tables import open_tables
-from annotation.formats.info import Format, Writer, has_columns
+from annotation.formats.info import LIKELY, Format, Writer, has_columns
 from annotation.formats.records import FormatError, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tables.rows import hashed
@@ -66,6 +67,7 @@ LOSES = (
     "Suggestions of further models for a question of a text, which has one; explanations",
     "Numbers, which become texts; scales beyond 0 to 10, which become labels",
     "Metadata other than texts and numbers, names of imported fields, and times",
+    "Highlights in outputs that are compared",
 )
 
 
@@ -74,19 +76,20 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 
 
 def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict:
-    _, asked = _split(sources)
+    _, asked = split(sources)
     configured = {common.question_slug(one.name): one for one in asked.values()}
     return common.label_set_of(placed(tasks_of, sources, options), name, configured)
 
 
 def tasks_of(sources: list[SourceFile], options: Options, places: MarkedPlaces) -> Iterator[Task | RowError]:
-    records, asked = _split(sources)
+    records, asked = split(sources)
     if not records:
         raise FormatError(f"{sources[0].label}: has no records; give the file of the records along with the settings")
     yield from common.tasks_in(open_tables(records, options), partial(_task, asked, options, places))
 
 
-def _split(sources: list[SourceFile]) -> tuple[list[SourceFile], dict[str, ToolQuestion]]:
+def split(sources: list[SourceFile]) -> tuple[list[SourceFile], dict[str, ToolQuestion]]:
+    """The files of records, and what the settings among the files ask."""
     records, asked = [], {}
     for source in sources:
         entries = entries_of(source)
@@ -257,6 +260,9 @@ def _written_settings(
             pass
         elif one.takes_text or one.takes_number:
             found.append(described(name, one.title, False, "text", use_markdown=False))
+        elif one.orders:
+            outputs = [{"value": name, "text": name} for name in fields if name != judged]
+            found.append(described(name, one.title, False, "ranking", options=outputs))
         elif _is_rating(one):
             stars = [{"value": number_or_text(title)} for title in one.labels.values()]
             found.append(described(name, one.title, False, "rating", options=stars))
@@ -287,7 +293,7 @@ def _record(task: WrittenTask, questions: list[WrittenQuestion], names: Mapping[
         name: value
         for name, value in task.metadata.items()
         if isinstance(value, str | int | float) and not isinstance(value, bool)
-    }
+    } | {f"model-{number}": system for number, system in enumerate(task.systems.values(), 1) if system}
     record = {"id": task.key, "fields": task.texts, "metadata": metadata, "suggestions": suggestions}
     return record | {"responses": responses, "vectors": {}, "status": "completed" if responses else "pending"}
 
@@ -302,6 +308,9 @@ def _values(
         labels = answers.labels[one.slug]
         if one.takes_several:
             yield names[one.slug], labels
+        elif one.orders:
+            ranks = enumerate(one.orders[labels[0]], 1)
+            yield names[one.slug], [{"value": text, "rank": place} for place, rank in ranks for text in rank]
         elif not one.is_of_passages:
             yield names[one.slug], number_or_text(labels[0]) if _is_rating(one) else labels[0]
         if one.passages:
@@ -312,12 +321,19 @@ def _values(
             )
 
 
+def is_folder(head: Head) -> bool:
+    """Whether the file is an archive of what `Dataset.to_disk` writes."""
+    return any(PurePosixPath(name).parts[-2:] == (".argilla", SETTINGS) for name in head.names)
+
+
+_has_records = has_columns("fields responses suggestions", "questions fields guidelines")
+
 INFO = Format(
     slug="argilla",
     title="Argilla records",
     extensions=(".json",),
     reader=read,
-    detect=has_columns("fields responses suggestions", "questions fields guidelines"),
+    detect=lambda head: LIKELY if is_folder(head) else _has_records(head),
     has_content_file=True,
     label_set_of=label_set_of,
     writers={"argilla": Writer(title="Argilla (zip)", write=write, loses=LOSES, has_suggestions=True)},

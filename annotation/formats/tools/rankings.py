@@ -16,11 +16,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from annotation.formats.cells import BadCell, normal, row_error, to_object, to_objects, to_text
+from annotation.formats.detection import Head
 from annotation.formats.files.tables import open_tables
 from annotation.formats.info import SURE, Format
 from annotation.formats.records import OUTPUTS, LostRecord, Record, RowError
 from annotation.formats.sources import Options, SourceFile
-from annotation.formats.tools.label_studio.reading import person_of
+from annotation.formats.tools import argilla
+from annotation.formats.tools.label_studio.config import split
+from annotation.formats.tools.label_studio.reading import KEY, person_of
 from annotation.formats.tools.preferences import (
     CHECKER,
     NAMES,
@@ -186,7 +189,8 @@ def _rows_of_task(cells: dict) -> Iterator[dict]:
     ids = [to_text(item["id"], f"data.{listed}.id") for item in items]
     texts = [name for name, value in data.items() if isinstance(value, str)]
     prompt = next((name for name in texts if normal(name) in NAMES["prompt"]), texts[0] if texts else None)
-    base = {"id": cells.get("id"), "prompt": data.pop(prompt) if prompt else ""} | data
+    own = data.pop(KEY, None) or cells.get("id")
+    base = {"id": own, "prompt": data.pop(prompt) if prompt else ""} | data
     for number, item in enumerate(items, 1):
         parts = (to_text(item.get(name), f"data.{listed}.{name}") for name in ("title", "body"))
         base[f"output_{number}"] = "\n\n".join(filter(None, parts))
@@ -265,7 +269,9 @@ def _named(value: object, by_name: Mapping[str, str]) -> list[list[str]]:
 # --- the format -----------------------------------------------------------------------------------------------------
 
 
-def detect(head) -> int:
+def detect(head: Head) -> int:
+    if argilla.is_folder(head):
+        head = next((Head(source) for source in _rows_among([head.source])), head)
     try:
         rows = list(_rows_of(head.row)) if head.row else [dict.fromkeys(head.columns)]
     except BadCell:
@@ -275,8 +281,15 @@ def detect(head) -> int:
     return SURE if is_ranked and layout_of(columns) else 0
 
 
+def _rows_among(sources: list[SourceFile]) -> list[SourceFile]:
+    """Without the configuration of Label Studio and the settings of Argilla."""
+    tasks, _ = split(sources)
+    records, _ = argilla.split(tasks)
+    return records
+
+
 def _has_ends(sources: list[SourceFile], options: Options) -> bool:
-    for table in open_tables(sources, options):
+    for table in open_tables(_rows_among(sources), options):
         columns = table.columns
         if columns is None:
             row = next((row for row in table.rows if not isinstance(row, RowError)), None)
@@ -295,7 +308,7 @@ UNRANKED = "Records without a ranking, which alone says which of their fields ar
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     unranked: list[str] = []
     rows = RankingRows(options, "best_worst" if _has_ends(sources, options) else "ranking")
-    for table in open_tables(sources, options):
+    for table in open_tables(_rows_among(sources), options):
         rows.start(table.name)
         for row in table.rows:
             if isinstance(row, RowError):
@@ -319,7 +332,7 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 INFO = Format(
     slug="rankings",
     title="Rankings of outputs (response_a, rank_a; best, worst; Label Studio, Argilla)",
-    extensions=(".csv", ".tsv", ".jsonl", ".json", ".parquet"),
+    extensions=(".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xml"),
     reader=read,
     detect=detect,
     task_type_of=task_type_of,

@@ -14,6 +14,7 @@ from annotation.formats.cells import number_in
 from annotation.formats.names import question_slug
 from annotation.formats.records import SpanRecord
 from annotation.formats.tools.tasks import MARKED, NONE
+from annotation.task_types.base import Ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class WrittenQuestion:
     passages: dict[str, str] = field(default_factory=dict)  # value -> title of labels that passages have
     passages_title: str = ""
     has_severities: bool = False  # of its passages
+    orders: dict[str, Ranks] = field(
+        default_factory=dict
+    )  # title -> the order that it puts all texts in, by their names
 
     @property
     def is_of_passages(self) -> bool:
@@ -61,6 +65,7 @@ class WrittenTask:
     metadata: dict
     people: list[WrittenAnswers] = field(default_factory=list)
     models: list[WrittenAnswers] = field(default_factory=list)
+    systems: dict[str, str] = field(default_factory=dict)  # name of a text that is compared -> what made it, or ""
 
     @property
     def judged(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,28 +19,48 @@ LOSES = (
     "Names: annotators are called by their pseudonyms in completed_by",
     "Ids of annotations, predictions and results are new",
     "Suggestions that nothing is to be highlighted, and scores of single highlights",
+    "Rankings with ties, and highlights in ranked outputs",
 )
+OUTPUTS, RANKER = "outputs", "ranker"
 
 
 def write(tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], folder: Path) -> None:
     """The two files, in `folder`."""
-    fields: dict[str, str] = {}
-    controls: dict[str, list[str]] = {}
-    with open(folder / FILE, "w", encoding="utf-8", newline="") as out:
+    ranking = next((one for one in questions if one.orders), None)
+    if ranking is not None:
+        _dump(folder / FILE, (_ranked_task(task, ranking) for task in tasks))
+        config = _ranker_config(ranking)
+    else:
+        fields: dict[str, str] = {}
+        controls: dict[str, list[str]] = {}
+        _dump(folder / FILE, _judged_tasks(tasks, questions, fields, controls))
+        config = _config(questions, fields, controls)
+    (folder / CONFIG).write_text(config, encoding="utf-8")
+
+
+def _dump(path: Path, tasks: Iterable[dict]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as out:
         mark = "[\n"
         for task in tasks:
-            kept = task.metadata.get(KEPT)
-            kept = kept if isinstance(kept, dict) else {}
-            names = _fields(task, kept)
-            for name in names:
-                fields.setdefault(name, name)
-            for name, (kind, to) in _controls(kept).items():
-                controls.setdefault(name, [kind, to])
-                fields.setdefault(to, names[-1])
-            out.write(mark + json.dumps(_task(task, questions, kept, names), ensure_ascii=False, allow_nan=False))
+            out.write(mark + json.dumps(task, ensure_ascii=False, allow_nan=False))
             mark = ",\n"
         out.write("[]\n" if mark == "[\n" else "\n]\n")
-    (folder / CONFIG).write_text(_config(questions, fields, controls), encoding="utf-8")
+
+
+def _judged_tasks(
+    tasks: Iterable[WrittenTask], questions: list[WrittenQuestion], fields: dict[str, str], controls: dict
+) -> Iterator[dict]:
+    """`fields` and `controls` are filled with what the tasks have."""
+    for task in tasks:
+        kept = task.metadata.get(KEPT)
+        kept = kept if isinstance(kept, dict) else {}
+        names = _fields(task, kept)
+        for name in names:
+            fields.setdefault(name, name)
+        for name, (kind, to) in _controls(kept).items():
+            controls.setdefault(name, [kind, to])
+            fields.setdefault(to, names[-1])
+        yield _task(task, questions, kept, names)
 
 
 def _fields(task: WrittenTask, kept: dict) -> list[str]:
@@ -64,10 +84,7 @@ def _controls(kept: dict) -> dict[str, tuple[str, str]]:
 def _task(task: WrittenTask, questions: list[WrittenQuestion], kept: dict, names: list[str]) -> dict:
     data = {name: value for name, value in task.metadata.items() if name != KEPT}
     data |= dict(zip(names, task.texts.values(), strict=True))
-    number = int(task.key) if task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 else None
-    if number is None or str(number) != task.key:
-        data[KEY] = task.key
-    found = {} if KEY in data else {"id": number}
+    found = _keyed(task, data)
     controls = _controls(kept)
 
     def results(answers: WrittenAnswers) -> list[dict]:
@@ -84,19 +101,63 @@ def _task(task: WrittenTask, questions: list[WrittenQuestion], kept: dict, names
         return found
 
     found["data"] = data
-    found["annotations"] = [
-        ({"completed_by": {"email": of_person.who}} if of_person.who else {})
-        | {"result": results(of_person)}
-        | ({"lead_time": of_person.active_ms / 1000} if of_person.active_ms is not None else {})
-        | ({"updated_at": instant_text(of_person.submitted_at)} if of_person.submitted_at else {})
-        for of_person in task.people
-    ]
-    found["predictions"] = [
-        {"model_version": of_person.who, "result": results(of_person)}
-        | ({"score": of_person.probability} if of_person.probability is not None else {})
-        for of_person in task.models
-    ]
+    found["annotations"] = [_annotation(one, results(one)) for one in task.people]
+    found["predictions"] = [_prediction(one, results(one)) for one in task.models]
     return found
+
+
+def _keyed(task: WrittenTask, data: dict) -> dict:
+    """The id that the task has there; a key that is none stands in the data."""
+    number = int(task.key) if task.key.isascii() and task.key.isdecimal() and len(task.key) < 16 else None
+    if number is None or str(number) != task.key:
+        data[KEY] = task.key
+    return {} if KEY in data else {"id": number}
+
+
+def _annotation(answers: WrittenAnswers, results: list[dict]) -> dict:
+    return (
+        ({"completed_by": {"email": answers.who}} if answers.who else {})
+        | {"result": results}
+        | ({"lead_time": answers.active_ms / 1000} if answers.active_ms is not None else {})
+        | ({"updated_at": instant_text(answers.submitted_at)} if answers.submitted_at else {})
+    )
+
+
+def _prediction(answers: WrittenAnswers, results: list[dict]) -> dict:
+    score = {"score": answers.probability} if answers.probability is not None else {}
+    return {"model_version": answers.who, "result": results} | score
+
+
+def _ranked_task(task: WrittenTask, question: WrittenQuestion) -> dict:
+    """The prompt and a list of the outputs, which a Ranker puts in order."""
+    data = {name: value for name, value in task.metadata.items() if name != KEPT} | {"prompt": task.judged}
+    data[OUTPUTS] = [
+        {"id": name, "title": "", "body": task.texts[name]} | ({"model": system} if system else {})
+        for name, system in task.systems.items()
+    ]
+
+    def results(answers: WrittenAnswers) -> list[dict]:
+        [title] = answers.labels.get(question.slug, [""])
+        order = question.orders.get(title, ())
+        if not order or any(len(rank) > 1 for rank in order):
+            return []
+        own = digest(task.key, answers.who, question.slug).hex()[:10]
+        value = {RANKER: {"rank": [name for [name] in order]}}
+        return [{"id": own, "from_name": question.title, "to_name": OUTPUTS, "type": RANKER, "value": value}]
+
+    found = _keyed(task, data) | {"data": data}
+    found["annotations"] = [_annotation(one, ranked) for one in task.people if (ranked := results(one))]
+    found["predictions"] = [_prediction(one, ranked) for one in task.models if (ranked := results(one))]
+    return found
+
+
+def _ranker_config(question: WrittenQuestion) -> str:
+    view = ElementTree.Element("View")
+    ElementTree.SubElement(view, "Text", name="prompt", value="$prompt")
+    ElementTree.SubElement(view, "List", name=OUTPUTS, value=f"${OUTPUTS}", title=question.title)
+    ElementTree.SubElement(view, "Ranker", name=question.title, toName=OUTPUTS)
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
 def _result(task: WrittenTask, question: WrittenQuestion, answers: WrittenAnswers, kind: str, to: str) -> dict:
