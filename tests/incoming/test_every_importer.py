@@ -49,6 +49,19 @@ CONTENT = {
     ],
     "pairs": [{"id": "pair", "premise": "p", "hypothesis": "h"}],
 }
+OUTPUTS = {"id": "c", "prompt": "Why?", "response_a": "Because.", "response_b": "So.", "model_a": "x", "model_b": "y"}
+OUTPUTS |= {"judge": "ada", "topic": "reasons"}
+TURN = {"role": "user", "content": "Why?"}
+RANKER = {
+    "id": 7,
+    "data": {
+        "prompt": "Why?",
+        "items": [{"id": "one", "title": "First", "body": "Because."}, {"id": "two", "body": "So."}],
+    },
+    "annotations": [
+        {"completed_by": 3, "result": [{"type": "ranker", "value": {"ranker": {"rank": ["two", "one"]}}}]},
+    ],
+}
 TRACE = {
     "id": "t1",
     "timestamp": "2026-01-01T10:00:00Z",
@@ -239,6 +252,32 @@ SAMPLES = {
     "inception": sample("inception", INCEPTION),
     "traces": sample("traces", TRACE),
     "alt-test": sample("alt-test", {"ann": {"1": "good", "2": 3}, "ben": {"1": "bad"}}),
+    "preferences": sample("preferences", OUTPUTS | {"winner": "x", "reason": "Shorter."}),
+    "preferences between conversations": sample(
+        "preferences",
+        {
+            "question_id": 81,
+            "turn": 1,
+            "model_a": "x",
+            "model_b": "y",
+            "winner": "model_a",
+            "judge": ["gpt-4", "pair-v2"],
+        }
+        | {f"conversation_{at}": [TURN, {"role": "assistant", "content": at}] for at in "ab"},
+    ),
+    "rankings": sample("rankings", OUTPUTS | {"rank_a": 1, "rank_b": "2"}),
+    "best and worst": sample("rankings", OUTPUTS | {"best": "A", "worst": "y"}),
+    "rankings of label studio": sample("rankings", RANKER),
+    "rankings of argilla": sample(
+        "rankings",
+        {"id": "r", "fields": {"prompt": "Why?", "one": "Because.", "two": "So."}, "metadata": {"model-1": "x"}}
+        | {"suggestions": {"order": {"value": ["one", "two"], "agent": "m"}}}
+        | {
+            "responses": {
+                "order": [{"value": [{"value": "two", "rank": 1}, {"value": "one", "rank": 1}], "user_id": "u"}]
+            }
+        },
+    ),
     "assay": sample("assay", ANNOTATION, "claim-evidence/six-way/1"),
     **{
         f"table of {names}": sample("table", row, "", mapping={name: name for name in row if name != "more"})
