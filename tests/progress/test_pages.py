@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.jobs import counts
 from annotation.models import Item, KeptCount, LabelAccess, Membership
+from annotation.projects import managing
 from tests.factories import join, make_user
 from tests.world import client_of, label_one, make_world
 from tests.world.labels import items_of, make_rater, project_of, say
@@ -104,6 +105,22 @@ def test_a_large_project_is_counted_by_a_worker_and_takes_few_queries(client, pr
     assert queries() == before
     page = page_of(client, project)
     assert len(names_in(page)) == 40 and "1 of 2" in page
+
+
+def test_what_is_not_counted_yet_is_no_zero(client, project, monkeypatch):
+    managing.update_project(project, pay_currency="EUR", pay_rate="0.15")
+    n = project.raters.filter(user__isnull=False).count()
+    monkeypatch.setattr(counts, "SMALL", 1)
+    for place, rows in (
+        ("progress", n),
+        ("pay", n),
+        ("members", project.memberships.values("user").distinct().count()),
+    ):
+        page = client.get(f"/projects/{project.slug}/{place}/").content.decode()
+        body = page.split("<tbody>")[1].split("</tbody>")[0]
+        assert body.count("being counted</td>") == rows and '<td class="num">0' not in body
+    overview = client.get(f"/projects/{project.slug}/").content.decode()
+    assert "Pausing assigns nothing more: places wait for" in overview and "0 places" not in overview
 
 
 def test_programs_read_the_same_by_pseudonym(client, project):

@@ -87,9 +87,11 @@ def project_rows(user: User, projects: Iterable[Project]) -> list[ProjectRow]:
     return list(rows.values())
 
 
-def effects_of_moves(numbers: dict[str, int], annotators: int) -> dict[str, str]:
-    """What pausing, closing and opening a project does, in sentences with its numbers (`ProjectRow.numbers`)."""
-    left, held = (numbers.get(state, 0) for state in (Assignment.State.OPEN, Assignment.State.LEASED))
+def effects_of_moves(counted: Counted, annotators: int) -> dict[str, str]:
+    """What pausing, closing and opening a project does, in sentences with its numbers where they are known."""
+    left = held = None
+    if not counted.is_waiting:
+        left, held = (counted.values.get(state, 0) for state in (Assignment.State.OPEN, Assignment.State.LEASED))
     places, items = _counted(left, "place"), _counted(held, "item")
     people = _counted(annotators, "annotator")
     return {
@@ -101,19 +103,19 @@ def effects_of_moves(numbers: dict[str, int], annotators: int) -> dict[str, str]
     }
 
 
-def _counted(n: int, one: str) -> str:
-    return f"{n:,} {one}{'s' * (n != 1)}"
+def _counted(n: int | None, one: str) -> str:
+    return f"{one}s" if n is None else f"{n:,} {one}{'s' * (n != 1)}"
 
 
-def _are(n: int) -> str:
+def _are(n: int | None) -> str:
     return "is" if n == 1 else "are"
 
 
-def _wait(n: int) -> str:
+def _wait(n: int | None) -> str:
     return "waits" if n == 1 else "wait"
 
 
-def _stay(n: int) -> str:
+def _stay(n: int | None) -> str:
     return "stays" if n == 1 else "stay"
 
 

@@ -100,7 +100,7 @@ def project_detail(request, slug):
         "job": project.filled_by or project.jobs.filter(kind=Job.Kind.ITEMS).order_by("-pk").first(),
     }
     if RESEARCHER in roles:
-        effects = queries.effects_of_moves(row.numbers, queries.count_annotators(project))
+        effects = queries.effects_of_moves(row.counted, queries.count_annotators(project))
         known = {"annotators": queries.count_annotators(project), "waiting": context["waiting"]}
         context |= known | {
             "counts": row.numbers,
