@@ -309,7 +309,10 @@ def test_no_response_tells_withheld_suggestions_or_anybody_elses_labels(prefill)
 
 
 @pytest.mark.parametrize(("identifier", "n"), [("claim-evidence/six-way/1", 12), ("triplets/-/1", 12)])
-def test_the_queries_of_submit_and_next_are_few_and_do_not_grow(identifier, n):
+def test_the_queries_of_submit_and_next_are_few_and_do_not_grow(identifier, n, monkeypatch):
+    # What is looked for again after some seconds, which four requests may take.
+    monkeypatch.setattr("annotation.work.assigning.EXPIRY_CHECK_SECONDS", 60.0)
+    monkeypatch.setattr("annotation.work.queries.work.SHORTEST_SECONDS", 60.0)
     person, _ = make_person(identifier=identifier, n=n)
     payload = person.next()["payload"]
     counts = []
