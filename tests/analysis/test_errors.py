@@ -5,7 +5,7 @@ import pytest
 
 from analysis.reports.metrics import get_report
 from analysis.sources.database import DatabaseSource
-from annotation.models import Annotation
+from annotation.models import Annotation, Question
 from annotation.task_types.label_sets import task_type_of
 from tests.factories import make_project
 from tests.world.study import GRADED, graded
@@ -44,6 +44,19 @@ def test_a_system_has_the_mean_of_its_segments():
     assert each["s1", "Major"] == each["s1", "Accuracy"] == 0
     assert each["s1", "Minor"] == each["s1", "Punctuation"] == pytest.approx(1 / 3)
     assert "Minor Punctuation 0.1" in result["formula"]
+
+
+def test_segments_of_one_document_are_drawn_by_source_text():
+    project = graded()
+    Question.objects.filter(dataset=project.dataset).update(metadata={"doc": "the only one"})
+    report = get_report("errors")
+    result = report.compute(DatabaseSource(project))
+    assert (result["clusters"], result["n_documents"]) == ("source text", 1)
+    assert result["all"]["score"]["interval"]["n_clusters"] == 12
+    [sentence] = report.page_of(result).answer.sentences
+    assert "(mean, 95 % interval). All segments are of one document: intervals do not allow for other" in sentence
+    [sentence] = report.page_of(report.compute(DatabaseSource(project), quick=True)).answer.sentences
+    assert "on average (mean)." in sentence and "interval" not in sentence
 
 
 def test_agreement_is_given_for_each_severity():

@@ -50,7 +50,8 @@ def compute(source: Source, *, quick: bool = False) -> tuple[Errors, Items]:
         dimension=dimension.slug,
         title=dimension.title,
         formula=rule.formula,
-        clusters="document" if n_documents else "source text",
+        clusters="document" if n_documents > 1 else "source text",
+        n_documents=n_documents,
         n_answers=len(answers),
         n_errors=len(spans),
         n_without=len(units) - len(scored),
@@ -107,13 +108,14 @@ def _counts(rule: SpanRule, answers: pd.DataFrame, spans: pd.DataFrame) -> tuple
 
 
 def _clusters(source: Source, units: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """What is drawn together: the segments of a document, or where no document is known those of a source text."""
+    """What is drawn together: the segments of a document, or of a source text where no two documents are known; and the
+    number of documents."""
     documents = source.content_metadata("question", DOCUMENT)
     named = units["question"].map(documents)
-    if not named.notna().any():
-        return cluster_codes(units), 0
-    codes, found = pd.factorize(named.fillna(units["cluster"]).astype(str))
-    return codes, len(found)
+    n_documents = int(named.nunique())
+    if n_documents < 2:
+        return cluster_codes(units), n_documents
+    return pd.factorize(named.fillna(units["cluster"]).astype(str))[0], n_documents
 
 
 def _figures(values: np.ndarray, groups: np.ndarray, cluster: np.ndarray, quick: bool) -> list[list[Figure]]:

@@ -56,12 +56,14 @@ class Rating(Record):
 
 
 class Errors(Result):
-    """`clusters` says what intervals draw together; `n_without` segments have no answer."""
+    """`clusters` says what intervals draw together, `n_documents` how many documents are known; `n_without` segments have
+    no answer."""
 
     dimension: str
     title: str
     formula: str
     clusters: str
+    n_documents: int
     n_answers: int
     n_errors: int
     n_without: int
@@ -125,10 +127,16 @@ def _picture(result: Errors) -> Intervals | None:
 
 
 def _mean(result: Errors) -> str:
+    said = "mean" if result.all.score.low is None else "mean, 95 % interval"
     return (
         f"A segment has {result.all.errors.written(2)} errors and a score of {result.all.score.written()} on average "
-        "(mean, 95 % interval)."
+        f"({said}).{_one_document(result)}"
     )
+
+
+def _one_document(result: Errors) -> str:
+    is_one = result.n_documents == 1 and result.all.score.low is not None
+    return " All segments are of one document: intervals do not allow for other documents." if is_one else ""
 
 
 def _between_systems(result: Errors) -> str:
@@ -166,7 +174,7 @@ def methods(result: Errors) -> str:
         f"Raters marked {n_of(result.n_errors, 'errors')} in {n_of(score.n_pairable, 'segments')} "
         f"({n_of(result.n_answers, 'answers')}), each with a severity. {result.formula}",
         "A segment with several answers has the mean of their scores, and a system the mean of its segments.",
-        f"The mean score was {score.written()}.",
+        f"The mean score was {score.written()}.{_one_document(result)}",
         *(
             f"{row.question}, which raters answered by a number, was {row.mean.written()} on average."
             for row in result.ratings
@@ -182,7 +190,8 @@ REPORT = Report(
     "analysis.reports.rates.errors.compute",
     (),
     "How many errors annotators highlighted, how grave they are, and the score of each system, by the weights of the "
-    "label set and by annotators' numbers. Intervals resample documents.",
+    "label set and by annotators' numbers. Intervals resample documents, or source texts where there are no two "
+    "documents.",
     kind=Errors,
     declares=page,
     paragraph=methods,
