@@ -56,8 +56,7 @@ class Rating(Record):
 
 
 class Errors(Result):
-    """`clusters` says what intervals draw together, `n_documents` how many documents are known; `n_without` segments have
-    no answer."""
+    """`clusters` says what intervals draw together; `n_without` segments have no answer."""
 
     dimension: str
     title: str
@@ -127,10 +126,10 @@ def _picture(result: Errors) -> Intervals | None:
 
 
 def _mean(result: Errors) -> str:
-    said = "mean" if result.all.score.low is None else "mean, 95 % interval"
+    interval = "" if result.all.score.low is None else ", 95 % interval"
     return (
         f"A segment has {result.all.errors.written(2)} errors and a score of {result.all.score.written()} on average "
-        f"({said}).{_one_document(result)}"
+        f"(mean{interval}).{_one_document(result)}"
     )
 
 
