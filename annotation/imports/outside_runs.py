@@ -239,6 +239,8 @@ def _store(
             project=project,
             created_by=user,
             result={"scores": [checker]} if gives == "scores" else {},
+            progress_done=len({unit for unit, *_ in values}),
+            progress_total=len({unit for unit, *_ in values}),
             finished_at=timezone.now(),
         ),
         checker=name,

@@ -66,6 +66,8 @@ class LabellingPage:
     def shown_texts(self) -> list[ShownText]:
         """What the item's judges read, in reading order, empty texts included."""
         titles = TEXT_TITLES | (TEXT_TITLES_UNDER_CLAIM if self.contents.context.get("is_claim") else {})
+        if outputs := self.contents.context.get("shuffled"):
+            titles |= {"question": "Prompt"} | {output["key"]: output["title"] for output in outputs}
         notes = {passage["key"]: passage["title"] for passage in self.contents.context.get("passages", ())}
         found = []
         for name, text in self.contents.texts.items():

@@ -13,6 +13,7 @@ from annotation.jobs.queries import time_left
 from annotation.machines.runs.queries.suggestions import summary
 from annotation.models import CheckerRun, Chunk, Job, MachineRun, Project
 from annotation.task_types import TaskType
+from annotation.task_words import answer_title
 from models_runtime import registry
 from models_runtime.contracts import CheckerInfo, UnknownCheckerError
 
@@ -20,6 +21,8 @@ from models_runtime.contracts import CheckerInfo, UnknownCheckerError
 RATE_WINDOW = timedelta(minutes=2)
 # Above this many inputs an unfinished run's numbers are not counted on every look at its page.
 LIVE_SUMMARY_LIMIT = 60_000
+# Of more labels than these, the most frequent ones are shown.
+LISTED_LABELS = 40
 # How many other runs a run can be compared with from its page.
 OTHERS = 50
 
@@ -98,8 +101,9 @@ def others_of(run: CheckerRun) -> list[CheckerRun]:
 
 
 def numbers_of(run: CheckerRun) -> dict | None:
-    """The run's `summary`: as stored when it is done, counted now while it is not; None while that would take long."""
-    if run.job.state == Job.State.DONE:
+    """The run's `summary`: as its job keeps it, or counted now, while it is not done or if it was imported; None if
+    that would take long."""
+    if run.job.state == Job.State.DONE and "labels" in run.job.result:
         return run.job.result
     if run.job.progress_done > LIVE_SUMMARY_LIMIT:
         return None
@@ -176,17 +180,21 @@ class SuggestedShare:
 
 
 def label_shares(numbers: dict, task_type: TaskType) -> list[tuple[str, int, list[SuggestedShare]]]:
-    """Per dimension its title, the number of answers and every label's share, labels never given included."""
+    """Per dimension its title, the number of answers and every label's share, labels that no unit has included. Only
+    checkers from elsewhere answer questions without a role."""
     rows = []
     for dimension in task_type.dimensions:
         counts = numbers["labels"].get(dimension.slug, {})
         total = sum(counts.values())
-        if dimension.role and (total or not dimension.is_hidden):
+        if total or (dimension.role and not dimension.is_hidden):
+            values = list(dict.fromkeys((*dimension.values, *counts)))
+            if len(values) > LISTED_LABELS:
+                values = sorted(counts, key=counts.__getitem__, reverse=True)[:LISTED_LABELS]
             shares = [
                 SuggestedShare(
-                    label.title, counts.get(label.value, 0), 100 * counts.get(label.value, 0) / max(total, 1)
+                    answer_title(dimension, value), counts.get(value, 0), 100 * counts.get(value, 0) / max(total, 1)
                 )
-                for label in dimension.labels
+                for value in values
             ]
             rows.append((dimension.title, total, shares))
     return rows
