@@ -14,7 +14,7 @@ PLAIN = "plain"
 TEXTS = {
     "claim": "Claims",
     "question": "Questions",
-    "response": "Answers and generated documents",
+    "response": "Answers, outputs and generated documents",
     "evidence": "Evidence and passages",
     "premise": "Premises",
     "hypothesis": "Hypotheses",

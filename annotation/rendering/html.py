@@ -27,6 +27,9 @@ HIDDEN = {
 # Elements by the tag that is written for them.
 ELEMENTS = {name: name for name in SAME} | {name: "div" for name in BOXES}
 ELEMENTS |= {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
+# Elements that end one that is open, where the source leaves its end out.
+_CELLS, _TERMS = {"td", "th"}, {"dd", "dt"}
+ENDS = {"li": {"li"}, "p": {"p"}, "tr": {"tr", *_CELLS}} | dict.fromkeys(_CELLS, _CELLS) | dict.fromkeys(_TERMS, _TERMS)
 ELEMENTS |= {"b": "strong", "i": "em", "s": "del", "strike": "del"}
 
 
@@ -73,6 +76,8 @@ class _Reader(HTMLParser):
             self.handle_starttag(tag, attrs)
 
     def begin(self, name: str, attributes: dict) -> None:
+        while self.open and self.open[-1][0] in ENDS.get(name, ()):
+            self.page.end(self.open.pop()[1])
         if len(self.open) >= MOST_NESTED:
             raise CannotRender(N_("its elements are nested more than {n} deep"), MOST_NESTED)
         tag = ELEMENTS[name]

@@ -83,6 +83,16 @@ def test_entities_are_characters_and_others_are_text():
     assert check_places(source, render(source, "html").html).text == "a & b © é &nosuch; &amp c & d &#65x"
 
 
+@pytest.mark.parametrize(
+    ("row", "between"),
+    [("<p>a", "</p><p "), ("<li>a", "</li><li "), ("<tr><td>a<td>b", "</td></tr><tr "), ("<dt>a<dd>b", "</dd><dt ")],
+)
+def test_elements_without_their_end_are_not_nested(row, between):
+    made = render(row * 200, "html")
+    assert not made.why() and made.html.count(between) == 199
+    assert check_places(row * 200, made.html).text == re.sub("<..?>", "", row) * 200
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(st.lists(st.sampled_from(PARTS), max_size=25).map("".join), st.text(max_size=60)))
 @example("<p>\ra\r\nb</p>")
