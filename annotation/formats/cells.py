@@ -166,6 +166,8 @@ def to_text(value: object, column: str) -> str:
         return value.isoformat()
     if is_conversation(value):
         return conversation_cell(value, column)
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        raise BadCell(column, value, "is neither a text nor a conversation, whose turns have a role and a content")
     raise BadCell(column, value, "is not a text")
 
 

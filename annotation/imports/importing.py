@@ -11,6 +11,7 @@ from pathlib import Path
 from django.db import transaction
 
 from annotation.formats import FORMATS, FormatError, Options, SourceFile, detect, get_format
+from annotation.formats.cells import level_note
 from annotation.formats.content.frames import Frames, frames_in
 from annotation.formats.files.containers import BESIDE_ROWS
 from annotation.formats.files.manifests import read_manifest
@@ -398,7 +399,14 @@ def dry_run(request: ImportRequest, dataset: Dataset | None, progress=None, beat
 
 def read_as(request: ImportRequest, findings: Findings) -> list[str]:
     """What the columns of a table were read as, in sentences. A column of raters names no places."""
-    return get_format(request.format).read_as(request.choices.mapping, len(findings.raters - findings.slots))
+    sentences = get_format(request.format).read_as(request.choices.mapping, len(findings.raters - findings.slots))
+    asked = (request.choices.label_set or {}).get("questions", ()) if sentences else ()
+    notes = {
+        one["title"]: level_note([label["value"] for label in one.get("labels", ())], one["level"])
+        for one in asked
+        if one["level"] == "nominal"
+    }
+    return sentences + [f"{title}: {note}." for title, note in notes.items() if note]
 
 
 def refuse_other_runs(request: ImportRequest, wanted: TaskType | None) -> None:

@@ -123,7 +123,7 @@ class LabelCheck:
             yield "rater", record.rater, f"has {len(record.rater):,} characters; at most {RATER_CHARS} are stored"
         answers: dict[str, dict[str, str]] = {}
         for judgement in record.judgements:
-            yield from self._of_label(judgement.dimension, judgement.label, by_person=True)
+            yield from self._of_label(judgement, by=record.rater)
             of_unit = answers.setdefault(judgement.unit, {})
             if judgement.dimension in of_unit:
                 yield "judgements", judgement.unit, f"has two labels of {judgement.dimension} by {record.rater}"
@@ -139,7 +139,7 @@ class LabelCheck:
             if len(record.dimension) > VERDICT_CHARS:
                 yield "dimension", record.dimension, f"has more than {VERDICT_CHARS} characters"
         elif record.label:
-            yield from self._of_label(record.dimension, record.label)
+            yield from self._of_label(record)
         elif record.dimension not in {each.slug for each in self.task_type.dimensions}:
             yield "dimension", record.dimension, "is not one of the task type's dimensions"
         if len(record.rater) > RATER_CHARS:
@@ -147,13 +147,16 @@ class LabelCheck:
         if record.spans:
             yield from self._of_spans(JudgementRecord(record.unit, record.dimension, record.label, record.spans))
 
-    def _of_label(self, dimension: str, label: str, by_person: bool = False) -> Iterator[Problem]:
+    def _of_label(self, record: JudgementRecord | DecisionRecord, by: str | None = None) -> Iterator[Problem]:
+        """`by` is the person who gave the label; a decision has none."""
         known = {each.slug: each for each in self.task_type.dimensions}
-        if dimension not in known:
-            yield "dimension", dimension, f"is not one of the task type's dimensions {', '.join(known)}"
-        elif not (known[dimension].may_answer if by_person else known[dimension].takes)(label):
-            of = "one of the task type's labels " if known[dimension].labels else ""
-            yield dimension, label, f"is not {of}{known[dimension].known_answers}"
+        asked = known.get(record.dimension)
+        if asked is None:
+            yield "dimension", record.dimension, f"is not one of the task type's dimensions {', '.join(known)}"
+        elif not (asked.takes if by is None else asked.may_answer)(record.label):
+            of = "one of the " if asked.takes_ranking else "one of the task type's labels " if asked.labels else ""
+            whose = f"the decision on {record.unit}" if by is None else f"of {record.unit}, by {by}"
+            yield record.dimension, record.label, f"is not {of}{asked.known_answers} ({whose})"
 
     def _not_asked(self, unit: str, answers: dict[str, str]) -> Iterator[Problem]:
         for dimension in self.task_type.dimensions:

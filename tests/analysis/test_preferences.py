@@ -197,7 +197,9 @@ def test_ties_are_refused_where_none_are_allowed(capsys):
     found[1]["ranking"] = found[1]["ranking"].replace(" > ", " = ", 1)
     with pytest.raises(CommandError, match="nothing was imported"):
         import_rows(found, "strict", "--task-type", "ranking/-/1")
-    assert "labels rankings such as a-b, b-a, a-b-c, a-c-b, with no ties" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert "is not one of the rankings such as a-b, b-a, a-b-c, a-c-b, with no ties (of p0/elm/" in refused
+    assert ", by Bea)" in refused
     assert not OutputComparison.objects.exists()
 
 

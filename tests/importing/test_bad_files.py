@@ -141,3 +141,22 @@ def test_names_inside_an_archive_lead_nowhere(tmp_path):
     assert command(path, "--format", "druid", "--dataset", "d")[0] == 0
     assert not (tmp_path.parent.parent / "outside.tsv").exists()
     assert Evidence.objects.count() == 3
+
+
+def test_turns_without_a_role_are_refused(tmp_path):
+    make_user(is_superuser=True)
+    file = tmp_path / "chats.jsonl"
+    turns = [{"content": "Did it freeze?"}, {"content": "It did."}]
+    file.write_text("".join(json.dumps({"id": n, "messages": turns, "rating": n % 3}) + "\n" for n in range(9)))
+    code, text = command(file, "--dataset", "chats", "--project", "chats")
+    assert code == 1 and "The turns in messages do not say whose they are. Give each a role" in text
+    assert not Dataset.objects.exists()
+
+
+def test_texts_among_the_numbers_of_a_scale_are_named(tmp_path):
+    make_user(is_superuser=True)
+    file = tmp_path / "scores.csv"
+    values = [*(n % 5 for n in range(20)), "NaN", "n/a"]
+    file.write_text("id,text,rating\n" + "".join(f"{n},Text {n}.,{one}\n" for n, one in enumerate(values)))
+    code, text = command(file, "--format", "ratings", "--dataset", "scores", "--dry-run")
+    assert code == 0 and "'NaN' and 'n/a' are no number, so the labels have no order; empty such cells." in text

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.formats.cells import BadCell
+from annotation.formats.cells import BadCell, shorten
 from annotation.formats.sources import Limits
 from annotation.formats.tables.guessing.spellings import NAMES, spelling
 from annotation.formats.tables.guessing.values import MOST_GUESSED, are_free_texts, is_label
@@ -25,13 +25,14 @@ from annotation.formats.tables.nested import (
     opened,
     unfolded,
 )
-from annotation.rendering.conversation import is_conversation
+from annotation.rendering.conversation import TURNS, is_conversation
 
 # Names of lists that hold raters' answers, however many there are.
 OF_RATERS = re.compile(r"annotat|rater|rating|worker|judge|coder|expert|turker|crowd|vote", re.I)
 OF_LABELS = re.compile(r"label|rating|score|annot|judg|stance|verdict|factual|correct|support", re.I)
 TEXTS = frozenset([*NAMES["text"], "fact", "statement", "subclaim", "proposition"])
 KEYS_OF_DATA = 20  # different names in the objects of a column, which are ids then
+_CONVERSATION = re.compile(r"messages|conversations?|dialog(?:ue)?s?|turns|chats?", re.I)
 _CHOICE = re.compile(r"prefer|winner|better|choice|chosen|best|vote", re.I)
 _CHOSEN = {"a", "b", "1", "2", "0", "tie", "both", "neither", "same", "equal", "left", "right", "none", "both bad"}
 _SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("chosen", "rejected"), ("first", "second"))
@@ -215,6 +216,11 @@ def _are_labels(column: str, rows: list[dict]) -> bool:
 def refusal(columns: Sequence[str], rows: Sequence[Mapping]) -> str:
     """What the file looks like that has no place in a table of ratings yet, and what helps; empty where nothing is."""
     found = _columns_of(rows[:LOOKED_AT])
+    if name := next((name for name, values in found.items() if _are_without_roles(name, values)), ""):
+        return (
+            f"The turns in {shorten(name)} do not say whose they are. Give each a role, such as user or assistant, "
+            "next to its content."
+        )
     choice = next((name for name in columns if _CHOICE.search(name) and _is_choice(found.get(name, []))), "")
     for one, other in _SIDES:
         sides = _sides(columns, found, one, other)
@@ -231,6 +237,14 @@ def refusal(columns: Sequence[str], rows: Sequence[Mapping]) -> str:
 def are_conversations(values: list) -> bool:
     """Whether most of them are; the others are bad rows, and must not make all of them something else."""
     return 2 * sum(map(is_conversation, values)) > len(values)
+
+
+def _are_without_roles(name: str, values: list) -> bool:
+    """Whether a column is called like one of conversations, and most are lists of words without a speaker."""
+    words = {key for _, key in TURNS}
+    lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], Mapping)]
+    without = [one for one in lists if words & one[0].keys() and not is_conversation(one)]
+    return bool(_CONVERSATION.fullmatch(name)) and 2 * len(without) > len(values)
 
 
 def _is_choice(values: list) -> bool:
