@@ -465,6 +465,12 @@ def test_a_text_and_its_label_are_known_however_many_labels_there_are(tmp_path, 
     assert columns_of(preview(source)).chosen.mapping == {"text": "utterance", "label/intent": "intent"}
 
 
+def test_a_column_that_is_called_label_is_one_where_none_comes_again_in_the_first_rows(tmp_path):
+    rows = "".join(f"My card {number} is late,intent_{number % 1_000}\n" for number in range(3_000))
+    source = put(tmp_path, f"text,label\n{rows}", "many.csv")
+    assert columns_of(preview(source)).chosen.mapping == {"text": "text", "label/label": "label"}
+
+
 def test_words_that_never_come_again_are_no_labels(tmp_path):
     rows = "".join(f"My card {number} is late,note_{number}\n" for number in range(300))
     source = put(tmp_path, f"utterance,remark\n{rows}", "notes.csv")

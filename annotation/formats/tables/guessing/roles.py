@@ -227,7 +227,11 @@ def guess_roles(columns: Sequence[str], rows: Iterable[Mapping[str, object]] = (
         elif not is_text[column] and not are_whole(column, rows) and column not in differing:
             take(f"score/{column[:80]}", column)
     kinds = {role.partition("/")[0] for role in found}
-    if kinds == {"text"} and len(free) == 1 and is_label(free[0], rows, len(rows)):
+    if (
+        kinds == {"text"}
+        and len(free) == 1
+        and is_label(free[0], rows, len(rows), must_repeat=not is_called_label(free[0]))
+    ):
         # A text and what it is called: however many labels there are, in whatever order the rows stand.
         take(f"label/{question_slug(own_name(free[0]))}", free[0])
     if "rater" in found and "label" not in kinds:

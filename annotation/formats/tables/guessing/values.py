@@ -54,7 +54,7 @@ def are_whole(column: str, rows: Iterable) -> bool:
     return all(number_in(value).is_integer() for value in values_in(column, rows))
 
 
-def is_label(column: str, rows: Iterable, most: int = MOST_GUESSED) -> bool:
+def is_label(column: str, rows: Iterable, most: int = MOST_GUESSED, *, must_repeat: bool = True) -> bool:
     """At most so many different values, which come again; numbers from 0 to 10 at the most in halves. Times are no
     labels."""
     values = values_in(column, rows)
@@ -65,7 +65,8 @@ def is_label(column: str, rows: Iterable, most: int = MOST_GUESSED) -> bool:
         return False
     if are_numbers(column, rows):
         return all(0 <= float(value) <= 10 and (2 * float(value)).is_integer() for value in different)
-    return (len(different) < len(values) or len(values) < 3) and not nearly_all(is_time, column, rows)
+    is_repeated = len(different) < len(values) or len(values) < 3
+    return (is_repeated or not must_repeat) and not nearly_all(is_time, column, rows)
 
 
 def is_tag(column: str, rows: Iterable) -> bool:
