@@ -10,8 +10,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotation import editing
-from annotation.models import Project, SettingsChange, StudyLink, User
+from annotation.models import Assignment, Project, SettingsChange, StudyLink, User
 from annotation.participation import steps
+from annotation.projects.limits import quotas
 
 MOST_PLACES = 100_000
 MOST_MINUTES = 366 * 24 * 60
@@ -64,24 +65,46 @@ def obstacle(link: StudyLink) -> str:
     project = link.project
     if link.closed_at is not None or project.state == Project.State.CLOSED:
         return _("This study is closed, and takes no more participants.")
-    if link.expires_at is not None and link.expires_at <= timezone.now():
-        return _("The link to this study has expired: {day} was its last day.").format(
-            day=date_format(link.last_day, "j F Y")
-        )
+    if day := _last_day_over(link):
+        return _("The link to this study has expired: {day} was its last day.").format(day=date_format(day, "j F Y"))
     if project.state == Project.State.PREPARING:
         return _("This study has not begun yet. Please come back later.")
     if project.state == Project.State.PAUSED:
         return _("This study is paused. Please come back later.")
     if link.places_used >= link.places:
         return _("This study is full: all places are taken.")
+    if not _needs_answers(link):
+        return _("This study has all the answers that it needs, and takes no more participants.")
     return ""
+
+
+def _last_day_over(link: StudyLink) -> date | None:
+    """Of the link or of the group that people join by it, where that is over."""
+    if link.expires_at is not None and link.expires_at <= timezone.now():
+        return link.last_day
+    quota = quotas.group_quota(link.project, link.group)
+    return quota.until if quota is not None and quota.is_over else None
+
+
+def _needs_answers(link: StudyLink) -> bool:
+    """Whether anything is left that a person could be given now or once others give it back: who joins for nothing
+    would be led to the end at once, and paid."""
+    places = Assignment.objects.filter(project=link.project_id)
+    held = places.filter(state=Assignment.State.LEASED).exclude(reason__in=Assignment.NO_WORK)
+    if not (places.filter(state=Assignment.State.OPEN).exists() or held.exists()):
+        return False
+    quota = quotas.group_quota(link.project, link.group)
+    if quota is None or not quota.answers:
+        return True
+    done = quotas.answers_of(link.project_id, link.group).filter(state=Assignment.State.DONE)
+    return done.count() < quota.answers
 
 
 def state_of(link: StudyLink) -> str:
     """One word for lists: why nobody can join, or `open`."""
     if link.closed_at is not None:
         return "closed"
-    if link.expires_at is not None and link.expires_at <= timezone.now():
+    if _last_day_over(link):
         return "expired"
     return "full" if link.places_used >= link.places else "open"
 

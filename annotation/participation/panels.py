@@ -108,6 +108,12 @@ def ids_in(link: StudyLink, query: Mapping[str, str]) -> PanelIds:
                 name=names["participant"]
             )
         )
+    if values["participant"] in {placeholder for _, placeholder in PANELS[link.panel].parameters.values()}:
+        raise PanelError(
+            _("The panel has not filled in {name}, by which it names you. Open the study from the panel.").format(
+                name=names["participant"]
+            )
+        )
     for value in values.values():
         if len(value) > ID_CHARS or not incoming.is_storable(value):
             raise PanelError(_("The URL holds an id that is too long. Open the study from the panel again."))

@@ -102,6 +102,10 @@ def test_a_url_without_the_participant_is_refused():
     link = make_link(**PROLIFIC)
     answer = Client().post(path_of(link))
     assert answer.status_code == 403 and "PROLIFIC_PID" in answer.content.decode()
+    for panel in ("prolific", "connect", "sona"):  # as the page of the link shows it
+        made = make_link(panel=panel)
+        answer = Client().post(f"{path_of(made)}?{panels.query_of(made).replace('%', '%25')}")
+        assert answer.status_code == 403 and "has not filled in" in answer.content.decode()
     link = make_link(panel="url", parameters={"participant": "worker"})
     assert Client().post(path_of(link) + "?worker=w1").status_code == 302
 

@@ -10,10 +10,11 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Membership, Participation, Project, Rater, SettingsChange, StudyLink, User
+from annotation.models import Assignment, Membership, Participation, Project, Rater, SettingsChange, StudyLink, User
 from annotation.participation import joining, links
 from annotation.projects import managing
 from tests import factories
+from tests.work.browser import Annotator
 from tests.world import client_of
 
 CODE = re.compile(r'id="code">([A-Z2-9-]{19})<')
@@ -156,6 +157,33 @@ def test_each_way_of_being_shut_has_its_sentence():
     assert len(sentences) == 5
     assert not User.objects.filter(username__startswith="participant-").exists()
     assert Client().get("/join/unknown/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_nobody_joins_where_no_answer_is_needed_or_their_groups_last_day_is_over():
+    link = make_link(items=1, group="crowd")
+    project, place = link.project, path_of(link)
+
+    def shut() -> str:
+        answer = Client().get(place)
+        assert answer.status_code == Client().post(place).status_code == 410
+        return answer.content.decode()
+
+    yesterday = timezone.localdate() - timedelta(days=1)
+    Project.objects.filter(pk=project.pk).update(group_quotas=f"crowd: until {yesterday}")
+    assert f"{yesterday:%-d %B %Y} was its last day" in shut()
+    Project.objects.filter(pk=project.pk).update(group_quotas="crowd: 1")
+    browser, _ = joined(link)
+    person = Annotator(Participation.objects.get().user, project)
+    held = person.next()["payload"]
+    assert Client().get(place).status_code == 200, "it may come back"
+    person.submit(held)
+    assert "all the answers that it needs" in shut()
+    Project.objects.filter(pk=project.pk).update(group_quotas="")
+    assert Client().get(place).status_code == 200
+    Assignment.objects.filter(state="open").update(state="cancelled")
+    assert "all the answers that it needs" in shut()
+    assert browser.get(place).status_code == 302, "who has joined comes back"
 
 
 @pytest.mark.django_db
