@@ -20,6 +20,7 @@ from annotation.work.queries import work
 from tests.api.programs import Program, problem_of
 from tests.factories import make_claim_evidence, make_dataset, make_project, make_user
 from tests.work.browser import Annotator
+from tests.work.test_learning import statements_of_taking
 from tests.work.test_reserving import answered, rater, study
 from tests.world import client_of
 
@@ -171,6 +172,14 @@ def test_page_and_program_refuse_what_is_no_quota_and_history_has_the_change():
     assert change.changes["group_quotas"] == ["", "crowd: 10, 2 each"]
     page = client_of(project.created_by).get(f"/projects/{project.slug}/settings/").content.decode()
     assert "crowd: 10, 2 each" in page
+
+
+def test_taking_work_where_there_are_limits_takes_two_statements_more():
+    project, (ann, bob, *_), _ = study()
+    into("crowd", ann, bob)
+    without = statements_of_taking(project, ann.user)
+    limited(project, group_quotas="crowd: 100, 50 each, until 2100-01-01", person_most_percent=100)
+    assert statements_of_taking(project, bob.user) == without + 2, "the group's answers were counted before"
 
 
 @pytest.mark.django_db(transaction=True)
