@@ -103,19 +103,29 @@ def find_items(
     return items
 
 
-def answered_by(items: QuerySet[Item], rater: Rater) -> QuerySet[Item]:
-    return items.filter(pk__in=Annotation.objects.filter(rater=rater).values("item"))
+# What a person did with the items of a filter; of all other filters they answered them.
+DONE_BY = {"taken": "assigned to", "skipped": "skipped by", "flagged": "flagged by"}
+
+
+def of_person(items: QuerySet[Item], rater: Rater, filter: str) -> QuerySet[Item]:
+    """Those that the person answered, or holds, skipped or flagged where the filter says so."""
+    own = Assignment.objects.filter(**FEW[filter]) if filter in DONE_BY else Annotation.objects
+    return items.filter(pk__in=own.filter(rater=rater).values("item"))
 
 
 class ItemPages(Paginator):
     """Pages of what `find_items` finds, counted as far as MAX_LISTED; disagreements by their cases alone, and what is
-    found through assignments by these."""
+    found through assignments by these, where nothing else narrows them."""
 
     MAX_LISTED, PER_PAGE = 10_000, 40
 
-    def __init__(self, project: Project, items: QuerySet[Item], filter: str, among: Collection[int] | None):
+    def __init__(
+        self, project: Project, items: QuerySet[Item], filter: str, among: Collection[int] | None, *, is_whole: bool
+    ):
         super().__init__(items, self.PER_PAGE)
         self.rows = items
+        if not is_whole:
+            return
         if among is not None:
             if not filter:
                 self._counted = len(among)

@@ -98,8 +98,9 @@ def project_items(request, slug):
     among = matches and matches.items
     found = queries.find_items(project, filter=chosen, among=among)
     found = found.exclude(state=Item.State.APART) if is_blind else found
-    found = queries.answered_by(found, person) if person else found
-    page = queries.ItemPages(project, found, chosen, among).get_page(request.GET.get("page"))
+    found = queries.of_person(found, person, chosen) if person else found
+    is_whole = not (is_blind or person)
+    page = queries.ItemPages(project, found, chosen, among, is_whole=is_whole).get_page(request.GET.get("page"))
     # Members who label read labels in the list once they have opened some on purpose.
     with_labels = labels and not may_still_be_blind(request.user, project)
     if with_labels:
@@ -111,6 +112,7 @@ def project_items(request, slug):
         "search": search,
         "query": urlencode({"filter": chosen, "search": search} | ({"person": person.user.uuid} if person else {})),
         "person": person,
+        "done_by": queries.DONE_BY.get(chosen, "answered by"),
         "page": page,
         "rows": queries.item_rows(project, list(page.object_list), with_labels=with_labels),
         "with_labels": with_labels,

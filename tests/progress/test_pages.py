@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.jobs import counts
-from annotation.models import Item, KeptCount, LabelAccess, Membership
+from annotation.models import Assignment, Item, KeptCount, LabelAccess, Membership
 from annotation.projects import managing
 from tests.factories import join, make_user
 from tests.world import client_of, label_one, make_world
@@ -60,6 +60,17 @@ def test_a_person_leads_to_the_items_that_they_answered(client, project):
     zoe = project.raters.get(name="Zoe")
     listed = client.get(f"/projects/{project.slug}/items/?person={zoe.user.uuid}")
     assert listed.context["page"].paginator.count == 30 and "answered by Zoe" in listed.content.decode()
+    item = items_of(project)[2]
+    for person, flag in ((zoe, True), (project.raters.get(name="Ann"), False)):
+        row = Assignment(project=project, item=item, position=item.position, state="skipped", rater=person)
+        row.is_flagged = flag
+        row.save()
+    for filter, words in (("skipped", "skipped by Zoe"), ("flagged", "flagged by Zoe")):
+        place = f"/projects/{project.slug}/items/?person={zoe.user.uuid}&amp;filter={filter}"
+        assert f'href="{place}">1</a>' in page_of(client, project)
+        skipped = client.get(place.replace("&amp;", "&"))
+        assert words in skipped.content.decode() and skipped.context["page"].paginator.count == 1
+        assert [one.item for one in skipped.context["rows"]] == [item]
     assert 'name="priority"' not in listed.content.decode(), "it would be given to all items"
     assert client.get(f"/projects/{project.slug}/items/?person=nobody").status_code == 400
     assert client.get(f"/projects/{project.slug}/items/?person={make_user('else').uuid}").status_code == 404
