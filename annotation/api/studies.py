@@ -18,7 +18,7 @@ class StudyLinksRoute(Listing):
     shape, request_shape, status = shapes.StudyLinkShape, shapes.NewStudyLink, 201
 
     def rows(self, request, slug):
-        return StudyLink.objects.filter(project=access.project_for(request.user, slug, RESEARCHER))
+        return access.project_for(request.user, slug, RESEARCHER).study_links.all()
 
     def prepared(self, page: list) -> list:
         return [_with_address(self.request, one) for one in page]
