@@ -1,14 +1,18 @@
 """A person comes from a panel, consents, answers questions, labels and takes a code back."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
-from annotation.models import Participation
+from annotation.models import Annotation, Assignment, Participation, Project
 from annotation.participation import consent, links, questionnaires
-from annotation.projects import label_sets
+from annotation.projects import label_sets, managing
 from tests import factories
 from tests.participation.test_questionnaires import ABOUT
 from tests.web.looks import faults
+from tests.web.pages import LabellingPage, eventually
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser]
 
@@ -72,3 +76,37 @@ def test_a_researcher_sets_it_up_and_plays(study, open_context):
     assert faults(page, "taking-part") == []
     page.get_by_role("button", name="End").click()
     expect(page.get_by_role("heading", name="Harbours, first wave")).to_be_visible()
+
+
+@pytest.mark.parametrize("whose", ["group", "project"])
+def test_answers_given_offline_before_a_last_day_are_stored_after_it_and_the_code_is_reached(whose, open_context):
+    dataset = factories.make_dataset()
+    factories.make_claim_evidence(dataset, 8)
+    project = factories.make_project(dataset, items_ahead=3)
+    values = {"panel": "prolific", "endings": {"complete": "C0DE1"}, "group": "crowd"}
+    link = links.make_link(project, project.created_by, title="Harbours", places=5, **values)
+    context = open_context()
+    page = context.new_page()
+    page.goto(f"/join/{link.token}/?PROLIFIC_PID=p1&STUDY_ID=s1&SESSION_ID=v1")
+    page.get_by_role("button", name="Join the study").click()
+    who = LabellingPage(page, project).open()
+    eventually(page, lambda: Assignment.objects.filter(state="leased").count(), 4)
+    context.set_offline(True)
+    for _ in range(2):
+        who.answer("2")
+    yesterday = timezone.localdate() - timedelta(days=1)
+    day = {"group_quotas": f"crowd: until {yesterday}"} if whose == "group" else {"last_day": yesterday}
+    Project.objects.filter(pk=project.pk).update(**day)
+    managing.end_last_days()
+    context.set_offline(False)
+    expect(page.locator('[data-notice="back"]')).to_contain_text("2 answers were sent: 2 stored.")
+    for n in (3, 4):  # what they hold is theirs to answer
+        expect(page.locator("[data-panel]")).to_be_visible()
+        page.keyboard.press("2")
+        page.keyboard.press("Control+Enter")
+        eventually(page, lambda n=n: Annotation.objects.filter(is_surplus=False).count(), n)
+    expect(page.locator("#stage")).to_contain_text("Your part is done")
+    page.get_by_role("link", name="Finish the study").click()
+    page.get_by_role("button", name="Finish the study").click()
+    expect(page.locator("#code")).to_have_text("C0DE1")
+    assert Project.objects.get().state == ("open" if whose == "group" else "paused")
