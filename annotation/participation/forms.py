@@ -18,7 +18,7 @@ from annotation.participation.panels import check_ending
 from annotation.participation.questionnaires import WORDS, screening_questions
 from annotation.projects.label_sets import newest_for
 from annotation.task_types import Dimension, TaskType, task_type
-from annotation.task_types.base import TEXT_CHARS, number_text
+from annotation.task_types.base import CANNOT_JUDGE, TEXT_CHARS, number_text
 from annotation.task_words import number_words
 
 PARAMETERS = {"participant": "Participant", "study": "Study", "session": "Session"}
@@ -222,19 +222,17 @@ class AnswersForm(forms.Form):
 
     def full_clean(self) -> None:
         """A question with a condition is shown as one that needs an answer; whether it does is known in `clean`."""
-        conditional = [self.fields[f"q-{one.slug}"] for one in self.kind.asked_dimensions if self._is_conditional(one)]
-        for field in conditional:
+        asked = [self.fields[f"q-{one.slug}"] for one in self.kind.asked_dimensions if one.asked_when is not None]
+        needed = [field for field in asked if field.required]
+        for field in needed:
             field.required = False
         super().full_clean()
-        for field in conditional:
+        for field in needed:
             field.required = True
 
-    @staticmethod
-    def _is_conditional(one: Dimension) -> bool:
-        return one.asked_when is not None and not one.is_optional and not one.takes_several
-
     def _field(self, one: Dimension) -> forms.Field:
-        about = {"label": one.title, "required": not one.is_optional, "help_text": self._help(one)}
+        is_required = not (one.is_optional or _means_cannot_say(one))
+        about = {"label": one.title, "required": is_required, "help_text": self._help(one)}
         if one.takes_text:
             return forms.CharField(max_length=TEXT_CHARS, widget=forms.Textarea(attrs={"rows": 3}), **about)
         if one.takes_number:
@@ -242,6 +240,8 @@ class AnswersForm(forms.Form):
         choices = [
             (label.value, f"{label.title} ({label.hint})" if label.hint else label.title) for label in one.shown_labels
         ]
+        if one.has_cannot_judge:
+            choices.append((CANNOT_JUDGE, gettext("I cannot say")))
         if one.takes_several:
             about["required"] = False
             return forms.MultipleChoiceField(choices=choices, widget=forms.CheckboxSelectMultiple, **about)
@@ -255,6 +255,8 @@ class AnswersForm(forms.Form):
             parts.append(gettext("Only if {question} is {labels}.").format(question=before.title, labels=labels))
         if one.takes_number:
             parts.append(f"{capfirst(number_words(one.number))}{f' ({one.number.unit})' if one.number.unit else ''}.")
+        if _means_cannot_say(one):
+            parts.append(gettext("Leave this empty if you cannot say."))
         return " ".join(filter(None, parts))
 
     def clean(self):
@@ -264,8 +266,8 @@ class AnswersForm(forms.Form):
             name = f"q-{one.slug}"
             if name not in cleaned or not self.kind.is_asked(one, self.answers):
                 continue
-            answer = self._answer(one, cleaned[name])
-            if answer and not one.takes(answer):
+            answer = self._answer(one, cleaned[name]) or (CANNOT_JUDGE if _means_cannot_say(one) else "")
+            if answer and not one.may_answer(answer):
                 self.add_error(
                     name, gettext("Enter {answers}").format(answers=number_words(one.number) or one.known_answers)
                 )
@@ -280,7 +282,7 @@ class AnswersForm(forms.Form):
     @staticmethod
     def _answer(one: Dimension, entered: str | list[str]) -> str:
         if one.takes_several:
-            return one.answer_of(entered)
+            return CANNOT_JUDGE if CANNOT_JUDGE in entered else one.answer_of(entered)
         if one.takes_number:
             try:
                 number = float(entered) if entered.strip() else None
@@ -288,3 +290,8 @@ class AnswersForm(forms.Form):
                 return entered
             return "" if number is None else number_text(number) if math.isfinite(number) else entered
         return entered.replace("\r\n", "\n").strip() if one.takes_text else entered
+
+
+def _means_cannot_say(one: Dimension) -> bool:
+    """Whether an empty field is an answer: of questions without labels, which have no button for it."""
+    return one.has_cannot_judge and not one.labels and not one.is_optional

@@ -8,6 +8,7 @@ import pytest
 from annotation.models import Participation, QuestionnaireAnswer, Rater
 from annotation.participation import consent, joining, questionnaires
 from annotation.projects import label_sets
+from annotation.task_types.base import CANNOT_JUDGE
 from tests import factories
 from tests.participation.test_consent import answer
 from tests.participation.test_study_links import joined, make_link
@@ -89,6 +90,20 @@ def test_an_incomplete_answer_says_what_is_missing(change, words):
     link, browser = make_study()
     assert words in browser.post(path_of(link), RIGHT | change).content.decode()
     assert not QuestionnaireAnswer.objects.exists()
+
+
+def test_people_may_say_that_they_cannot_where_the_label_set_lets_them():
+    link = make_link()
+    questions = [one | {"cannot_judge": one["slug"] != "which"} for one in ABOUT["questions"]]
+    row = label_sets.save_label_set(link.created_by, ABOUT | {"questions": questions})
+    questionnaires.publish(link.project, link.created_by, "screening", row.identifier, {"language": ["other"]})
+    browser = joined(link)[0]
+    page = browser.get(path_of(link)).content.decode()
+    assert page.count("I cannot say") == 2 and page.count("Leave this empty if you cannot say.") == 1
+    assert "required" in browser.post(path_of(link), {"q-age": "41"}).content.decode()
+    unable = {"q-language": CANNOT_JUDGE, "q-age": "", "q-reads": ["news", CANNOT_JUDGE]}
+    assert browser.post(path_of(link), unable).url == f"/projects/{link.project.slug}/work/"
+    assert QuestionnaireAnswer.objects.get().answers == dict.fromkeys(("language", "age", "reads"), CANNOT_JUDGE)
 
 
 def test_an_answer_that_screens_out_ends_the_study_and_frees_the_place():
