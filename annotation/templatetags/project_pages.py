@@ -104,7 +104,7 @@ SECTIONS = {
     N_("Results"): (
         ProjectPage("project_reports", N_("Reports"), JUDGES, shows_labels=True),
         ProjectPage("project_agreement", N_("Agreement"), JUDGES, shows_labels=True),
-        ProjectPage("project_comparison", N_("Comparison"), JUDGES, shows_labels=True),
+        ProjectPage("project_comparison", N_("Checkers and people"), JUDGES, shows_labels=True),
         ProjectPage("project_rules", N_("Rules"), JUDGES, shows_labels=True),
         ProjectPage("project_releases", N_("Releases"), JUDGES, shows_labels=True),
         ProjectPage("project_exports", N_("Exports"), JUDGES, shows_labels=True),

@@ -32,7 +32,7 @@ def rows(person, path: str) -> tuple[list[str], list[str], list[tuple[str, str]]
 def test_a_researcher_has_five_sections_and_the_settings(world):
     sections, below, marked = rows(world.people["researcher"], "/projects/ports/agreement/")
     assert sections == list(SECTIONS)
-    assert below == ["Reports", "Agreement", "Comparison", "Rules", "Releases", "Exports"]
+    assert below == ["Reports", "Agreement", "Checkers and people", "Rules", "Releases", "Exports"]
     assert marked == [("Results", "true"), ("Agreement", "page")]
 
 
