@@ -166,8 +166,11 @@ def page_of(kind: TaskType) -> str | None:
 def _levels(labels: tuple[Label, ...]) -> Iterator[Derived]:
     """For each level of a tree of labels, from the top, the groups that its labels are in."""
     for level in range(1, max((len(label.path) for label in labels), default=0) + 1):
-        # A label that stands higher is a group of its own.
-        of = [(label.value, LEVEL_MARK.join(label.path[:level]) or label.title) for label in labels]
+        # A label that stands higher is a group of its own, or the one that it is called like.
+        known = {label.path[:level] for label in labels}
+        own = {label.value: (*label.path, label.title)[:level] for label in labels}
+        paths = {one.value: own[one.value] if own[one.value] in known else one.path[:level] for one in labels}
+        of = [(label.value, LEVEL_MARK.join(paths[label.value]) or label.title) for label in labels]
         groups = dict.fromkeys(group for _, group in of)
         if 2 <= len(groups) < len(labels):
             yield Derived(f"level{level}", f"Level {level}", tuple(Label(one, one) for one in groups), tuple(of))

@@ -187,6 +187,23 @@ def test_agreement_is_given_for_each_level_of_a_tree():
     ]
 
 
+def test_a_label_that_is_called_like_a_group_is_of_the_group():
+    named = [
+        ("cash", "Cash", ""),
+        ("machine", "Machine", "Cash"),
+        ("fee", "Fee", "Cash/Machine"),
+        ("desk", "Desk", "Cash"),
+    ]
+    labels = [{"value": value, "title": title} | ({"group": group} if group else {}) for value, title, group in named]
+    labels.append({"value": "other", "title": "Other"})
+    levels = task_type_of(tree() | {"questions": [{"slug": "intent", "title": "Intent", "labels": labels}]})
+    first, second = levels.dimensions[0].derived
+    assert dict(first.of) == dict.fromkeys(("cash", "machine", "fee", "desk"), "Cash") | {"other": "Other"}
+    assert dict(second.of) == {
+        "cash": "Cash", "machine": "Cash/Machine", "fee": "Cash/Machine", "desk": "Cash", "other": "Other"
+    }  # fmt: skip
+
+
 def test_labels_of_a_table_that_are_paths_make_a_tree():
     made = question_of("intent", ["card/lost", "cash/fee", "card/broken"], {}, "Intent", None, False)
     assert problems_of(tree() | {"questions": [made]}) == []
