@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
+from functools import partial
 
 from annotation import incoming
 from annotation.formats import records
-from annotation.formats.cells import BadCell, SeenKeys, row_error, to_date, to_key, to_text
+from annotation.formats.cells import BadCell, SeenKeys, to_date, to_key, to_text
 from annotation.formats.files.containers import entries_of
 from annotation.formats.files.manifests import MANIFEST, read_manifest
-from annotation.formats.files.tables import open_tables
+from annotation.formats.files.tables import open_tables, parse_rows
 from annotation.formats.records import DecisionRecord, FormatError, Record, RowError
 from annotation.formats.sources import Options, SourceFile
 
@@ -85,28 +86,22 @@ def read_content(frames: Frames, options: Options) -> Iterator[Record]:
     for kind, record in CONTENT.items():
         seen = SeenKeys()
         seen.start(kind)
-        for row in frames.lines(f"content/{kind}", options):
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                built = _record(record, cells, options.limits.key_chars)
-                seen.add(built.key, "key", line)
-                yield built
-            except BadCell as problem:
-                yield row_error(f"{FRAMES}content/{kind}.jsonl", line, problem)
+        parse = partial(_content, record, seen, options.limits.key_chars)
+        yield from parse_rows(f"{FRAMES}content/{kind}.jsonl", frames.lines(f"content/{kind}", options), parse)
     if frames.old_decisions and not frames.has_decisions:
-        for row in frames.lines("decisions", options):
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                names = ("unit", "dimension", "label", "method")
-                yield DecisionRecord(*(to_key(cells.get(name), name, options.limits.key_chars) for name in names))
-            except BadCell as problem:
-                yield row_error(f"{FRAMES}decisions.jsonl", line, problem)
+        parse = partial(_decision, options.limits.key_chars)
+        yield from parse_rows(f"{FRAMES}decisions.jsonl", frames.lines("decisions", options), parse)
+
+
+def _content(record: type, seen: SeenKeys, limit: int, line: int, cells: dict) -> Iterator[Record]:
+    built = _record(record, cells, limit)
+    seen.add(built.key, "key", line)
+    yield built
+
+
+def _decision(limit: int, line: int, cells: dict) -> Iterator[Record]:
+    names = ("unit", "dimension", "label", "method")
+    yield DecisionRecord(*(to_key(cells.get(name), name, limit) for name in names))
 
 
 def _record(record: type, cells: dict, limit: int) -> Record:

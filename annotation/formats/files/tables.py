@@ -42,16 +42,26 @@ class OpenTable:
     columns: tuple[str, ...] | None
     rows: Iterator[Row | RowError]
 
-    def parsed(self, parse: Callable[[int, dict], Iterable[Parsed]]) -> Iterator[Parsed | RowError]:
+    @property
+    def good_rows(self) -> Iterator[Row]:
+        return (row for row in self.rows if not isinstance(row, RowError))
+
+    def parsed(self, parse: Callable[[int, dict], Iterable[Parsed] | None]) -> Iterator[Parsed | RowError]:
         """What `parse` makes of the line and the cells of each row; an error for a bad row, and for a BadCell."""
-        for row in self.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            try:
-                yield from parse(*row)
-            except BadCell as problem:
-                yield row_error(self.name, row[0], problem)
+        return parse_rows(self.name, self.rows, parse)
+
+
+def parse_rows(
+    file: str, rows: Iterable[Row | RowError], parse: Callable[[int, dict], Iterable[Parsed] | None]
+) -> Iterator[Parsed | RowError]:
+    for row in rows:
+        if isinstance(row, RowError):
+            yield row
+            continue
+        try:
+            yield from parse(*row) or ()
+        except BadCell as problem:
+            yield row_error(file, row[0], problem)
 
 
 def open_tables(sources: list[SourceFile], options: Options) -> Iterator[OpenTable]:

@@ -34,7 +34,6 @@ from annotation.formats.records import (
     EvidenceRecord,
     FormatError,
     Record,
-    RowError,
 )
 from annotation.formats.sources import Options, SourceFile
 
@@ -81,9 +80,9 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
 
 def _rows(sources: list[SourceFile], options: Options, keys: frozenset[str]) -> Iterator[tuple[str, int, dict]]:
     for table in open_tables(sources, options):
-        for row in table.rows:
-            if not isinstance(row, RowError) and keys <= row[1].keys():
-                yield table.name, *row
+        for line, cells in table.good_rows:
+            if keys <= cells.keys():
+                yield table.name, line, cells
 
 
 def _cited(cells: dict) -> list[str]:

@@ -28,7 +28,6 @@ from annotation.formats.records import (
     QuestionRecord,
     Record,
     ResponseRecord,
-    RowError,
     SpanRecord,
 )
 from annotation.formats.sources import Options, SourceFile
@@ -169,14 +168,12 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     errors, score = made["questions"]
     found: set[str] = set()
     for table in open_tables(sources, options):
-        for row in table.rows:
-            if isinstance(row, RowError):
-                continue
-            listed = row[1].get("esa_spans")
+        for _, cells in table.good_rows:
+            listed = cells.get("esa_spans")
             for one in listed if isinstance(listed, list) else ():
                 found.add(str(one.get("severity")).capitalize() if isinstance(one, dict) else "")
             with suppress(BadCell):  # the row is refused when it is read
-                number = number_in(to_text(row[1].get("esa_score"), "esa_score"))
+                number = number_in(to_text(cells.get("esa_score"), "esa_score"))
                 if number is not None and not number.is_integer():
                     score["number"].pop("step", None)
     severities = [{"value": one, "title": one, "weight": weight} for one, weight in SEVERITIES.items() if one in found]

@@ -30,7 +30,6 @@ from annotation.formats.records import (
     QuestionRecord,
     Record,
     ResponseRecord,
-    RowError,
     SpanRecord,
     place_of_span,
 )
@@ -185,11 +184,9 @@ def label_set_of(sources: list[SourceFile], options: Options, name: str) -> dict
     categories: dict[str, str] = {}
     severities: set[str] = set()
     for table in open_tables(sources, replace(options, plain_quotes=True)):
-        for row in table.rows:
-            if isinstance(row, RowError):
-                continue
+        for _, cells in table.good_rows:
             with suppress(BadCell):  # the import says what is wrong with the row
-                category, severity = (to_text(row[1].get(name), name) for name in ("category", "severity"))
+                category, severity = (to_text(cells.get(name), name) for name in ("category", "severity"))
                 if category.strip() and category.casefold() != NO_ERROR.casefold():
                     categories.setdefault(category.casefold(), category)
                 severities.add(severity.capitalize())

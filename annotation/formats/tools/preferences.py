@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.formats.cells import (
@@ -25,7 +25,6 @@ from annotation.formats.cells import (
     digest,
     normal,
     required_text,
-    row_error,
     to_key,
     to_list,
     to_text,
@@ -44,7 +43,6 @@ from annotation.formats.records import (
     JudgementRecord,
     QuestionRecord,
     Record,
-    RowError,
     SuggestionRecord,
 )
 from annotation.formats.sources import Options, SourceFile
@@ -407,22 +405,23 @@ def without_outputs(table: OpenTable, cells: Mapping) -> Exception:
 def records_in(sources: list[SourceFile], options: Options, rows: ComparisonRows) -> Iterator[Record]:
     for table in open_tables(sources, options):
         rows.start(table.name)
-        columns = dict.fromkeys(table.columns or ())
-        layout = layout_of(columns)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            if table.columns is None and not cells.keys() <= columns.keys():  # a later row may have more outputs
-                columns |= dict.fromkeys(cells)
-                layout = layout_of(columns)
-            try:
-                if layout is None:
-                    raise without_outputs(table, cells)
-                yield from rows.records_of(layout, line, cells)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+        yield from table.parsed(_parser(table, rows))
+
+
+def _parser(table: OpenTable, rows: ComparisonRows) -> Callable[[int, Mapping], Iterator[Record]]:
+    columns = dict.fromkeys(table.columns or ())
+    layout = layout_of(columns)
+
+    def parse(line: int, cells: Mapping) -> Iterator[Record]:
+        nonlocal layout
+        if table.columns is None and not cells.keys() <= columns.keys():  # a later row may have more outputs
+            columns.update(dict.fromkeys(cells))
+            layout = layout_of(columns)
+        if layout is None:
+            raise without_outputs(table, cells)
+        yield from rows.records_of(layout, line, cells)
+
+    return parse
 
 
 INFO = Format(

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from annotation.formats.cells import BadCell, normal, row_error, to_object, to_objects, to_text
+from annotation.formats.cells import BadCell, normal, to_object, to_objects, to_text
 from annotation.formats.detection import Head
-from annotation.formats.files.tables import open_tables
+from annotation.formats.files.tables import OpenTable, open_tables
 from annotation.formats.info import SURE, Format
 from annotation.formats.records import OUTPUTS, LostRecord, Record, RowError
 from annotation.formats.sources import Options, SourceFile
@@ -310,21 +310,17 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     rows = RankingRows(options, "best_worst" if _has_ends(sources, options) else "ranking")
     for table in open_tables(_rows_among(sources), options):
         rows.start(table.name)
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            try:
-                found = list(_rows_of(cells))
-                unranked += [] if found else [f"{table.name}, line {line:,}"]
-                for each in found:
-                    layout = layout_of(each)
-                    if layout is None:
-                        raise without_outputs(table, each)
-                    yield from rows.records_of(layout, line, each)
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+
+        def parse(line: int, cells: Mapping, table: OpenTable = table) -> Iterator[Record]:
+            found = list(_rows_of(cells))
+            unranked.extend([] if found else [f"{table.name}, line {line:,}"])
+            for each in found:
+                layout = layout_of(each)
+                if layout is None:
+                    raise without_outputs(table, each)
+                yield from rows.records_of(layout, line, each)
+
+        yield from table.parsed(parse)
     if unranked:
         yield LostRecord(UNRANKED, len(unranked), unranked[0])
 

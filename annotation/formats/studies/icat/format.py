@@ -19,6 +19,7 @@ Whatever is large is streamed: of the corpus nothing is kept, of the qrels what 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -33,7 +34,6 @@ from annotation.formats.records import (
     QuestionRecord,
     Record,
     ResponseRecord,
-    RowError,
     response_aspect_key,
 )
 from annotation.formats.sources import Options, SourceFile
@@ -120,23 +120,16 @@ class _Reader:
         read."""
         for table in tables_of(ANNOTATIONS, self.sources, self.quiet):
             self.first_number[table.name] = 1
-            for row in table.rows:
-                if isinstance(row, RowError):
-                    continue
-                if 0 in numbers_in(row[1].get("covered")):
+            for _, cells in table.good_rows:
+                if 0 in numbers_in(cells.get("covered")):
                     self.first_number[table.name] = 0
                 if RESULTS in kinds:
-                    self._note_model(row[1], table.name)
+                    self._note_model(cells, table.name)
         for table in tables_of(RESULTS, self.sources, self.quiet):
-            for row in table.rows:
-                if isinstance(row, RowError):
-                    continue
-                try:
-                    key, _ = self._response_of_result(row[1], table.name)
-                    figures = figures_of(row[1])
-                except BadCell:
-                    continue
-                self.automatic.setdefault(key, {}).setdefault(variant_of(row[1]), figures)
+            for _, cells in table.good_rows:
+                with suppress(BadCell):
+                    key, _ = self._response_of_result(cells, table.name)
+                    self.automatic.setdefault(key, {}).setdefault(variant_of(cells), figures_of(cells))
 
     def _note_model(self, cells: dict, file: str) -> None:
         try:

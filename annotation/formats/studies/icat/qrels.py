@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
-from annotation.formats.cells import BadCell, SeenKeys, required_text, row_error, shorten, to_key, to_text
+from annotation.formats.cells import BadCell, SeenKeys, required_text, shorten, to_key, to_text
 from annotation.formats.files.json_streams import is_whole
 from annotation.formats.files.tables import OpenTable
 from annotation.formats.records import EvidenceRecord, Record, RowError
@@ -37,23 +38,12 @@ class Qrels:
         """Yield the bad rows. `tables` opens the files anew: how they number subtopics is known only at their end."""
         first_number = {table.name: self._first_number(table) for table in tables()}
         for table in tables():
-            for row in table.rows:
-                if isinstance(row, RowError):
-                    yield row
-                    continue
-                line, cells = row
-                try:
-                    self._take(cells, first_number[table.name], table.name, line)
-                except BadCell as problem:
-                    yield row_error(table.name, line, problem)
+            yield from table.parsed(partial(self._take, first_number[table.name], table.name))
 
     def _first_number(self, table: OpenTable) -> int:
         """0 where a document is relevant for a subtopic 0 and no number is as high as the number of subtopics."""
         has_zero = False
-        for row in table.rows:
-            if isinstance(row, RowError):
-                continue
-            cells = row[1]
+        for _, cells in table.good_rows:
             subtopics = self.known.get(to_text(cells.get("query_id"), "query_id"))
             number = as_number(cells.get("subtopic_id"))
             if subtopics is None or number is None:
@@ -63,7 +53,7 @@ class Qrels:
             has_zero = has_zero or (number == 0 and (_whole_number(cells.get("relevance")) or 0) > 0)
         return 0 if has_zero else 1
 
-    def _take(self, cells: dict, first_number: int, file: str, line: int) -> None:
+    def _take(self, first_number: int, file: str, line: int, cells: dict) -> None:
         query = to_key(cells.get("query_id"), "query_id", self.limit)
         document = to_key(cells.get("doc_id"), "doc_id", self.limit)
         if query not in self.known:
@@ -107,30 +97,23 @@ class Qrels:
         seen = SeenKeys()
         for table in tables:
             seen.start(table.name)
-            for row in table.rows:
-                if isinstance(row, RowError):
-                    yield row
-                    continue
-                line, cells = row
-                try:
-                    document = to_text(cells.get("id"), "id")
-                    if document not in self.documents:
-                        to_key(document, "id", self.limit)
-                        continue
-                    seen.add(document, "id", line)
-                    # The key stays, so that a second copy is noticed.
-                    queries, self.documents[document] = self.documents[document], {}
-                    text = required_text(cells.get("contents"), "contents")
-                except BadCell as problem:
-                    yield row_error(table.name, line, problem)
-                    continue
-                more = {name: value for name, value in cells.items() if name not in CORPUS_KEYS}
-                url = to_text(cells.get("url"), "url")
-                for query, judged in queries.items():
-                    yield _passage(document, query, judged, text, url, more)
+            yield from table.parsed(partial(self._passages_of, seen))
         missing = ((document, judged) for document, of in self.documents.items() for judged in of.values())
         for document, judged in sorted(missing, key=lambda passage: (passage[1].file, passage[1].line)):
             yield RowError(judged.file, judged.line, "doc_id", shorten(document), "is not a document of the corpus")
+
+    def _passages_of(self, seen: SeenKeys, line: int, cells: dict) -> Iterator[Record]:
+        document = to_text(cells.get("id"), "id")
+        if document not in self.documents:
+            to_key(document, "id", self.limit)
+            return
+        seen.add(document, "id", line)
+        # The key stays, so that a second copy is noticed.
+        queries, self.documents[document] = self.documents[document], {}
+        text, url = required_text(cells.get("contents"), "contents"), to_text(cells.get("url"), "url")
+        more = {name: value for name, value in cells.items() if name not in CORPUS_KEYS}
+        for query, judged in queries.items():
+            yield _passage(document, query, judged, text, url, more)
 
 
 def _passage(document: str, query: str, judged: _Judged, text: str, url: str, more: dict) -> EvidenceRecord:

@@ -18,7 +18,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_object, to_objects, to_text
+from annotation.formats.cells import BadCell, required_text, to_key, to_object, to_objects, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.tables import open_tables
 from annotation.formats.files.yaml_texts import load_yaml
@@ -157,22 +157,18 @@ def texts_in(data: list[SourceFile], options: Options, columns: tuple[str, str] 
     usual, hint = (ID_NAMES, TEXT_NAMES), "" if columns is None else f"; {NAMES_COLUMNS}"
     ids, names = ((one,) if one else known for one, known in zip(columns or ("", ""), usual, strict=True))
     found: dict[str, str] = {}
+
+    def read_text(line: int, cells: dict) -> None:
+        name = next((name for name in names if isinstance(cells.get(name), str)), None)
+        own = next((name for name in ids if cells.get(name) is not None), ids[0])
+        if name is None:
+            raise BadCell("text", "", f"is missing: a text is expected in {', '.join(names)}{hint}")
+        if own not in cells:
+            raise BadCell("id", "", f"is missing: it is expected in {', '.join(ids)}{hint}")
+        found[to_key(cells[own], own, options.limits.key_chars)] = cells[name]
+
     for table in open_tables(data, options) if data else ():
-        for row in table.rows:
-            if isinstance(row, RowError):
-                yield row
-                continue
-            line, cells = row
-            name = next((name for name in names if isinstance(cells.get(name), str)), None)
-            own = next((name for name in ids if cells.get(name) is not None), ids[0])
-            try:
-                if name is None:
-                    raise BadCell("text", "", f"is missing: a text is expected in {', '.join(names)}{hint}")
-                if own not in cells:
-                    raise BadCell("id", "", f"is missing: it is expected in {', '.join(ids)}{hint}")
-                found[to_key(cells[own], own, options.limits.key_chars)] = cells[name]
-            except BadCell as problem:
-                yield row_error(table.name, line, problem)
+        yield from table.parsed(read_text)
     return found
 
 
