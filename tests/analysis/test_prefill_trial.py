@@ -27,7 +27,7 @@ from analysis.reports.people.prefill_trial.report import (
     AlphaStratum,
     TrialQuestion,
 )
-from analysis.stats import clustered_mean, suggestion_effect
+from analysis.stats import clustered_mean, suggestion_effect, wilson_interval
 from annotation.jobs import lifecycle
 from annotation.models import Assignment, Decision, Job, Suggestion
 from tests.factories import make_suggestions
@@ -174,6 +174,24 @@ def test_planted_effects_lie_in_the_intervals():
         assert strata[name]["within"]["low"] < planted < strata[name]["within"]["high"]
     time = by_stratum(report["time"]["strata"])["all"]["ratio"]
     assert time["low"] < 0.8 < time["high"] < 1
+
+
+def test_who_takes_over_whatever_is_suggested_comes_first():
+    def says(number: int, person: int, seen: bool) -> tuple[bool, float]:
+        return (person == 4 and seen) or (number + person) % 3 == 0, 5.0
+
+    run, (agrees, seen, _, person, _) = trial(30, says)
+    report = report_of(run)
+    first, *others = of_dimension(report, "relevance")["people"]
+    own = person == 4
+    assert first["name"] == "Person 4" and first["seen"]["estimate"] == 1 and len(others) == 5
+    assert (first["n_seen"], first["n_unseen"]) == ((own & seen).sum(), (own & ~seen).sum())
+    assert first["unseen"]["estimate"] == pytest.approx(agrees[own & ~seen].mean())
+    interval = wilson_interval(int(first["n_seen"]), int(first["n_seen"]))
+    assert (first["seen"]["low"], first["seen"]["high"]) == pytest.approx((interval.low, interval.high))
+    items = Items.from_json(report["behind"])
+    wanted = Filter(judgements=({"dimension": "relevance", "rater": first["id"], "side": "seen"},))
+    assert items.count(wanted, JUDGEMENTS) == first["n_seen"]
 
 
 def test_by_other_peoples_answers_ones_own_does_not_say_what_is_right():
@@ -325,6 +343,7 @@ def question(effect, wrong=None, n: int = 10, n_left: int = 0) -> TrialQuestion:
         strata=strata,
         contrast=nothing,
         alpha=[AlphaStratum(stratum="all", level="nominal", difference=nothing)],
+        people=[],
         revised=None,
         derived_from=None,
     )

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.items import COUNTS, Items
-from analysis.figures.results import PENDING, EffectFigure
+from analysis.figures.results import PENDING, EffectFigure, Ends, Figure, number
 from analysis.reports.effects import no_effect, to_effect, without_interval
 from analysis.reports.labels.derived import derived_from, fields_of_question, read_labels, with_derived_labels
 from analysis.reports.labels.judgements import add_judgements, new_items
+from analysis.reports.labels.raters import NamedRater, people_of
 from analysis.reports.labels.reference import decisions_left_out
 from analysis.reports.people.prefill_trial.report import (
     COLUMNS,
@@ -25,6 +26,7 @@ from analysis.reports.people.prefill_trial.report import (
     AgreementStratum,
     AlphaStratum,
     AnswerTimes,
+    PersonFollowing,
     PrefillTrial,
     RevisedLabels,
     TimeStratum,
@@ -52,6 +54,7 @@ from analysis.stats import (
     krippendorff_alpha,
     suggestion_effect,
     time_effect,
+    wilson_interval,
 )
 from analysis.stats.annotators.suggestions import AgreementWithSuggestion
 from annotation.models import Project
@@ -96,6 +99,7 @@ def compute(
                 n_without_reference=int((trial.right < 0).sum()),
                 **_agreement(trial, quick=quick),
                 alpha=_alpha(trial, len(units), quick=quick),
+                people=_people(trial, people_of(source), quick=quick),
                 revised=_revised(after, quick=quick),
             )
         )
@@ -282,6 +286,30 @@ def _share(trial: Trial, chosen: np.ndarray, *, quick: bool) -> EffectFigure:
     if quick:
         return without_interval(agrees.mean(), len(agrees), NO_ANSWERS)
     return to_effect(clustered_mean(agrees, [trial.rater[chosen], trial.cluster[chosen]]), 1, 0)
+
+
+def _people(trial: Trial, known: dict[str, NamedRater], *, quick: bool) -> list[PersonFollowing]:
+    """Who equals the suggestion most often with it in view first, and those who never had it last."""
+    rows = []
+    for code, who in enumerate(trial.raters):
+        own, sides = trial.rater == code, {}
+        for side, rows_of_side in (("seen", own & trial.seen), ("unseen", own & ~trial.seen)):
+            agrees = trial.agrees[rows_of_side]
+            sides |= {f"n_{side}": len(agrees), side: _share_of_person(int(agrees.sum()), len(agrees), quick=quick)}
+        if own.any():
+            rows.append(PersonFollowing(id=who, name=known[who].name if who in known else who, **sides))
+    return sorted(rows, key=lambda row: (-(row.seen.estimate if row.n_seen else -1.0), row.id))
+
+
+def _share_of_person(n_equal: int, n: int, *, quick: bool) -> Figure:
+    if not n:
+        return Figure(estimate=None, undefined=NO_ANSWERS)
+    if quick:
+        return Figure(estimate=n_equal / n, undefined="", interval=Ends(undefined=PENDING))
+    interval = wilson_interval(n_equal, n)
+    how = Ends(method=interval.method, level=interval.level, undefined="")
+    ends = {"low": number(interval.low), "high": number(interval.high), "interval": how}
+    return Figure(estimate=n_equal / n, undefined="", **ends)
 
 
 def _revised(after: Trial, *, quick: bool) -> RevisedLabels | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from analysis.figures.items import DIMENSION, JUDGEMENTS, Filter
+from analysis.figures.items import DIMENSION, JUDGEMENTS, RATER, Filter
 from analysis.figures.page import Answer, Counts, Page, Part, Rule, Section, first_sentence, first_that_applies
 from analysis.figures.pictures import Axis, IntervalRow, Intervals, Level, picture_name
-from analysis.figures.results import PENDING, AgainstReference, EffectFigure, Record, ReportedQuestion
+from analysis.figures.results import PENDING, AgainstReference, EffectFigure, Figure, Record, ReportedQuestion
 from analysis.figures.tables import Column, Table, columns_of
 from analysis.reports.common import A_RUN_OR_NONE, REFERENCES, SetTitles
+from analysis.reports.labels.raters import RaterRow
 from analysis.reports.options import Option
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import either, left_out, n_of
@@ -76,6 +77,15 @@ class RevisedLabels(Record):
     contrast: EffectFigure
 
 
+class PersonFollowing(RaterRow):
+    """One person's labels with the suggestion in view and without, and the shares that equal it."""
+
+    n_seen: Annotated[int, Column("Labels, seen")]
+    seen: Annotated[Figure, Column("Share equal, seen")]
+    n_unseen: Annotated[int, Column("Labels, not seen")]
+    unseen: Annotated[Figure, Column("Share equal, not seen")]
+
+
 class TrialQuestion(ReportedQuestion):
     """`contrast` is the effect on right suggestions minus that on wrong ones."""
 
@@ -85,6 +95,7 @@ class TrialQuestion(ReportedQuestion):
     strata: list[AgreementStratum]
     contrast: EffectFigure
     alpha: list[AlphaStratum]
+    people: list[PersonFollowing]
     revised: RevisedLabels | None
 
 
@@ -166,7 +177,8 @@ def _sections(question: TrialQuestion, pictures: dict[str, Intervals | None]) ->
     title, sections = question.title, []
     if _has_labels(question):
         parts = [_shares(question), pictures[question.dimension], _contrast(question), _odds(question)]
-        sections += [Section(title, parts), Section(f"{title}: agreement between people", [_alpha(question)])]
+        sections += [Section(title, parts), Section(f"{title}: each person", [_people(question)])]
+        sections.append(Section(f"{title}: agreement between people", [_alpha(question)]))
     if question.revised:
         sections.append(Section(f"{title}: answers that could be revised", _revised(question, question.revised)))
     return sections
@@ -262,6 +274,19 @@ def _odds(question: TrialQuestion) -> Table:
             Column("p", "odds_ratio.p_value"),
         ],
         [row for row in question.strata if row.n_seen and row.n_unseen and row.odds_ratio.undefined != PENDING],
+    )
+
+
+def _people(question: TrialQuestion) -> Table:
+    def labels(side: str):
+        return lambda row: Filter(judgements=({DIMENSION: question.dimension, RATER: row.id, "side": side},))
+
+    return Table(
+        f"{question.title}: labels of each person that equal the suggestion",
+        columns_of(PersonFollowing, n_seen=labels("seen"), n_unseen=labels("unseen")),
+        question.people,
+        "Who equals the suggestion most often with it in view comes first. Who takes over whatever is suggested has a "
+        "high share with it and a lower one without it. Wilson's 95 % intervals.",
     )
 
 

@@ -72,8 +72,9 @@ def unseen_votes(dimension: Dimension, units: pd.DataFrame, first: pd.DataFrame)
 class Trial:
     """One dimension's labels of units that have a suggestion; arrays have an entry per label.
 
-    `unit` is the place in the units, `cluster` a code of the claim or question; `right` is 1, 0, or -1 where nothing
-    says. `is_outside`: what is right was decided, not read off the labels that are compared.
+    `unit` is the place in the units, `cluster` a code of the claim or question, `rater` the place in `raters`; `right`
+    is 1, 0, or -1 where nothing says. `is_outside`: what is right was decided, not read off the labels that are
+    compared.
     """
 
     dimension: Dimension
@@ -87,6 +88,7 @@ class Trial:
     right: np.ndarray
     is_outside: bool
     n_without_suggestion: int
+    raters: tuple[str, ...]
 
     @property
     def agrees(self) -> np.ndarray:
@@ -121,17 +123,19 @@ def trial_of(
         own = encode([None if value != value else value for value in mine["own"].tolist()], dimension.values)
         truth = _majority_of_others(votes[place], own)
     right = np.where(truth < 0, -1, (truth == by_checker).astype(np.int64))
+    rater = mine["rater"].astype("category").cat
     columns = (
         mine["annotation"].to_numpy(),
         place,
-        mine["rater"].astype("category").cat.codes.to_numpy().astype(np.int64),
+        rater.codes.to_numpy().astype(np.int64),
         cluster_codes(units)[place].astype(np.int64),
         encode(mine["label"].tolist(), dimension.values),
         by_checker,
         mine["seen"].to_numpy(dtype=bool),
         right,
     )
-    return Trial(dimension, *(column[has] for column in columns), decided is not None, int((~has).sum()))
+    raters = tuple(map(str, rater.categories))
+    return Trial(dimension, *(column[has] for column in columns), decided is not None, int((~has).sum()), raters)
 
 
 def _majority_of_others(votes: np.ndarray, own: np.ndarray) -> np.ndarray:
