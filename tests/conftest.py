@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 import sys
 import threading
@@ -50,12 +51,24 @@ LONGEST = (
 
 # .ci/run looks for files with these marks instead of collecting all tests.
 NAMED_IN_FILE = ("browser", "on_postgresql")
+# Marks that runs leave out, and that most files with them have as a whole.
+WHOLE_FILES = ("browser", "slow")
 
 
 def pytest_configure(config):
     """Files go to processes in the order of `pytest_collection_modifyitems`, not those with most tests first."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+    gc.disable()  # what is collected stays: pytest_collection_finish
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files whose tests are all left out by their mark are not imported, which takes each process a second."""
+    left_out = [mark for mark in WHOLE_FILES if f"not {mark}" in config.option.markexpr]
+    if left_out and collection_path.name.startswith("test_"):
+        marks = rf"^pytestmark = .*\bmark\.({'|'.join(left_out)})\b"
+        return re.search(marks, collection_path.read_text("utf-8"), re.MULTILINE) is not None or None
+    return None
 
 
 def pytest_collection_modifyitems(config, items):
@@ -79,6 +92,7 @@ def pytest_collection_finish(session):
     looking for it after every 700 objects another twelfth."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 50, 100)
 
 
