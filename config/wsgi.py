@@ -10,3 +10,4 @@ django.setup(set_prefix=False)
 
 # Imported only now, since it needs the settings.
 application = import_string("config.web.door.RequestHandler")()
+import_string("config.web.ready.get_ready")()

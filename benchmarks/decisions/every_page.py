@@ -112,8 +112,10 @@ def measure(title: str, sessions: dict[str, str], times: int, only: str) -> None
     from django.test.utils import CaptureQueriesContext
 
     from annotation.models import Rater, User
+    from config.web.ready import get_ready
 
     settings.ALLOWED_HOSTS = ["*"]
+    get_ready()
     logging.disable(logging.WARNING)  # what a role is refused is no page of theirs
     processor = Processor(connection)
     annotator = User.objects.get(username="annotator3@example.org")
