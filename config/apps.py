@@ -15,4 +15,5 @@ class AssayConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("config.checks")  # importing registers them
+        import_module("config.database")
         registry.restrict_models(settings.MODELS, settings.MODEL_LIMIT_GB)

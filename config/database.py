@@ -1,12 +1,22 @@
-"""What a command or a request says in place of a traceback where the database, not the program, is the matter."""
+"""How connections begin, and what a command or a request says in place of a traceback where the database, not the
+program, is the matter."""
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db.backends.signals import connection_created
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.dispatch import receiver
 
 # SQLite's result codes: busy, locked, no memory, read-only, input or output, full, cannot open, protocol. Its other
 # OperationalErrors, such as a missing table, are faults of the program.
 SQLITE_AWAY = {5, 6, 7, 8, 10, 13, 14, 15}
+
+
+@receiver(connection_created)
+def expect_all_rows(connection, **kwargs) -> None:
+    """Where rows are fetched in parts, PostgreSQL expects that few of them are, and looks millions up one by one."""
+    if connection.vendor == "postgresql":
+        connection.connection.execute("SET cursor_tuple_fraction = 1")
 
 
 def is_away(error: BaseException) -> bool:

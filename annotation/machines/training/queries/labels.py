@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.db.models.functions import Coalesce
@@ -17,11 +17,12 @@ from annotation.models import (
     Judgement,
     Project,
     Rater,
+    Revision,
     TrainedModel,
     Unit,
     UnitKind,
 )
-from annotation.task_types import TaskType
+from annotation.task_types import Dimension, TaskType
 
 # What a unit hangs below, seen from it: the claim or question. Units of one group share texts, and are trained on or
 # tested together. The first of these that a unit has.
@@ -85,21 +86,30 @@ def training_labels(project: Project, source: str, moment: Moment, *, include_to
         decisions = _decisions(project, moment, source)
     if source in (TrainedModel.Source.MAJORITY, TrainedModel.Source.BOTH):
         votes = _votes(project, moment, found, include_touched)
+    # A condition comes before what is asked under it.
+    dimensions = sorted(kind.asked_dimensions, key=lambda one: one.asked_when is not None)
     items = ItemUnit.objects.filter(item__project=project).exclude(item__state__in=Item.LEFT_OUT)
     units = Unit.objects.published().filter(kind=kind.unit_kind, pk__in=items.values("unit_id")).order_by("pk")
-    for unit, *keys in units.values_list("pk", *GROUPS[kind.unit_kind]):
-        known = _labels_of(kind, unit, decisions, votes, found)
+    for unit, *keys in units.values_list("pk", *GROUPS[kind.unit_kind]).iterator(10_000):
+        known = _labels_of(kind, dimensions, unit, decisions, votes, found)
         if known:
             found.labels[unit] = known
             found.groups[unit] = next(key for key in keys if key is not None)
     return found
 
 
-def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: TrainingLabels) -> dict[str, str]:
+def _labels_of(
+    kind: TaskType,
+    dimensions: Sequence[Dimension],
+    unit: int,
+    decisions: dict,
+    votes: Votes,
+    found: TrainingLabels,
+) -> dict[str, str]:
     """A dimension that is asked under a condition has a label only where the condition's label allows it, or where
     nothing at all is known about the condition."""
     known: dict[str, str] = {}
-    for dimension in sorted(kind.asked_dimensions, key=lambda one: one.asked_when is not None):
+    for dimension in dimensions:
         condition = dimension.asked_when
         if condition and not kind.is_asked(dimension, known):
             before = (unit, condition.dimension)
@@ -113,7 +123,7 @@ def _labels_of(kind: TaskType, unit: int, decisions: dict, votes: Votes, found: 
             found.ties += label is None and bool(dimension.role)
         if label is not None:
             known[dimension.slug] = label
-    return {slug: label for slug, label in known.items() if kind.dimension(slug).role}
+    return {one.slug: known[one.slug] for one in dimensions if one.role and one.slug in known}
 
 
 def _decisions(project: Project, moment: Moment, source: str) -> dict[tuple[int, str], str]:
@@ -130,32 +140,39 @@ def _votes(project: Project, moment: Moment, found: TrainingLabels, include_touc
     The same rule as for comparing people with a checker: what is not known of a member counts as shown, imported labels
     that say nothing were made without this project's checkers, and suggestions known to be another checker's are none.
     """
-    rows = Judgement.objects.filter(
-        revision__annotation__item__project=project,
-        revision__annotation__is_surplus=False,
-        revision__pk__lte=moment.revision,
-    ).exclude(revision__annotation__item__state__in=Item.LEFT_OUT)
-    # Annotation -> revision number -> labels.
-    known: dict[int, dict[int, list]] = defaultdict(lambda: defaultdict(list))
-    touched: dict[int, set[int]] = defaultdict(set)
-    excused = _shown_only_untrained(project)
-    columns = ("unit_id", "dimension", "label", "revision__annotation_id", "revision__number")
-    columns += (
-        "revision__suggestion_shown",
-        Coalesce("revision__annotation__rater__origin_kind", "revision__annotation__rater__kind"),
-    )
-    for unit, dimension, label, annotation, number, shown, rater in rows.values_list(*columns).iterator(10_000):
-        known[annotation][number].append((unit, dimension, label))
-        lost = shown is None and rater == Rater.Kind.MEMBER
-        if (shown or lost) and annotation not in excused:
-            touched[annotation].add(number)
-    votes: Votes = defaultdict(lambda: defaultdict(int))
-    for annotation, revisions in known.items():
-        usable = set(revisions) if include_touched else set(revisions) - touched[annotation]
-        found.touched += max(revisions) in touched[annotation]
-        for unit, dimension, label in revisions[max(usable)] if usable else ():
-            votes[unit, dimension][label] += 1
+    usable = _usable_revisions(project, moment, found, include_touched)
+    votes: Votes = {}
+    rows = Judgement.objects.filter(revision__annotation__item__project=project, revision__pk__lte=moment.revision)
+    columns = ("revision_id", "unit_id", "dimension", "label")
+    for revision, unit, dimension, label in rows.values_list(*columns).iterator(10_000) if usable else ():
+        if revision in usable:
+            of_unit = votes.get((unit, dimension))
+            if of_unit is None:
+                votes[unit, dimension] = {label: 1}
+            else:
+                of_unit[label] = of_unit.get(label, 0) + 1
     return votes
+
+
+def _usable_revisions(project: Project, moment: Moment, found: TrainingLabels, include_touched: bool) -> set[int]:
+    """At most one of each annotation."""
+    rows = Revision.objects.filter(
+        annotation__item__project=project, annotation__is_surplus=False, pk__lte=moment.revision
+    ).exclude(annotation__item__state__in=Item.LEFT_OUT)
+    rater = Coalesce("annotation__rater__origin_kind", "annotation__rater__kind")
+    columns = ("pk", "annotation_id", "suggestion_shown", rater)
+    excused = _shown_only_untrained(project)
+    usable, last = set(), None
+    # The newest of each annotation first.
+    for pk, annotation, shown, kind in rows.order_by("annotation_id", "-number").values_list(*columns).iterator(10_000):
+        is_touched = annotation not in excused and (shown or (shown is None and kind == Rater.Kind.MEMBER))
+        if annotation != last:
+            last, is_found = annotation, False
+            found.touched += is_touched
+        if not is_found and (include_touched or not is_touched):
+            usable.add(pk)
+            is_found = True
+    return usable
 
 
 def _shown_only_untrained(project: Project) -> set[int]:
