@@ -119,7 +119,7 @@ def test_a_file_comes_out_of_a_project_as_it_went_in(tmp_path):
     }
     result = get_report("errors").compute(project, quick=True)
     assert result["all"]["score"]["estimate"] == pytest.approx(np.mean([(-6 + 0) / 2, -1]))
-    assert result["clusters"] == "document"
+    assert (result["clusters"], result["n_documents"]) == ("source text", 1)
     export(project, "wmt-esa", tmp_path / "out")
 
     def cells(text: str) -> list:
