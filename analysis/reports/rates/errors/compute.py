@@ -35,7 +35,9 @@ def compute(source: Source, *, quick: bool = False) -> tuple[Errors, Items]:
     scored = units[units["unit"].isin(counts.index)].reset_index(drop=True)
     systems, figures, n_documents = _by_system(source, scored, counts.reindex(scored["unit"]).to_numpy(), quick)
     items = new_items(units)
-    add_names(items, "system", "System", units["model"].astype(str).where(units["unit"].isin(counts.index)))
+    is_answered = units["unit"].isin(counts.index).to_numpy()
+    items.add_flag("answered", "Segments with an answer", is_answered)
+    add_names(items, "system", "System", units["model"].astype(str).where(is_answered))
     add_judgements(items, kind, labels)
     first = 2  # columns before those of severities and categories
 

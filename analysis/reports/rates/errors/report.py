@@ -27,14 +27,16 @@ def _named(system: str | None) -> str:
 
 
 def _opens(row: SystemErrors) -> Filter | None:
-    return Filter({} if row.system is None else {"system": row.system}) if row.score.n_pairable else None
+    return (
+        Filter({"answered": "yes"} if row.system is None else {"system": row.system}) if row.score.n_pairable else None
+    )
 
 
 class SystemErrors(Record):
     """Means over the segments of a system (None: of all)."""
 
     system: Annotated[str | None, Column("System", lambda row: _named(row.system))]
-    score: Annotated[Figure, Column("Score", interval=True), Column("Segments", "score.n_pairable")]
+    score: Annotated[Figure, Column("Score", interval=True), Column("Segments", "score.n_pairable", items=_opens)]
     errors: Annotated[Figure, Column("Errors per segment", interval=True)]
 
 
