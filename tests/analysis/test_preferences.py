@@ -141,10 +141,11 @@ def texts(result: dict) -> str:
 
 
 def test_what_makes_intervals_wide_is_named():
-    assert "wide here: how far people differ is estimated from 3 people." in texts(report_on(preferred()))
+    few = texts(report_on(ranked(6)))
+    assert "wide here: how far people differ is estimated from 3 people; only 6 prompts" in few
     alone = [row(prompt, "oak", "elm", "model_b" if prompt == 7 else "model_a", "Ada") for prompt in range(40)]
     assert "wide here: oak and elm won or lost nearly all choices" in texts(report_on(import_rows(alone, "alone")))
-    assert "wide here" not in texts(report_on(import_rows(unlike(40), "even")))
+    assert "wide here" not in texts(report_on(import_rows(unlike(80), "even")))
 
 
 def test_best_and_worst_give_scores_and_strengths():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from analysis.figures.items import Filter
@@ -14,12 +15,14 @@ from analysis.reports.common import REFERENCE, REFERENCES, SetTitles
 from analysis.reports.report import Report
 from analysis.reports.words.numbers import n_of
 from analysis.reports.words.sentences import checker_title, listed, sentences
+from analysis.sources.outline import Outline
 from annotation.task_types import TaskType
 
 TITLES = SetTitles(REFERENCES | {"majority": "All labels of people"})
 NAMED = 8  # systems in a sentence
-FEW_PEOPLE = 3  # what they say of how far people differ is rough
-EXTREME_RATE = 0.95
+WIDE = 2.0  # of an interval of strengths: one end has seven times the odds of the other
+FEW_PEOPLE, FEW_PROMPTS = 3, 20
+EXTREME_RATE = 0.9
 Ranks = Literal["best", "all", "ends"]  # what answers name: the best output, all in their order, the best and the worst
 
 HEADLINES: Mapping[Ranks, str] = {
@@ -244,15 +247,20 @@ def _of_rankings(result: Preferences) -> list[Section]:
 
 
 def _why_wide(result: Preferences) -> Text | None:
-    """What makes intervals of strengths wide, where something does."""
-    if not result.has_intervals:
-        return None
+    """What makes intervals of strengths wide, where one is."""
+    wide = [row for row in result.systems if _width(row.strength) > WIDE]
     reasons = []
     if 1 < result.n_people <= FEW_PEOPLE:
         reasons.append(f"how far people differ is estimated from {result.n_people} people")
-    if systems := [row.system for row in result.systems if _is_extreme(row)]:
+    if result.n_prompts < FEW_PROMPTS:
+        reasons.append(f"only {n_of(result.n_prompts, 'prompts')}")
+    if systems := [row.system for row in wide if _is_extreme(row)]:
         reasons.append(f"{_named(systems)} won or lost nearly all choices, and such odds rest on the few others")
-    return Text(f"What makes intervals wide here: {'; '.join(reasons)}.") if reasons else None
+    return Text(f"What makes intervals wide here: {'; '.join(reasons)}.") if wide and reasons else None
+
+
+def _width(strength: Figure) -> float:
+    return 0.0 if strength.low is None or strength.high is None else strength.high - strength.low
 
 
 def _is_extreme(row: SystemRow) -> bool:
@@ -357,6 +365,10 @@ def methods(result: Preferences) -> str:
     )
 
 
+def references_here(source: Outline) -> dict[str, str]:
+    return {name: TITLES[name] for name in source.references()}
+
+
 def refuses(kind: TaskType) -> str:
     if kind.comparing is not None:
         return ""
@@ -367,7 +379,7 @@ REPORT = Report(
     "preferences",
     "Preferences",
     "analysis.reports.rates.preferences.compute",
-    (REFERENCE,),
+    (replace(REFERENCE, choices=references_here, known=TITLES),),
     "Which systems people prefer, how surely, and whether judges prefer the same.",
     kind=Preferences,
     declares=page,
