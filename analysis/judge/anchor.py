@@ -13,6 +13,7 @@ from analysis.judge.table import TableProblem
 from analysis.sources.releases.files import ANNOTATIONS, Files, ReleaseError
 from annotation.formats.records import FormatError
 from annotation.formats.tables.joining import joined
+from annotation.task_types.base import CANNOT_JUDGE
 
 KEY, RATER = "id", "rater"
 
@@ -49,10 +50,12 @@ def anchored(release: Path, files: Sequence[Path], question: str = "", by: str =
         if not rows:
             raise TableProblem(f"{release}: has no label of {asked['dimension']} that a checker did not touch")
         about = kept.manifest["release"]
+        number = f"release {about['number']}" if about["number"] else "a release"
         with TemporaryDirectory() as folder:
-            people = Path(folder, "people.jsonl")
+            people = Path(folder, "labels of the release.jsonl")
             people.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
             with joined([people, *files], by) as file:
+                _check_units(file, [by, RATER, asked["dimension"], "item"], files, by)
                 yield AnchorSet(
                     file,
                     (by, RATER, asked["dimension"]),
@@ -60,10 +63,25 @@ def anchored(release: Path, files: Sequence[Path], question: str = "", by: str =
                     asked["level"],
                     tuple(label["value"] for label in asked["labels"]) if asked["level"] == "ordinal" else (),
                     about["sha256"],
-                    f"release {about['number']} of {about['title']}",
+                    f"{number} of {about['title']}",
                 )
     except (ReleaseError, FormatError) as error:
         raise TableProblem(str(error)) from None
+
+
+def _check_units(file: Path, of_people: Sequence[str], files: Sequence[Path], by: str) -> None:
+    """TableProblem where no row of the judges' files is about a unit of the release."""
+    strange = ""
+    for line in file.open(encoding="utf-8"):
+        row = json.loads(line)
+        is_judged = any(value not in (None, "") for name, value in row.items() if name not in of_people)
+        if is_judged and row.get(RATER):
+            return
+        strange = strange or (row[by] if is_judged else "")
+    names = ", ".join(one.name for one in files)
+    raise TableProblem(
+        f"{names}: no {by}, such as {strange!r}, is the key of a unit of the release that people labelled"
+    )
 
 
 def _question(release: Path, questions: Sequence[dict], name: str) -> dict:
@@ -76,7 +94,8 @@ def _question(release: Path, questions: Sequence[dict], name: str) -> dict:
 
 
 def _labels(kept: Files, question: str, by: str) -> list[dict]:
-    """Each person's last label of each unit before a suggestion was shown, in the order of the release."""
+    """Each person's last label of each unit before a suggestion was shown, in the order of the release. Who could not
+    judge gave none."""
     found: dict[tuple[str, str], dict] = {}
     for answer in kept.rows(ANNOTATIONS):
         if answer.get("suggestion_shown"):
@@ -87,4 +106,5 @@ def _labels(kept: Files, question: str, by: str) -> list[dict]:
                 row = {by: one["unit"], "item": answer["item"], RATER: answer["annotator"], question: one["label"]}
                 if place not in found or answer["revision"] >= found[place][""]:
                     found[place] = {"": answer["revision"]} | row
-    return [{name: value for name, value in row.items() if name} for row in found.values()]
+    rows = [row for row in found.values() if row[question] != CANNOT_JUDGE]
+    return [{name: value for name, value in row.items() if name} for row in rows]

@@ -64,9 +64,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             verdicts = _fingerprinted(options, chosen, every, anchor)
             changed = changes(options.baseline, verdicts) if options.baseline else []
         except TableProblem as problem:
-            print(problem, file=sys.stderr)
+            print(_in_files(problem, options), file=sys.stderr)
             return 2
         return _tell(options, every, verdicts, changed)
+
+
+def _in_files(problem: TableProblem, options: argparse.Namespace) -> str:
+    """The message about files that were put together, with the names of these."""
+    names = ", ".join(map(str, [*options.files, *filter(None, [options.release])]))
+    return str(problem).replace(str(getattr(options, "file", names)), names)
 
 
 def _fingerprinted(

@@ -13,6 +13,7 @@ import pytest
 from setuptools import Distribution
 from setuptools.config.pyprojecttoml import apply_configuration
 
+from analysis.judge.anchor import _labels
 from analysis.judge.baseline import is_worse
 from analysis.judge.judging import judge
 from tests.judge.test_judge import ROOT, rows_of, said, written
@@ -228,10 +229,30 @@ def test_a_release_is_what_a_judge_is_held_against_under_its_hash(tmp_path, caps
     assert code == 10 and "The judge changed, the data did not." in out
     code, _, error = said(capsys, *asked[:-2])
     assert code == 2 and "name a question with --question: relevance, stance" in error
+    written(file, [row | {"id": f"other {row['id']}"} for row in rows])
+    code, _, error = said(capsys, *asked)
+    assert code == 2 and "judge.csv: no id, such as 'other " in error and "is the key of a unit of the release" in error
     labels = tmp_path / "changed/annotations.jsonl"
     labels.write_text(labels.read_text().replace("not_relevant", "relevant"))
     code, _, error = said(capsys, *asked[:4], tmp_path / "changed", *asked[5:])
     assert code == 2 and "annotations.jsonl is not the file that was frozen" in error
+
+
+def test_who_could_not_judge_gave_no_label():
+    class Kept:
+        def rows(self, name: str) -> list[dict]:
+            labels = (("a", "4"), ("b", "(cannot judge)"))
+            return [
+                {
+                    "item": "i",
+                    "annotator": who,
+                    "revision": 1,
+                    "judgements": [{"unit": "i", "dimension": "fit", "label": one}],
+                }
+                for who, one in labels
+            ]
+
+    assert _labels(Kept(), "fit", "id") == [{"id": "i", "item": "i", "rater": "a", "fit": "4"}]
 
 
 def test_the_distribution_has_the_fixture():
