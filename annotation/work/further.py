@@ -103,6 +103,8 @@ class FurtherHandler:
         for start in range(0, len(items), ITEMS_AT_ONCE):
             asked += ask_each(project, items[start : start + ITEMS_AT_ONCE], is_uncertain=is_uncertain)
             lease.progress(start, len(items), f"{asked:,} further judgements asked for")
+        if is_uncertain and found and (withdrawn := withdraw(project, set(items))):
+            found["withdrawn"] = withdrawn
         with transaction.atomic():
             Job.objects.filter(pk=chunk.job_id).update(result={"asked": asked} | found)
             lease.complete()
@@ -123,6 +125,22 @@ def ask_each(project: Project, items: Collection[int], *, is_uncertain: bool = F
             cases.lock(project.pk, item)
             asked += ask(project, item, is_uncertain=is_uncertain)
     return asked
+
+
+def withdraw(project: Project, items: Collection[int]) -> int:
+    """Ask no longer for further judgements of other items than these, where nobody has begun: how many places."""
+    places = Assignment.objects.filter(
+        project=project, state=Assignment.State.OPEN, reason=Assignment.Reason.FURTHER
+    ).order_by("item")
+    withdrawn = 0
+    for item in dict.fromkeys(places.values_list("item", flat=True)):
+        if item not in items:
+            with transaction.atomic():
+                cases.lock(project.pk, item)
+                here = places.filter(item=item).order_by()
+                withdrawn += here.update(state=Assignment.State.CANCELLED, returned=False)
+                reach.check([item])
+    return withdrawn
 
 
 def ask_now_and_then() -> None:

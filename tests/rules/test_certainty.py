@@ -79,6 +79,23 @@ def test_a_job_asks_where_the_label_is_uncertain_and_agreement_leaves_the_answer
 
 
 @pytest.mark.django_db
+def test_what_is_certain_by_now_is_asked_for_no_longer(monkeypatch):
+    project, (ann, bob, cleo, _) = study(3, further="uncertain", further_most=4)
+    for _ in range(3):
+        answer(ann, 0)
+        answer(bob, 1)
+    uncertain = list(project.items.order_by("position").values_list("pk", flat=True))
+    monkeypatch.setattr(certainty, "uncertain_items", lambda of: (uncertain, {"uncertain": len(uncertain)}))
+    assert run_job(project)["asked"] == 3
+    held = cleo.next()["payload"]
+    uncertain = uncertain[-1:]  # others' answers have made the first two certain, one of which Cleo has begun
+    assert run_job(project) == {"asked": 0, "uncertain": 1, "withdrawn": 1}
+    assert sorted(places().values_list("state", flat=True)) == ["cancelled", "leased", "open"]
+    assert places().get(state="open").item_id == uncertain[0]
+    assert cleo.submit(held).json()["surplus"] is False
+
+
+@pytest.mark.django_db
 def test_drawn_items_say_what_stopping_costs():
     project, people = study(12, further="uncertain", overlap=3, other_overlap=2, multiple_share=0.5, seed=3)
     for person in people[:3]:
