@@ -470,6 +470,11 @@ class TaskType:
         return tuple(dimension for dimension in self.dimensions if not dimension.is_hidden)
 
     @property
+    def is_for_checkers(self) -> bool:
+        """Whether checkers can understand a question that is asked."""
+        return any(dimension.role for dimension in self.asked_dimensions)
+
+    @property
     def comparing(self) -> Dimension | None:
         """The question which of several texts are better; None where it is not asked."""
         return next((dimension for dimension in self.dimensions if dimension.compares_texts), None)

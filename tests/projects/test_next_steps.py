@@ -46,6 +46,18 @@ def test_nothing_is_said_to_be_missing_while_items_are_created(rosa, dataset):
         assert next_of(page_of(rosa, project)) == []
 
 
+def test_no_checker_is_proposed_for_questions_that_none_answers(rosa, dataset):
+    tone = {"name": "Tone", "version": 1, "page": "claim"}
+    labels = [{"value": one, "title": one} for one in ("calm", "loud")]
+    tone |= {"questions": [{"slug": "tone", "title": "Tone", "labels": labels}]}
+    project = factories.make_label_set_project(tone, ["It froze."], overlap=1)
+    managing.add_member(project, factories.make_user("ann"), Membership.Role.ANNOTATOR)
+    overview = page_of(project.created_by, project)
+    assert next_of(overview) == [] and "Start a checker" not in overview
+    runs = page_of(project.created_by, project, "runs/")
+    assert "which no checker answers" in runs and "Start a retrieval" not in runs
+
+
 def test_the_overview_leads_from_people_to_the_agreement(rosa, dataset):
     project = factories.make_project(dataset, overlap=1)
     address = f"/projects/{project.slug}/"

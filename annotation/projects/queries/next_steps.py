@@ -47,4 +47,4 @@ def after_overview(
         return page_of(project, "Adjudicate", "adjudication")
     if row.team_done or not project.overlap:
         return page_of(project, "See the agreement", "project_agreement")
-    return page_of(project, "Start a checker", "project_runs")
+    return page_of(project, "Start a checker", "project_runs") if row.type.is_for_checkers else None
