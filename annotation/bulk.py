@@ -181,9 +181,8 @@ def _default(field):
 
 
 def refresh_statistics(*changed: type[models.Model]) -> None:
-    """Tell PostgreSQL's planner at once about tables that have just become large. It would notice a minute later, and
-    until then join them row by row: for minutes, where a second will do."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            for model in changed:
-                cursor.execute(f'ANALYZE "{model._meta.db_table}"')
+    """Tell the planner at once about tables that have just become large. PostgreSQL's would notice a minute later, and
+    until then join them row by row: for minutes, where a second will do. SQLite's would never."""
+    with connection.cursor() as cursor:
+        for model in changed:
+            cursor.execute(f'ANALYZE "{model._meta.db_table}"')

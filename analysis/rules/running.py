@@ -21,7 +21,7 @@ from analysis.rules.asking import refuse_another, validated_parameters
 from analysis.rules.deciding import DROPPED, NONE, LabelsOfQuestion, Outcome
 from analysis.rules.kinds import PARENTS, WAIT, RuleError, get_kind
 from analysis.rules.tables import parse_table, verdict_of
-from annotation.bulk import bulk_insert, refresh_statistics
+from annotation.bulk import MANY_ROWS, bulk_insert, refresh_statistics
 from annotation.decisions.moments import Moment
 from annotation.jobs.lifecycle import JobError, Lease
 from annotation.models import Chunk, Decision, Item, ItemUnit, Job, Judgement, Project, Rater, Revision, RuleRun, Unit
@@ -247,7 +247,8 @@ def run_rule(project: Project, user, name: str, kind: str, values: Mapping) -> R
         run.counts = {"questions": counts}
         run.save(update_fields=["counts"])
         cases.decided(project)
-    refresh_statistics(Decision)
+    if sum(len(one.units) for one in found) >= MANY_ROWS:
+        refresh_statistics(Decision)
     return run
 
 

@@ -204,9 +204,11 @@ class AnnotationsRoute(LabelRows):
         judgements = Judgement.objects.select_related("unit").prefetch_related(spans).order_by("id")
         latest = Revision.objects.filter(is_latest=True).prefetch_related(Prefetch("judgements", judgements))
         latest = latest.annotate(opened_at=opened_at(), answered_at=answered_at())
+        # As conditions on joined tables, SQLite reads all items first to know which there are.
+        shown = self.project.items.filter(pk=OuterRef("item_id")).exclude(state=Item.State.APART)
+        counted = Rater.objects.filter(pk=OuterRef("rater_id"), is_excluded=False)
         return (
-            Annotation.objects.filter(item__project=self.project, rater__is_excluded=False)
-            .exclude(item__state=Item.State.APART)
+            Annotation.objects.filter(Exists(shown), Exists(counted))
             .select_related("item", "rater")
             .prefetch_related(Prefetch("revisions", latest, to_attr="latest"))
         )
