@@ -1,7 +1,7 @@
 // The guidelines that this person acknowledged, and the notice of a newer version, which stands before the next item.
 // An answer carries the version that was acknowledged on this page when it was given.
 
-import { one } from "./shell.js";
+import { nodesOf, one } from "./shell.js";
 
 /** `work` is the page's element with the version that the person acknowledged before. */
 export function createGuidelines(work) {
@@ -17,11 +17,7 @@ export function createGuidelines(work) {
     one('[data-do="guidelines"]').hidden = false;
   }
 
-  function build(html) {
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    return document.importNode(one("[data-guidelines]", template.content), true);
-  }
+  const build = (html) => one("[data-guidelines]", nodesOf(html));
 
   return {
     known: () => known,

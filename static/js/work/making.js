@@ -2,6 +2,7 @@
 
 import { createItem } from "./item/item.js";
 import { printKeys } from "./keyboard.js";
+import { nodesOf, one } from "./shell.js";
 
 /** `changed()` is called when the person has changed an answer, `painted(item)` when a suggestion was first painted;
  * `waiting(assignment)` is the body of an answer that is not stored yet. */
@@ -37,9 +38,7 @@ export function createMaker(drafts, { changed, painted, waiting }) {
   }
 
   function build(html, payload) {
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    const node = document.importNode(template.content.querySelector("[data-item]"), true);
+    const node = one("[data-item]", nodesOf(html));
     printKeys(node);
     return make(node, payload);
   }

@@ -2,7 +2,7 @@
 
 import { isUnsent } from "./changes.js";
 import { waysToKeep } from "./sending/copies.js";
-import { afterPaint, announce, copy, notice, one, showAside, showProgress } from "./shell.js";
+import { afterPaint, announce, copy, nodesOf, notice, one, showAside, showProgress } from "./shell.js";
 import { gettext, ngettext } from "../words.js";
 
 const DISMISS = [gettext("Dismiss"), () => {}];
@@ -52,9 +52,7 @@ export function createReplies(page) {
 
   /** What is right, after an answer in training or qualification; the person goes on when they have read it. */
   function showFeedback(held, html) {
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    const feedback = document.importNode(one("[data-feedback]", template.content), true);
+    const feedback = one("[data-feedback]", nodesOf(html));
     one("[data-feedback]", held.node)?.remove();
     one(".answer", held.node).before(feedback);
     page.submitting.stopWaiting();

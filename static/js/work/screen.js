@@ -1,7 +1,7 @@
 // What is on the screen: an item, newer guidelines that stand before it, or why there is nothing to label.
 
 import { isUnsent, wasAnswered } from "./changes.js";
-import { announce, introduce, notice, one } from "./shell.js";
+import { announce, introduce, nodesOf, notice, one } from "./shell.js";
 import { formatNumber, gettext } from "../words.js";
 
 const LOADING_WAIT_MS = 2000; // how long an empty page waits for the item that an answer under way brings
@@ -131,9 +131,7 @@ export function createScreen(page) {
     clear();
     page.item = page.open = null;
     notice("ended"); // the page says it
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    stage.replaceChildren(template.content.cloneNode(true));
+    stage.replaceChildren(nodesOf(html));
     stage.focus({ preventScroll: true });
     showNoWays();
     announce(one("h2", stage)?.textContent ?? "");

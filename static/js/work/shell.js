@@ -4,6 +4,13 @@ import { formatNumber, gettext, ngettext } from "../words.js";
 
 export const one = (selector, root = document) => root.querySelector(selector);
 
+/** The nodes of HTML that came from the server. */
+export function nodesOf(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return document.importNode(template.content, true);
+}
+
 // ---- words ----
 
 export function announce(text) {
