@@ -59,6 +59,13 @@ def share_the_processor(processes: int | str | None) -> None:
 
 
 @signals.worker_process_init.connect
+def let_pages_come_first(**kwargs) -> None:
+    """People wait for pages more often than for jobs."""
+    if settings.WORKER_NICE and hasattr(os, "nice"):
+        os.nice(settings.WORKER_NICE)
+
+
+@signals.worker_process_init.connect
 @signals.beat_embedded_init.connect
 def end_with_the_worker(**kwargs) -> None:
     """Where a worker is killed, the clock inside it would go on as well as that of the next for good, and a pool

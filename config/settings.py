@@ -357,6 +357,8 @@ SERVER_WAIT_SECONDS = 60 * env.integer("ASSAY_SERVER_WAIT_MINUTES", 1440, minimu
 # What a worker spends on one part of a job: how long, and how much memory, 0 being without a limit.
 JOB_PART_SECONDS = 60 * env.integer("ASSAY_JOB_PART_MINUTES", 720, minimum=1)
 JOB_MEMORY_MB = env.integer("ASSAY_JOB_MEMORY_MB", 8192, minimum=0)
+# By how much pool processes of workers stand back for others of their machine, as `nice` does; 0 for not at all.
+WORKER_NICE = env.integer("ASSAY_WORKER_NICE", 10, minimum=0, maximum=19)
 SWEEP_SECONDS = env.integer("ASSAY_SWEEP_SECONDS", 5, minimum=1)
 # Hosts that webhooks may reach although their addresses are private: `host` or `host:port`.
 WEBHOOK_HOSTS = frozenset(host.lower() for host in env.items("ASSAY_WEBHOOK_HOSTS"))
