@@ -1,8 +1,6 @@
 """A release, imported into an empty Assay and frozen again, is the same: its hash, and every report from its files."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,33 +40,18 @@ from tests.analysis.test_old_releases import FROZEN
 from tests.analysis.test_releases import computed, lively
 from tests.factories import join, make_suggestions, make_user
 from tests.own_database import ROOT
-from tests.world.exported import with_an_empty_database
+from tests.second_assay import run_in_empty_assay
 from tests.world.labels import quickly_but_at_first_kind
 
 pytestmark = pytest.mark.django_db
 
 WRITTEN = {"answered": 11, "abstained": 2, "failed": 1, "failures": {"timeout": 1}}
-SECOND_ASSAY = """
-import sys
-import django
-django.setup()
-from django.core.management import call_command
-from annotation.models import User
-project, source, out = sys.argv[1:]
-User.objects.create_superuser("second", "second@example.org")
-call_command("import_dataset", source, "--format", "assay", "--dataset", "second", "--project", project,
-             "--with-settings", verbosity=0)
-call_command("release", project, out, verbosity=0)
-"""
 
 
 def through_an_empty_assay(source: Path, folder: Path, project: str) -> Path:
     """The release that an Assay with a database of its own makes of what it imported from this one."""
-    folder.mkdir()
-    environment = with_an_empty_database(folder)
-    command = [sys.executable, "-c", SECOND_ASSAY, project, str(source), str(folder / "release")]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    chosen = ["--format", "assay", "--dataset", "second", "--project", project, "--with-settings"]
+    run_in_empty_assay(folder, ["import_dataset", str(source), *chosen], ["release", project, str(folder / "release")])
     return folder / "release"
 
 

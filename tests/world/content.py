@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from django.core.management import call_command
@@ -13,8 +11,8 @@ from annotation.decisions import adjudicating
 from annotation.models import Dataset, Project
 from tests.factories import make_project, make_user
 from tests.kinds import answer_all
-from tests.own_database import ROOT
-from tests.world.exported import files_in, with_an_empty_database
+from tests.second_assay import run_in_empty_assay
+from tests.world.exported import files_in
 
 EMOJI = "Der Hafen 👩🏽‍🔬 fror 1963 zu ❄️."
 ARABIC = "تجمّد المِيناءُ شتاءَ 1963"
@@ -106,22 +104,6 @@ ROWS = (
     },
 )
 
-SECOND_ASSAY = """
-import sys
-import django
-django.setup()
-from django.core.management import call_command
-from annotation.models import User
-folder, *asked = sys.argv[1:]
-User.objects.create_superuser("second", "second@example.org")
-for each in asked:
-    source, project, task_type, *files = each.split("\\n")
-    chosen = ["--format", "assay", "--dataset", "of-" + project, "--project", project, "--task-type", task_type]
-    chosen += ["--with-settings", "--overlap", "2"]
-    call_command("import_dataset", *files, *chosen, verbosity=0)
-    call_command("export_dataset", project, folder + "/" + project, verbosity=0)
-"""
-
 
 def write_rows(path: Path, rows=ROWS) -> Path:
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
@@ -149,18 +131,11 @@ def judged_project(dataset: Dataset, identifier: str, slug: str) -> Project:
 def through_an_empty_assay(folder: Path, projects: dict[Path, Project]) -> dict[str, dict[str, bytes]]:
     """By slug of the project, what an Assay with a database of its own exports after it has imported the JSON Lines
     files in each of the folders."""
-    folder.mkdir()
-    environment = with_an_empty_database(folder)
-    asked = [
-        "\n".join([str(source), project.slug, project.task_type, *sorted(map(str, source.glob("*.json*")))])
-        for source, project in projects.items()
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", SECOND_ASSAY, str(folder), *asked],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    commands = []
+    for source, project in projects.items():
+        name, files = project.slug, sorted(map(str, source.glob("*.json*")))
+        chosen = ["--format", "assay", "--dataset", f"of-{name}", "--project", name, "--task-type", project.task_type]
+        commands.append(["import_dataset", *files, *chosen, "--with-settings", "--overlap", "2"])
+        commands.append(["export_dataset", name, str(folder / name)])
+    run_in_empty_assay(folder, *commands)
     return {project.slug: files_in(folder / project.slug) for project in projects.values()}

@@ -1,10 +1,6 @@
 """A project with everything that an export must carry, and the way of its files into an empty Assay."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +9,7 @@ from django.db.models import F
 
 from annotation.models import Claim, Decision, Evidence, Project
 from tests.factories import make_batch, make_dataset, make_project
-from tests.own_database import ROOT, empty_database
+from tests.second_assay import run_in_empty_assay
 from tests.world.labels import items_of, make_rater, say
 
 # Emoji with modifiers, Arabic with marks, a combining accent, a line feed, a quote, a tab, a formula.
@@ -27,21 +23,6 @@ TEXTS = (
     "plain",
 )
 KEYS = ("Zebra/1", "apple/1", "Ä/1", "ä/1", "e\u0301/1", "é/1", "_x/1")
-
-
-SECOND_ASSAY = """
-import sys
-import django
-django.setup()
-from django.core.management import call_command
-from annotation.models import User
-project, out, *arguments = sys.argv[1:]
-User.objects.create_superuser("second", "second@example.org")
-call_command("import_dataset", *arguments)
-call_command("export_dataset", project, out)
-with open(f"{out}-agreement.json", "w", encoding="utf-8") as file:
-    call_command("report", project, "agreement", "--format", "json", stdout=file)
-"""
 
 
 def make_content(dataset, texts=TEXTS, keys=KEYS):
@@ -119,31 +100,16 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def with_an_empty_database(folder: Path) -> dict[str, str]:
-    """The environment of an Assay that keeps everything in this folder."""
-    database = shutil.copyfile(empty_database(), folder / "second.sqlite3")
-    return os.environ | {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,
-        "ASSAY_DEBUG": "1",
-        "ASSAY_DATA_DIR": str(folder / "data"),
-        "DATABASE_URL": f"sqlite:///{database}",
-    }
-
-
 def through_an_empty_assay(source: Path, folder: Path, project: str, task_type: str) -> dict[str, bytes]:
     """What an Assay with a database of its own exports after it has imported the files in `source`. Its report on
     agreement lies in `folder` too."""
-    folder.mkdir()
-    environment = with_an_empty_database(folder)
     chosen = ["--format", "assay", "--dataset", "second", "--project", project, "--task-type", task_type]
     files, settings = arguments_for(source)
-    done = subprocess.run(
-        [sys.executable, "-c", SECOND_ASSAY, project, str(folder / "out"), *files, *chosen, *settings],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
+    run_in_empty_assay(
+        folder,
+        ["import_dataset", *files, *chosen, *settings],
+        ["export_dataset", project, str(folder / "out")],
+        ["report", project, "agreement", "--format", "json"],
+        stdout=folder / "out-agreement.json",
     )
-    assert done.returncode == 0, done.stdout + done.stderr
     return files_in(folder / "out")
