@@ -18,11 +18,17 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("main", ["js/work/main.js", "js/desk/main.js"])
-def test_a_page_s_modules_are_collected_as_one_compressed_script(tmp_path, main):
-    with override_settings(STATIC_ROOT=str(tmp_path), STORAGES=HASHED):
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("static")
+    with override_settings(STATIC_ROOT=str(folder), STORAGES=HASHED):
         call_command("collectstatic", interactive=False, verbosity=0)
-        script = tmp_path / staticfiles_storage.stored_name(main)
+        yield folder
+
+
+@pytest.mark.parametrize("main", ["js/work/main.js", "js/desk/main.js"])
+def test_a_page_s_modules_are_collected_as_one_compressed_script(collected, main):
+    script = collected / staticfiles_storage.stored_name(main)
     assert re.fullmatch(r"main\.[0-9a-f]{12}\.js", script.name)
     text = script.read_text("utf-8")
     assert not re.search(r"^(import|export)\b", text, re.MULTILINE)
