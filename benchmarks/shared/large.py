@@ -308,6 +308,7 @@ def _fill(cursor, project, owner, items: int, people: int) -> None:
             "annotation_id": "id",
             "number": "1",
             "active_ms": "12000",
+            "suggestion_shown": "FALSE",  # otherwise none could be learnt from
             "comment": "CASE WHEN id %% 100 = 4 THEN 'Which port is meant?' ELSE '' END",
         },
         "FROM annotation_annotation",
