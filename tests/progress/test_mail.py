@@ -87,9 +87,9 @@ def test_what_follows_from_labels_is_only_for_readers_who_have_seen_labels(proje
     for name in ("Ann", "Ben"):
         say(items_of(project)[0], make_rater(project, name), "relevant")
     counted = mail.count_now(project)
-    assert "Nobody has the 20 items" not in mail.text_for(project, counted, lead).body
+    assert "Nobody has 20 items" not in mail.text_for(project, counted, lead).body
     LabelAccess.objects.create(project=project, user=lead, channel="page", first_at=timezone.now())
-    assert "Nobody has the 20 items" in mail.text_for(project, counted, lead).body
+    assert "Nobody has 20 items" in mail.text_for(project, counted, lead).body
 
 
 def test_the_command_prints_the_text_or_sends_it(project, lead, mailoutbox):
