@@ -34,9 +34,9 @@ from annotation.decisions.forms import (
     StuckForm,
 )
 from annotation.jobs import lifecycle
-from annotation.models import Assignment, Item, Project, Rater, Unit
+from annotation.models import Assignment, Item, Project, Unit
 from annotation.projects import searching
-from annotation.projects.raters import set_group, why_no_group
+from annotation.projects.raters import person_in, set_group, why_no_group
 from annotation.work import assigning, ordering, reserving, showing, stuck, threads
 from annotation.work.label_access import labels_served
 
@@ -73,17 +73,6 @@ def _counted(found) -> int:
     return found.order_by()[: MAX_MOVED + 1].count()
 
 
-def _person_in(request, project: Project) -> Rater | None:
-    """The person whose answered items are asked for; None: no person is named."""
-    if not (wanted := request.GET.get("person")):
-        return None
-    try:
-        uuid = incoming.uuid_of(wanted)
-    except incoming.Refused as refused:
-        raise BadRequest(f"person {refused}") from None
-    return get_object_or_404(Rater.objects.select_related("user"), project=project, user__uuid=uuid)
-
-
 @login_required
 @require_safe
 def project_items(request, slug):
@@ -94,7 +83,7 @@ def project_items(request, slug):
     chosen, search = _chosen(request, project, request.GET)
     by_key = sees_keys(request.user, project)
     matches = searching.first_matches(project, search, searches_keys=by_key) if search else None
-    person = _person_in(request, project)
+    person = person_in(request, project)
     among = matches and matches.items
     found = queries.find_items(project, filter=chosen, among=among)
     found = found.exclude(state=Item.State.APART) if is_blind else found

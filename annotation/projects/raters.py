@@ -1,7 +1,10 @@
-"""The rater that a member's labels are by, and the group that they are in."""
+"""The rater that a member's labels are by, the group that they are in, and the rater whom an address names."""
 
+from django.core.exceptions import BadRequest
 from django.db import transaction
+from django.shortcuts import get_object_or_404
 
+from annotation import incoming
 from annotation.models import Project, Rater, User
 from annotation.projects import reach
 from annotation.projects.limits import quotas
@@ -29,3 +32,14 @@ def set_group(rater: Rater, group: str) -> None:
         quotas.count_anew(rater.project)
         if rater.project.reserves_items:
             reach.check_project(rater.project_id)
+
+
+def person_in(request, project: Project) -> Rater | None:
+    """The person whom the address of a list names, as `person`; None: nobody is named."""
+    if not (wanted := request.GET.get("person")):
+        return None
+    try:
+        uuid = incoming.uuid_of(wanted)
+    except incoming.Refused as refused:
+        raise BadRequest(f"person {refused}") from None
+    return get_object_or_404(Rater.objects.select_related("user"), project=project, user__uuid=uuid)

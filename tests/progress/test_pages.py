@@ -2,14 +2,16 @@
 
 import re
 import uuid
+from html import unescape
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.jobs import counts
-from annotation.models import Assignment, Item, KeptCount, LabelAccess, Membership
-from annotation.projects import managing
+from annotation.models import Assignment, Item, KeptCount, KeyResult, LabelAccess, Membership, Revision
+from annotation.projects import cases, managing
+from annotation.work import threads
 from tests.factories import join, make_user
 from tests.world import client_of, label_one, make_world
 from tests.world.labels import items_of, make_rater, project_of, say
@@ -74,6 +76,31 @@ def test_a_person_leads_to_the_items_that_they_answered(client, project):
     assert 'name="priority"' not in listed.content.decode(), "it would be given to all items"
     assert client.get(f"/projects/{project.slug}/items/?person=nobody").status_code == 400
     assert client.get(f"/projects/{project.slug}/items/?person={make_user('else').uuid}").status_code == 404
+
+
+def test_figures_of_a_person_lead_to_what_is_behind_them(client, project):
+    """Agreement to the person's items with disagreements, checks to those set apart, comments to the comments."""
+    zoe, ann = project.raters.get(name="Zoe"), project.raters.get(name="Ann")
+    checked, commented = items_of(project)[2:5:2]
+    Item.objects.filter(pk=checked.pk).update(state=Item.State.APART)
+    answer = Revision.objects.get(annotation__item=checked, annotation__rater=zoe)
+    KeyResult.objects.create(revision=answer, item=checked, rater=zoe, purpose="check", right=0, asked=1)
+    say(commented, zoe, "relevant", client_id=uuid.uuid4(), comment="Odd")
+    for rater in (zoe, ann):
+        threads.keep(project.pk, commented.pk, rater.pk, f"Odd, says {rater.name}")
+    cases.recount(project)
+    page = page_of(client, project)
+    items = f"/projects/{project.slug}/items/?person={zoe.user.uuid}"
+    comments = f"/projects/{project.slug}/comments/?person={zoe.user.uuid}"
+    places = [items, f"{items}&filter=apart", f"{items}&filter=disagreed", comments]
+    [row] = [one for one in re.findall(r"<tr>.*?</tr>", page, re.DOTALL) if ">Zoe<" in one]
+    assert {unescape(place) for place in re.findall('href="([^"]+)"', row)} == set(places)
+    listed = client.get(f"{items}&filter=disagreed").context["page"].paginator.count
+    assert 0 < listed < client.get(items).context["page"].paginator.count
+    found = client.get(comments)
+    assert [one.words for one, _ in found.context["rows"]] == ["Odd, says Zoe"]
+    assert f'value="{zoe.user.uuid}"' in found.content.decode(), "the filter keeps the person"
+    assert client.get(f"/projects/{project.slug}/comments/?person=nobody").status_code == 400
 
 
 def test_who_still_labels_is_shown_nothing_from_labels_and_checks(project):

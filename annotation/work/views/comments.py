@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import incoming
 from annotation.access import project_with_labels_for
 from annotation.models import Thread
+from annotation.projects.raters import person_in
 from annotation.work import threads
 from annotation.work.answer_rules import MAX_COMMENT
 from annotation.work.label_access import labels_served
@@ -33,6 +34,8 @@ def project_comments(request, slug):
         raise BadRequest("There is no such filter")
     found = threads.threads_of(project)
     found = found.filter(is_unanswered=True) if chosen else found
+    person = person_in(request, project)
+    found = found.filter(rater=person) if person else found
     page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     words = unit_words.words_of(project.type.anchor_kind, [one.item.anchor_id for one in rows])
@@ -40,7 +43,8 @@ def project_comments(request, slug):
         "project": project,
         "filters": list(FILTERS.items()),
         "chosen": chosen,
-        "query": urlencode({"filter": chosen}),
+        "query": urlencode({"filter": chosen} | ({"person": person.user.uuid} if person else {})),
+        "person": person,
         "page": page,
         "rows": [(one, words[one.item.anchor_id][0]) for one in rows],
     }
