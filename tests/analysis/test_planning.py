@@ -157,6 +157,15 @@ def test_page_items_and_command(client, project, capsys):
         assert words in capsys.readouterr().out
 
 
+def test_the_overview_says_that_labels_are_enough_once_the_planned_interval_is_reached(client, project):
+    overview = reverse("project_detail", args=[project.slug])
+    client.force_login(project.created_by)
+    for target, is_enough in (("0.02", False), ("0.5", True)):
+        client.get(reverse("project_report", args=[project.slug, "planning"]), {"target": target})
+        lifecycle.run_here(Job.objects.filter(kind=Job.Kind.REPORT).latest("pk"))
+        assert ("Labels are enough to stop" in client.get(overview).content.decode()) == is_enough, target
+
+
 def test_the_overview_tells_a_researcher_how_many_more_from_the_plan_that_a_worker_made(client, project):
     overview = reverse("project_detail", args=[project.slug])
     client.force_login(project.created_by)
