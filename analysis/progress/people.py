@@ -235,7 +235,7 @@ def sentence_of(rows: list[PersonRow]) -> str:
     found = [row for row in rows if row.reasons]
     compared = [row for row in rows if not (row.checks.is_grey and row.others.is_grey and row.decided.is_grey)]
     if not compared:
-        return f"Nobody has {MIN_ITEMS} items with another answer, or {MIN_CHECKS} checks, yet: people are not compared."
+        return f"Nobody has {MIN_ITEMS} items with another answer, or {MIN_CHECKS} checks, yet: none are compared."
     if not found:
         return f"No one of {len(compared):,} people differs from the others or has changed."
     named = "; ".join(f"{row.name} {' and '.join(row.reasons)}" for row in found[:MOST_NAMED])
