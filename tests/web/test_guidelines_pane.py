@@ -40,6 +40,15 @@ def test_guidelines_open_beside_the_first_item_and_stay_as_they_were_left(label,
     page.is_saved()
 
 
+def test_an_example_looks_the_same_where_guidelines_are_written(label, guided, ann, open_context):
+    page = label(guided, ann, viewport=WIDE)
+    writer = open_context(guided.created_by, viewport=WIDE).new_page()
+    writer.goto(f"/projects/{guided.slug}/guidelines/")
+    look = "one => ['border', 'padding', 'borderRadius'].map((name) => getComputedStyle(one)[name])"
+    looks = [one.locator(".prose blockquote").first.evaluate(look) for one in (page.page, writer)]
+    assert looks[0] == looks[1] and looks[0][2] == "12px"
+
+
 def test_guidelines_are_searched_without_answering_the_item(label, guided, ann):
     page = label(guided, ann, viewport=WIDE)
     search, found = page.page.locator("[data-pane-search]"), page.page.locator("[data-pane-found]")
