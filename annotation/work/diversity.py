@@ -25,8 +25,8 @@ SAME = 1e-6  # squared distance of unit vectors up to which texts are alike
 
 
 def most_different(project: Project, anchors: Sequence[int], progress: Callable[[int, int, str], None]) -> list[int]:
-    """Up to MOST places among the anchor units, in this order; fewer where no other texts are left. `progress` is told
-    how far it is, and may end it. JobError where texts cannot be embedded here."""
+    """Up to MOST places among the anchor units, in this order; fewer where no other texts are left. `progress` is
+    called with how far it is, and may end it. JobError where texts cannot be embedded here."""
     try:
         stage = registry.load_retriever("dense").stages[0]
         stage.keep_in(settings.DATA_DIR / VECTORS)
