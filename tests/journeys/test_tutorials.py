@@ -126,6 +126,7 @@ def test_label_your_first_items(browsers, demo):
         tutorial.see(page, "Skip", "Flag")
         page.keyboard.press("s")
         expect(page.get_by_role("dialog")).to_be_visible()
+        tutorial.see(page, "Park for later")
         page.keyboard.press("1")
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog")).to_be_hidden()

@@ -82,7 +82,7 @@ class BiasRow(Record):
     name: str
     title: Annotated[str, Column("Better of two outputs")]
     share: Annotated[Figure, Column("Share of pairs")]
-    n: Annotated[int, Column("n")]
+    n: Annotated[int, Column("Pairs")]
 
 
 class JudgeRow(Record):
