@@ -17,6 +17,8 @@ from .kinds import NEXT
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 EACH = pytest.mark.parametrize("project", PROJECTS, ids=[project.slug for project in PROJECTS])
+LABELLED = [project for project in PROJECTS if not project.participants]
+TO_LABEL = pytest.mark.parametrize("project", LABELLED, ids=[project.slug for project in LABELLED])
 WITH_CHECKER = [project for project in PROJECTS if task_type(project.task_type).checkers]
 
 
@@ -79,7 +81,7 @@ def test_the_list_shows_every_project_on_one_page(demo: Demo, annotator: Page):
     assert annotator.get_by_role("link", name=to_work).count() == len(open_ones)
 
 
-@EACH
+@TO_LABEL
 def test_the_next_item_is_labelled_by_keyboard(demo: Demo, annotator: Page, project: DemoProject):
     page = annotator
     page.goto(f"{demo.address}/projects/{project.slug}/work/")
@@ -102,7 +104,14 @@ def test_the_next_item_is_labelled_by_keyboard(demo: Demo, annotator: Page, proj
     assert following and following["item"] != shown["item"]
 
 
-@EACH
+def test_the_study_asks_for_consent_before_any_work(demo: Demo, annotator: Page):
+    [study] = [project for project in PROJECTS if project.participants]
+    annotator.goto(f"{demo.address}/projects/{study.slug}/work/")
+    expect(annotator.get_by_role("heading", name="Your consent")).to_be_visible()
+    expect(annotator.get_by_role("button", name="I consent")).to_be_visible()
+
+
+@TO_LABEL
 def test_its_guidelines_are_one_key_away(demo: Demo, annotator: Page, project: DemoProject):
     annotator.goto(f"{demo.address}/projects/{project.slug}/work/")
     annotator.evaluate(NEXT, "")
