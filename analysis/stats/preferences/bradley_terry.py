@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+from scipy import sparse
 
 MOST_STEPS = 100
 LONGEST_STEP = 2.0
@@ -29,7 +29,7 @@ def are_comparable(wins: np.ndarray, ties: np.ndarray) -> bool:
     """Whether every system has won against, or tied with, another of any two parts of them: else some strength is
     without bound, or there is no way to compare (Ford 1957)."""
     won = (wins + ties + ties.T) > 0
-    return connected_components(won, connection="strong")[0] == 1
+    return sparse.csgraph.connected_components(won, connection="strong")[0] == 1
 
 
 def fit_strengths(wins: np.ndarray, ties: np.ndarray, penalty: float = 0.0) -> Fit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from analysis.stats.resampling.cluster_robust import Effect, clustered_mean
 
@@ -188,6 +188,6 @@ def best_worst_scores(
         variance += own
         weight += own**2 / degrees
     variance[variance == 0] = np.nan
-    half = t.ppf((1 + level) / 2, np.divide(variance**2, weight, where=weight > 0, out=np.ones(n_systems)))
+    half = stdtrit(np.divide(variance**2, weight, where=weight > 0, out=np.ones(n_systems)), (1 + level) / 2)
     half = half * np.sqrt(variance)
     return BestWorstScores(scores, np.clip(scores - half, -1, 1), np.clip(scores + half, -1, 1), n)

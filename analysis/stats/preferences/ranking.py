@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import norm, t
+from scipy.special import ndtr, stdtrit
 
 from analysis.stats.preferences.bradley_terry import Fit, are_comparable, fit_strengths
 from analysis.stats.shares import wilson_ends
@@ -212,7 +212,7 @@ def _deviations(
 
 def _half_widths(deviations: list[np.ndarray], degrees: list[int], level: float) -> np.ndarray:
     variances = [one.var(axis=0) for one in deviations]
-    return t.ppf((1 + level) / 2, _satterthwaite(variances, degrees)) * np.sqrt(sum(variances))
+    return stdtrit(_satterthwaite(variances, degrees), (1 + level) / 2) * np.sqrt(sum(variances))
 
 
 def _satterthwaite(variances: list[np.ndarray], degrees: list[int]) -> np.ndarray:
@@ -228,7 +228,7 @@ def _apart(strengths: np.ndarray, deviations: list[np.ndarray], degrees: list[in
     error = np.where(error > 0, error, np.inf)
     # The quantile of the largest is one of normal variables; with few people they are Student's.
     reached = np.quantile(np.abs(sum(differences) / error).max(axis=1), level)
-    reached = t.isf(norm.sf(reached), _satterthwaite(variances, degrees))
+    reached = -stdtrit(_satterthwaite(variances, degrees), ndtr(-reached))
     is_apart = np.zeros((len(strengths), len(strengths)), bool)
     is_apart[rows, columns] = np.abs(strengths[rows] - strengths[columns]) / error > reached
     return is_apart | is_apart.T
