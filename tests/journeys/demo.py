@@ -99,9 +99,9 @@ def manage(folder: Path, *arguments: str, **more: str) -> str:
 
 
 def heed_every_signal() -> None:
-    """As a process of a terminal does. Whoever runs the tests in the background or under nohup has them ignore the
-    interrupt and the hang-up; a shell that starts so cannot trap them."""
-    for one in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    """As a process of a terminal does. Tests that run in the background or under nohup ignore the interrupt, the quit
+    and the hang-up, and a shell that starts so cannot trap them."""
+    for one in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(one, signal.SIG_DFL)
 
 

@@ -16,6 +16,7 @@ from .demo import (
     Demo,
     environment,
     free_port,
+    heed_every_signal,
     manage,
     processes_of,
     running_demo,
@@ -118,6 +119,7 @@ def started_by(folder, *starter: str):
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=heed_every_signal,
         )
     try:
         wait_until(lambda: b"Assay is running" in log.read_bytes(), START_SECONDS, "the demo ran")
