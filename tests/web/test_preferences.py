@@ -30,7 +30,8 @@ def make(*people, n: int = 8, outputs: int = 2, kind: str = KIND, **fields):
 
 
 def shown(page) -> list[str]:
-    """The outputs as they stand on the page, by their letters."""
+    """The outputs as they stand on the page, by their letters. After an answer the next item may have to be fetched."""
+    expect(page.page.locator(".outputs .text")).not_to_have_count(0)
     texts = page.page.locator(".outputs .text").all_inner_texts()
     letters = {text: place for place, text in TEXTS.items()}
     return [letters[text] for text in texts]
