@@ -76,6 +76,8 @@ def test_who_was_removed_reads_so_also_where_they_only_look_back(page, ann):
     first = page.answer("2")
     page.is_saved()
     page.open()
+    page.has_ahead()
+    eventually(page.page, lambda: page.held.shown_at is not None, True)  # nothing else is left to be refused
     managing.remove_member(page.project, ann, Membership.Role.ANNOTATOR)
     page.press("ArrowLeft")
     eventually(page.page, lambda: page.status.startswith("You no longer label in this project"), True)
