@@ -83,7 +83,8 @@ class LabellingPage:
         there = "performance.getEntriesByName('assay:shown').length || document.querySelector('.empty')"
         self._until(f"{there} || document.querySelector('#stage:not([hidden]) [data-guidelines]')")
         if acknowledges and self.notice.count():
-            self.acknowledge()
+            with self.page.expect_response("**/guidelines/acknowledge"):  # or a reload would ask again
+                self.acknowledge()
             self._until(there)
         return self
 
