@@ -92,6 +92,10 @@ class Environment:
         """Anything else; `parse` raises ValueError with what is wrong."""
         return self._read(name, default, parse, missing=default)
 
+    def allow(self, *names: str) -> None:
+        """Variables of Assay that something else reads."""
+        self._known.update(names)
+
     def problem(self, message: str) -> None:
         self._problems.append(message)
 

@@ -407,4 +407,6 @@ try:
         DATA_DIR.mkdir(parents=True, exist_ok=True)
 except OSError as error:
     env.problem(f"ASSAY_DATA_DIR cannot be a folder: {error}")
+# Secrets that single commands read: `serve`, `release --publish` and `judge --save`.
+env.allow("ASSAY_ADMIN_PASSWORD", "ASSAY_HUB_TOKEN", "ASSAY_TOKEN")
 env.finish_or_end()

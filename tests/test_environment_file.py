@@ -104,6 +104,15 @@ def test_help_needs_no_key(tmp_path, command, said):
     assert done.returncode == 0 and said in done.stdout and not done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("name", ["ASSAY_ADMIN_PASSWORD", "ASSAY_HUB_TOKEN", "ASSAY_TOKEN"])
+def test_secrets_of_single_commands_stop_no_other(tmp_path, name):
+    asked = [BIN / "python", "manage.py", "release", "--help"]
+    done = run(*asked, **{name: "secret", "ASSAY_DATA_DIR": str(tmp_path)})
+    assert done.returncode == 0 and "--publish" in done.stdout, done.stderr
+    done = run(*asked, **{f"{name}S": "secret", "ASSAY_DATA_DIR": str(tmp_path)})
+    assert done.returncode != 0 and f"{name}S is not a setting" in done.stderr
+
+
 @pytest.mark.slow
 def test_a_report_from_files_needs_no_key(tmp_path):
     labels = tmp_path / "labels.csv"
