@@ -10,7 +10,17 @@ from annotation import editing
 from annotation.datasets.managing import SLUG_ATTEMPTS, free_slug_in
 from annotation.formats.names import run_name
 from annotation.jobs import counts, lifecycle
-from annotation.models import PIECE_LINKS, Assignment, Dataset, Job, Membership, Project, SettingsChange, User
+from annotation.models import (
+    PIECE_LINKS,
+    Assignment,
+    Dataset,
+    GroupGrant,
+    Job,
+    Membership,
+    Project,
+    SettingsChange,
+    User,
+)
 from annotation.projects import cases, reach
 from annotation.projects import guidelines as guideline_service
 from annotation.projects.item_making import reopen
@@ -241,4 +251,7 @@ def set_roles(project: Project, user: User, roles: Iterable[str], by: User | Non
         for role in sorted(set(Membership.Role.values) - wanted):
             if project.memberships.filter(user=user, role=role, is_active=True).exists():
                 remove_member(project, user, role)
+        if by is not None:  # no group takes back what a person gave
+            rights = [f"{project.slug}/{role}" for role in wanted - set(before)]
+            GroupGrant.objects.filter(user=user, right__in=rights).delete()
         editing.record(by, project, What.ROLES, {"roles": before}, {"roles": active_roles(project, user)}, str(user))

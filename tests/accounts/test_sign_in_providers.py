@@ -15,7 +15,8 @@ from oidc_provider_mock import User as Person
 from oidc_provider_mock import run_server_in_thread
 
 from annotation.models import GroupGrant, User
-from annotation.projects import invitations
+from annotation.projects import invitations, managing
+from annotation.projects.accounts.managing import CREATOR, MEMBER, set_rights
 from config.oidc import keys_table, parse_sign_in_providers
 from tests import factories
 from tests.world import client_of
@@ -161,6 +162,25 @@ def test_groups_give_rights_and_take_back_their_own_alone(provider):
     assert history[-1].startswith("Administrator")
     page = client_of(nora).get("/administration/accounts/history/").content.decode()
     assert page.count("groups of a sign-in provider") >= len(history)
+
+
+def test_no_group_takes_back_what_a_person_gave_again(provider):
+    project = factories.make_project(factories.make_dataset(), slug="stance")
+    admin = factories.make_user("ada")
+    provider(person("nora", groups=["nlp", "team"]), groups=GROUPS, new_accounts="everyone")
+    nora = sign_in("nora").context["user"]
+    set_rights(admin, nora, MEMBER)
+    managing.set_roles(project, nora, [], admin)
+    sign_in("nora")
+    nora.refresh_from_db()
+    assert not nora.is_staff and managing.active_roles(project, nora) == []
+    set_rights(admin, nora, CREATOR)
+    managing.set_roles(project, nora, ["annotator"], admin)
+    sign_in("nora")
+    provider(person("nora", groups=[]), groups=GROUPS, new_accounts="everyone")
+    sign_in("nora")
+    nora.refresh_from_db()
+    assert nora.is_staff and managing.active_roles(project, nora) == ["annotator"]
 
 
 def test_who_left_all_groups_is_out(provider):

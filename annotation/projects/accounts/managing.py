@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation import editing
 from annotation.access import ANNOTATOR, RESEARCHER
-from annotation.models import Assignment, Dataset, Membership, Project, SettingsChange, User
+from annotation.models import Assignment, Dataset, GroupGrant, Membership, Project, SettingsChange, User
 from annotation.projects import cases, managing, reach
 from annotation.projects.item_making import reopen
 from annotation.projects.label_sets import keep_label_set
@@ -94,6 +94,8 @@ def set_rights(by: User | None, account: User, rights: str) -> str:
         account.save(update_fields=["is_superuser", "is_staff"])
         if before != rights:
             record(by, account, "rights", RIGHTS[before], RIGHTS[rights])
+        if by is not None and list(RIGHTS).index(rights) < list(RIGHTS).index(before):
+            GroupGrant.objects.filter(user=account, right=rights).delete()  # no group takes back what a person gave
     return f"Rights of {account}: {RIGHTS[rights]}"
 
 
