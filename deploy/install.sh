@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs Assay on Debian or Ubuntu, from the checkout that this file is in, as root: into /opt/assay, with the user
 # `assay` and its data folder /srv/assay. The Dockerfile runs it, too.
-#   EXTRAS=formats,checkers   what else than `server` (README.md has a table); empty for none
+#   EXTRAS=formats,checkers   what else than `server` (docs/how-to/install.md has a table); empty for none
 #   TORCH=none                or cpu, cu128 and the like: with checkers that compute with local models
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
