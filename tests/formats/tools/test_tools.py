@@ -306,6 +306,17 @@ def test_spans_of_potato_1_belong_to_the_question_that_has_their_label(tmp_path)
     assert marked == {"a": ["Snow"], "b": ["fell"]}
 
 
+def test_a_wrong_highlight_or_text_of_potato_leaves_the_other_answers_of_its_user(tmp_path):
+    labels = {key: [("tone", "good", "true")] for key in ("1", "2", "4")} | {"3": []}
+    spans = {"1": {"parts": [{"start": start, "end": start + 4, "name": "cold"} for start in (0, 90)]}, "3": 3}
+    row = state("ann", labels, instance_id_to_span_to_value=spans)
+    texts = put(tmp_path, "data.json", lines(*({"id": key, "text": f"Snow fell {key}."} for key in "1234")))
+    _, found = read("potato", put(tmp_path, "user_state.json", row), texts)
+    assert set(said(found)) == {(key, "ann", 1) for key in ("1", "2", "4")}
+    assert said(found)["1", "ann", 1] == {"tone": "good", "parts": "marked"}
+    assert [one.column for one in errors(found)] == ["1: parts[1]", "instance_id_to_span_to_value.3"]
+
+
 def test_a_question_that_is_written_keeps_its_title_only_where_reading_gives_its_slug():
     asked = [WrittenQuestion(slug, title, {}) for slug, title in (("tone", "Tone?"), ("tone2", "Tone"), ("why", "Why"))]
     assert names_of(asked, re.compile("[A-Za-z]+")) == {"tone": "tone", "tone2": "tone2", "why": "Why"}

@@ -16,16 +16,17 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePosixPath
 
-from annotation.formats.cells import BadCell, required_text, to_key, to_object, to_objects, to_text
+from annotation.formats.cells import BadCell, required_text, row_error, to_key, to_object, to_objects, to_text
 from annotation.formats.files.containers import entries_of, open_blobs
 from annotation.formats.files.tables import open_tables
 from annotation.formats.files.yaml_texts import load_yaml
 from annotation.formats.records import FormatError, LostRecord, Record, RowError
 from annotation.formats.sources import MIB, Options, SourceFile
 from annotation.formats.tools import tasks as common
-from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, marked_place
+from annotation.formats.tools.offsets import CODE_POINTS, UTF_16, marked_place, or_none
 from annotation.formats.tools.tasks import (
     NUMBER,
     PASSAGES,
@@ -213,7 +214,7 @@ class _User:
             marked.setdefault(next(of, SPAN), []).append(one)
         yield from self._task(line, key, raw, _by_schema(chosen, "label_annotations"), marked, [], took)
 
-    def of_state(self, line: int, cells: dict) -> Iterator[Task | LostRecord]:
+    def of_state(self, line: int, cells: dict) -> Iterator[Task | RowError | LostRecord]:
         self.who = to_text(cells.get("user_id"), "user_id").strip() or self.who
         labels, spans, behaviour = (to_object(cells.get(name) or {}, name) for name in ANSWERS)
         self.offsets = (CODE_POINTS, UTF_16) if SINCE_2_9 in cells else (UTF_16, CODE_POINTS)
@@ -221,16 +222,21 @@ class _User:
             if name.startswith("instance_id_to_") and name not in READ and cells[name]:
                 yield LostRecord(f"Fields: {shown(name)}", len(cells[name]), self.file)
         for own in dict.fromkeys((*labels, *spans)):
-            of_item = behaviour.get(own)
-            of_item = of_item if isinstance(of_item, dict) else {}
-            total, changes = of_item.get("total_time_ms"), of_item.get("annotation_changes")
-            took = milliseconds(total / 1000) if isinstance(total, int | float) and total else None
-            marked = _spans_by_schema(spans.get(own), f"instance_id_to_span_to_value.{own}")
-            chosen = _by_schema(labels.get(own), f"instance_id_to_label_to_value.{own}")
-            changes = changes if isinstance(changes, list) else []
-            yield from self._task(
-                line, to_key(own, "id", self.limit), self.texts.get(own), chosen, marked, changes, took
-            )
+            try:
+                yield from self._of_text(line, own, labels.get(own), spans.get(own), behaviour.get(own))
+            except BadCell as problem:  # the user's other texts count
+                yield row_error(self.file, line, problem)
+
+    def _of_text(
+        self, line: int, own: str, labels: object, spans: object, behaviour: object
+    ) -> Iterator[Task | LostRecord]:
+        behaviour = behaviour if isinstance(behaviour, dict) else {}
+        total, changes = behaviour.get("total_time_ms"), behaviour.get("annotation_changes")
+        took = milliseconds(total / 1000) if isinstance(total, int | float) and total else None
+        marked = _spans_by_schema(spans, f"instance_id_to_span_to_value.{own}")
+        chosen = _by_schema(labels, f"instance_id_to_label_to_value.{own}")
+        changes = changes if isinstance(changes, list) else []
+        yield from self._task(line, to_key(own, "id", self.limit), self.texts.get(own), chosen, marked, changes, took)
 
     def _task(
         self, line: int, key: str, raw: object, chosen: dict, marked: dict, changes: list, took: int | None
@@ -260,7 +266,11 @@ class _User:
                 if field_of and field_of not in self.fields:
                     yield LostRecord(f"Labelled passages of {shown(str(field_of))}", 1, f"{self.file}, {key}")
                     continue
-                answers.spans.setdefault(schema, []).append(_span(span, str(raw), f"{schema}[{at}]", self.offsets))
+                here = partial(_span, span, str(raw), f"{key}: {schema}[{at}]", self.offsets)
+                if (passage := or_none(task.errors, self.file, line, here)) is None:
+                    answers.incomplete.add(schema)
+                else:
+                    answers.spans.setdefault(schema, []).append(passage)
         if answers.labels or answers.spans or answers.words:
             task.people.append(answers)
         yield task
