@@ -15,7 +15,10 @@ from markdown_it.token import Token
 from annotation.rendering import formulas
 from annotation.rendering.runs import N_, CannotRender, RunWriter
 
-MOST_NESTED = 40
+MOST_NESTED = 40  # levels of the parser
+MOST_LISTS = (
+    MOST_NESTED // 2 - 2
+)  # in each other: a list and its entry are a level each, and so are paragraph and words
 MOST_BRACKETS = 5_000  # looking for the ends of links takes long with more
 MOST_TOKENS = 30_000
 MOST_MATHS = 20_000  # characters of formulas; what comes after these is shown as its source
@@ -145,7 +148,7 @@ def render(page: RunWriter, start: int = 0, end: int | None = None) -> None:
         raise CannotRender(N_("it has more than {n} square brackets"), MOST_BRACKETS)
     tokens = parser.parse(lines.text)
     if any(token.level >= MOST_NESTED - 1 for token in tokens):
-        raise CannotRender(N_("its lists and quotes are nested more than {n} deep"), MOST_NESTED // 2)
+        raise CannotRender(N_("its lists and quotes are nested more than {n} deep"), MOST_LISTS)
     if len(tokens) > MOST_TOKENS:
         raise CannotRender(N_("it has more than {n} paragraphs and cells"), MOST_TOKENS // 3)
     _Writer(page, lines).blocks(tokens)

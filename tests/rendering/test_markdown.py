@@ -122,6 +122,15 @@ def test_what_is_too_much_is_shown_as_its_source_with_the_reason(source, why):
     assert time.monotonic() - begin < 20
 
 
+def test_lists_are_nested_as_deep_as_the_reason_says():
+    def nested(depth: int) -> str:
+        return "\n".join("  " * level + "- x" for level in range(depth))
+
+    deepest = next(depth for depth in range(1, 40) if not render(nested(depth + 1), "markdown").html)
+    assert render(nested(deepest), "markdown").html
+    assert f"nested more than {deepest} deep" in render(nested(deepest + 1), "markdown").why()
+
+
 def test_a_table_of_nearly_ten_thousand_cells_is_rendered():
     source = "|" + "a|" * 100 + "\n|" + "-|" * 100 + "\n" + ("|" + "b|" * 100 + "\n") * 90
     assert len(check_places(source, render(source, "markdown").html).runs) == 9_100
