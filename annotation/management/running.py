@@ -30,7 +30,7 @@ class RunCommand(BaseCommand):
         return run_kinds()[self.kind_name]
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("project", help="the project's address")
+        parser.add_argument("project", help="the project's short name")
         self.add_own_arguments(parser)
         parser.add_argument("--here", action="store_true", help="run in this process and wait")
         parser.add_argument("--user", help="email address of the run's owner; default: the project's creator")

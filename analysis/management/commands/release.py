@@ -35,7 +35,7 @@ class Command(BaseCommand):
     help = "Freeze a project's labels as files from which every report can be recomputed, or check such files."
 
     def add_arguments(self, parser):
-        parser.add_argument("project", nargs="?", help="the project's slug")
+        parser.add_argument("project", nargs="?", help="the project's short name")
         parser.add_argument("target", nargs="?", type=Path, help="a folder that does not exist yet, or a new .zip")
         parser.add_argument("--note", default="", metavar="TEXT", help="what this release is for")
         parser.add_argument(

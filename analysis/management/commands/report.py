@@ -53,7 +53,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "subject",
             metavar="PROJECT",
-            help="a project's slug (slug@2: its second release), or files with --from-files",
+            help="a project (NAME@2: its second release), or files with --from-files",
         )
         parser.add_argument("name", metavar="NAME", choices=list(REPORTS), help=argparse.SUPPRESS)
         parser.add_argument(

@@ -16,7 +16,7 @@ class Command(BaseCommand):
     help = "Apply a rule that decides labels; its decisions form a set of their own: " + ", ".join(KINDS)
 
     def add_arguments(self, parser):
-        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("project", help="the project's short name")
         parser.add_argument("kind", choices=list(KINDS), help="the kind of rule")
         parser.add_argument("--name", help="the rule's name (default: its kind)")
         parser.add_argument("--preview", action="store_true", help="print what it would decide and write nothing")

@@ -10,7 +10,7 @@ class Command(BaseCommand):
     help = "Store the probabilities of labels, and the uncertainty of checkers, of items that wait for adjudicators"
 
     def add_arguments(self, parser):
-        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("project", help="the project's short name")
 
     def handle(self, *args, project, **options):
         for what, number in take_snapshot(find_project(project)).items():

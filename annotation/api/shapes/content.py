@@ -170,7 +170,7 @@ class ProjectDetailShape(ProjectShape):
 
 
 class NewProject(Shape):
-    dataset = s.SlugField(help_text="Its address.")
+    dataset = s.SlugField(help_text="Its short name.")
     task_type = s.CharField(max_length=80, help_text="The identifier of a task type or of a label set of yours.")
     guidelines = s.CharField(max_length=200_000, allow_blank=True, default="", help_text="Markdown.")
 

@@ -23,7 +23,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("dataset", help="the data set's address")
+        parser.add_argument("dataset", help="the data set's short name")
         parser.add_argument("files", nargs="*", type=Path, help="JSON-LD, an answer of the API, a feed, or a table")
         parser.add_argument("--piece-set", metavar="SET", help="a set of atomic claims (“” is the unnamed one)")
         parser.add_argument("--provider", default="", help="a provider of claims of this site")

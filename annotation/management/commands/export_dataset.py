@@ -17,7 +17,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser):
-        parser.add_argument("project", help="the project's slug")
+        parser.add_argument("project", help="the project's short name")
         parser.add_argument("folder", type=Path, help="output folder; created if missing")
         parser.add_argument(
             "--format",

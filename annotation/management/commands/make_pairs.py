@@ -20,7 +20,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("dataset", help="the data set's address")
+        parser.add_argument("dataset", help="the data set's short name")
         parser.add_argument(
             "--method", action="append", default=[], help="only documents made with this method; may be repeated"
         )

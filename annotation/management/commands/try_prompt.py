@@ -22,7 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("project", help="the project's address")
+        parser.add_argument("project", help="the project's short name")
         parser.add_argument("--hold-out", type=int, metavar="PERCENT", help="of the claims or questions, by their keys")
         parser.add_argument("--prompt", type=Path, metavar="FILE", help="instructions to keep as the next version")
         parser.add_argument("--role", default=versions.ALL, help="the questions that they are for (default: all)")
