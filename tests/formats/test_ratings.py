@@ -101,6 +101,17 @@ def test_a_wide_table_of_summaries(tmp_path):
     ]  # fmt: skip
 
 
+def test_the_document_of_a_text_is_kept_where_no_key_holds_it(tmp_path):
+    pairs = "doc_id,article,text,annotator,label\nd1,Cold,Ice lay.,anna,yes\nd1,Cold,It snowed.,anna,no\n"
+    claims = "text_id,doc_id,text,annotator,label\n1,d1,The port froze.,anna,yes\n2,d1,Snow fell.,anna,no\n"
+    for table, kind in ((pairs, PairRecord), (claims, ClaimRecord)):
+        texts = [one for one in records(tmp_path, table) if isinstance(one, kind)]
+        assert [one.metadata for one in texts] == [{"document": "d1"}] * 2, kind
+    keys = [one.key for one in records(tmp_path, claims.replace("text_id", "day")) if isinstance(one, ClaimRecord)]
+    assert keys[0] == "d1"
+    assert keys[1].startswith("d1/")
+
+
 def test_a_long_table_with_a_rater_column_and_revisions(tmp_path):
     found = records(tmp_path, LONG, treat={"spellings": "fold"})
     assert [one for one in found if isinstance(one, ClaimRecord)] == [

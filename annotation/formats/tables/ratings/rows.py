@@ -178,6 +178,8 @@ class RatingRows:
             key = self.keys.at(own or f"{parent}/{system}", line, place)
             kept |= of_text | ({"date": date.isoformat()} if date else {})
             return key, [*records, ResponseRecord(key, text, question=parent, model=system, metadata=kept)]
+        if document and (own or "context" in self.mapping):
+            kept["document"] = document  # which is in no key
         if "context" in self.mapping:
             key = self.keys.of_text(own or hashed("p", context, text), "", (context, text), line, place)
             kept |= of_text | ({"date": date.isoformat()} if date else {})
