@@ -16,9 +16,8 @@ from annotation.rendering import formulas
 from annotation.rendering.runs import N_, CannotRender, RunWriter
 
 MOST_NESTED = 40  # levels of the parser
-MOST_LISTS = (
-    MOST_NESTED // 2 - 2
-)  # in each other: a list and its entry are a level each, and so are paragraph and words
+# In each other. A list and its entry are a level each, and so are the paragraph and the words in the innermost one.
+MOST_LISTS = MOST_NESTED // 2 - 2
 MOST_BRACKETS = 5_000  # looking for the ends of links takes long with more
 MOST_TOKENS = 30_000
 MOST_MATHS = 20_000  # characters of formulas; what comes after these is shown as its source
