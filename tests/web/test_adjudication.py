@@ -64,7 +64,7 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     first = page.locator("[data-item]").get_attribute("data-item")
     expect(page.locator("input:checked")).to_have_count(0)
     expect(page.locator("[data-waiting]")).to_have_text("3")
-    expect(page.locator("ul.said li").first).to_contain_text("A")
+    expect(page.locator("ul.said li").first).to_contain_text("Annotator A: ")
     for comment in ("says ann@", "says ben@"):
         expect(page.locator("[data-said-all]")).to_contain_text(comment)
     # Both highlights and where they overlap look different, and letters by colour and by pattern.
@@ -77,7 +77,7 @@ def test_an_adjudicator_works_through_the_queue_by_keyboard(open_context, world)
     page.keyboard.press("Enter")
     expect(page.locator("[data-status]")).to_contain_text("Choose")
     page.keyboard.press("Shift+A")
-    label = page.locator("ul.said li", has_text="A").last.inner_text()
+    label = page.locator("ul.said li", has_text="Annotator A").last.inner_text()
     # The decision's own highlights: that of A goes, and another one comes.
     page.locator("[data-chips] li .remove").click()
     expect(page.locator("[data-chips] li")).to_have_count(0)

@@ -1,11 +1,16 @@
 """Outputs side by side: each person sees them in an order of their own, and chooses by key, by touch or not at all."""
 
+import uuid
+
 import pytest
 from playwright.sync_api import expect
 
+from annotation.access import assignment_for
 from annotation.formats.records import SHOWN_ORDER, ComparisonRecord, QuestionRecord
-from annotation.models import Judgement, Span
-from tests.factories import make_dataset, make_project, make_user
+from annotation.models import Judgement, Membership, Span
+from annotation.work import assigning
+from annotation.work.annotating import submit
+from tests.factories import join, make_dataset, make_project, make_user
 from tests.kinds import bring_in
 from tests.web.looks import grave_problems, picture, resize, scrolls_sideways
 from tests.web.pages import eventually
@@ -156,3 +161,30 @@ def test_the_best_and_the_worst_are_picked_by_touch_on_a_phone(label, ann):
     picture(page.page, "best-worst-phone")
     page.page.get_by_role("button", name="Submit").tap()
     eventually(page.page, lambda: rankings(ann), [f"{order[2]}-_-{order[0]}"])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_adjudicators_tell_annotators_from_outputs(open_context, ann, scheme):
+    """Both have letters."""
+    ben, judge = make_user(), make_user()
+    project = make(ann, ben, n=1, outputs=3)
+    join(project, judge, Membership.Role.ADJUDICATOR)
+    for person, label in ((ann, "b"), (ben, "c")):
+        assignment = assigning.take(project, person)
+        answer = {"unit": assignment.item.key, "dimension": "preference", "label": label}
+        body = {"client_id": str(uuid.uuid4()), "judgements": [answer], "comment": f"chose {label}"}
+        submit(assignment_for(person, assignment.uuid), person, body)
+    page = open_context(judge, color_scheme=scheme).new_page()
+    page.goto(f"/projects/{project.slug}/adjudication/")
+    expect(page.locator(".outputs h2")).to_have_text(["Output A", "Output B", "Output C"])
+    expect(page.locator(".choice-title")).to_have_text(["Output A", "Output B", "Output C", "Tie", "All bad"])
+    answers = page.locator("ul.said li").all_inner_texts()
+    assert sorted(one.partition(": ")[2] for one in answers) == ["Output B", "Output C"]
+    assert [one.partition(": ")[0] for one in answers] == ["Annotator A", "Annotator B"]
+    expect(page.locator(".take button")).to_have_text(["Annotator A ⇧A", "Annotator B ⇧B"])
+    first = "b" if answers[0].endswith("Output B") else "c"
+    expect(page.locator("[data-said-all]")).to_contain_text(f"Annotator A: chose {first}")
+    picture(page, f"preference-adjudication-{scheme}")
+    assert grave_problems(page) == []
+    page.get_by_role("button", name="Use the answer of Annotator A").click()
+    expect(page.locator("input:checked")).to_have_value(first)

@@ -25,7 +25,8 @@ function colour(entry, index) {
   entry.dataset.pattern = index % 4;
 }
 
-const nameOf = (made, letter) => (made.names[letter] ? `${letter} (${made.names[letter]})` : letter);
+// Not the letter alone: outputs have letters, too.
+const nameOf = (made, letter) => `Annotator ${letter}${made.names[letter] ? ` (${made.names[letter]})` : ""}`;
 
 /** Each question's labels below it, and below them all comments, with a button that uses an answer. */
 export function showAnswers(made) {
@@ -37,7 +38,7 @@ export function showAnswers(made) {
       const judgement = judgements.find(({ unit, dimension }) => unit === group.unit && dimension === group.dimension.slug);
       const before = payload.revised.find((other) => other.letter === letter && other.unit === group.unit && other.dimension === group.dimension.slug);
       if (!judgement && !before) return;
-      const entry = make("li", {}, make("b", { textContent: nameOf(made, letter) }), " ", judgement ? made.titleOf(group, judgement.label) : "not asked");
+      const entry = make("li", {}, make("b", { textContent: nameOf(made, letter) }), ": ", judgement ? made.titleOf(group, judgement.label) : "not asked");
       colour(entry, index);
       if (before) entry.append(" ", make("span", { className: "muted", textContent: `at the decision: ${before.label ? made.titleOf(group, before.label) : "not asked"}` }));
       if (judgement?.spans.length) entry.append(" ", make("span", { className: "muted", textContent: `${judgement.spans.length} highlight${judgement.spans.length > 1 ? "s" : ""}` }));
@@ -48,10 +49,11 @@ export function showAnswers(made) {
     if (line.childElementCount) group.box.after(line);
   }
   const all = one("[data-said-all]", node);
-  all.replaceChildren(make("p", { className: "take" }, ...payload.said.map(({ letter }) => {
-    const button = make("button", { type: "button", className: "small" }, `Use ${letter}'s answer${made.names[letter] ? ` (${made.names[letter]})` : ""} `, ...(letter.length === 1 ? [make("kbd", { textContent: `⇧${letter}` })] : []));
+  all.replaceChildren(make("p", { className: "take" }, payload.said.length ? "Use the answer of" : "", ...payload.said.map(({ letter }) => {
+    const button = make("button", { type: "button", className: "small" }, `${nameOf(made, letter)} `, ...(letter.length === 1 ? [make("kbd", { textContent: `⇧${letter}` })] : []));
     button.dataset.do = "take";
     button.dataset.letter = letter;
+    button.setAttribute("aria-label", `Use the answer of ${nameOf(made, letter)}`);
     return button;
   })));
   for (const { letter, comment, words } of payload.said) {
