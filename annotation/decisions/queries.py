@@ -10,6 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.decisions.moments import DECISION_ORDER
 from annotation.decisions.revised import revised_answers
+from annotation.formats.cells import label_order
 from annotation.formats.records import SpanRecord, place_of_span, span_of, values_of_span
 from annotation.models import (
     Annotation,
@@ -205,7 +206,7 @@ def _add_labels(project: Project, rows: dict[int, ItemRow]) -> None:
 
 def _counted(dimension: Dimension, labels: Counter[str]) -> str:
     """The most frequent labels with their numbers: "Supports 2, Refutes"."""
-    ordered = sorted(labels.items(), key=lambda pair: (-pair[1], pair[0]))
+    ordered = sorted(labels.items(), key=lambda pair: (-pair[1], label_order(pair[0])))
     shown = [f"{dimension.title_of(label)[:60]}{f' {n}' if n > 1 else ''}" for label, n in ordered[:3]]
     return ", ".join([*shown, "…"] if len(labels) > 3 else shown)
 

@@ -108,6 +108,12 @@ def number_in(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def label_order(label: str) -> tuple[bool, float, str, str]:
+    """Sorts labels: numbers by value, then words by the alphabet, with capital letters next to small ones."""
+    number = number_in(label)
+    return number is None, number or 0, label.casefold(), label
+
+
 def level_of(values: Collection[str]) -> str:
     """The level of labels where nobody chose one: interval where all are numbers. Two values are as far
     apart on any level, and are nominal."""

@@ -141,6 +141,7 @@ def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
     findings = read_all(records, content, lease.beat)
     findings.read_as = importing.read_as(request, findings)
     result = found_in(job, findings, request.on_judged, "imported", leaves_out=request.leaves_out)
+    result["fitting"] = wanted and wanted.identifier
     importing.refuse_other_runs(request, wanted)
     not_taken.store(job)
     return result

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from annotation.datasets.kinds import TITLES
+from annotation.formats.cells import label_order
 from annotation.formats.tables.oddities import ODDITIES
 from annotation.imports.publishing import REFUSE
 from annotation.imports.rows import KEPT
 from annotation.models import Job
-from annotation.task_types.base import SEPARATOR
+from annotation.task_types import TaskType, UnknownTaskTypeError, learn, task_type
+from annotation.task_types.label_sets import LabelSetError
 
 
 def kind_name(kind: str) -> str:
@@ -107,9 +109,8 @@ def import_result(job: Job, found: dict | None = None) -> ImportResult:
         found = found | {"judged": judged}
     if "odd" in found:
         found = found | {"odd": [one | {"title": ODDITIES[one["kind"]].title} for one in found["odd"]]}
-    label_set = job.parameters.get("choices", {}).get("label_set")
-    if label_set and "labels" in found:
-        found = found | {"labels": _in_titles(found["labels"], label_set)}
+    if "labels" in found:
+        found = found | {"labels": _in_titles(found["labels"], _task_of(job))}
     return ImportResult(
         is_dry_run=bool(job.parameters.get("is_dry_run")),
         is_done=job.state == Job.State.DONE,
@@ -134,16 +135,26 @@ def _is_refused(job: Job) -> bool:
     return job.state == Job.State.FAILED and bool(is_bad or is_judged or is_open)
 
 
-def _in_titles(labels: dict[str, dict[str, int]], label_set: dict) -> dict[str, dict[str, int]]:
-    """Questions and labels as the file calls them, from the label set that it makes."""
-    shown = dict(labels)
-    for question in label_set.get("questions", ()):
-        counts = shown.pop(question["slug"], {})
-        titles = {each["value"]: each["title"] for each in question.get("labels", ())}
-        for answer, number in counts.items():
-            values = answer.split(SEPARATOR) if titles else [answer]
-            title = ", ".join(titles.get(value, value) for value in values)
-            shown.setdefault(question["title"], {})[title] = number
+def _task_of(job: Job) -> TaskType | None:
+    """The task that the file's labels fit: its label set, or one that there is."""
+    label_set, fitting = job.parameters.get("choices", {}).get("label_set"), job.result.get("fitting")
+    try:
+        return learn(label_set) if label_set else fitting and task_type(fitting)
+    except (LabelSetError, UnknownTaskTypeError):
+        return None
+
+
+def _in_titles(labels: dict[str, dict[str, int]], kind: TaskType | None) -> dict[str, dict[str, int]]:
+    """Questions and labels as the task calls them, labels in its order; others as the file does, in order."""
+    questions = {one.slug: one for one in kind.dimensions} if kind else {}
+    shown: dict[str, dict[str, int]] = {}
+    for slug in sorted(labels, key=[*questions, *sorted(labels)].index):
+        question, counts = questions.get(slug), labels[slug]
+        known = [value for value in question.values if value in counts] if question else []
+        for answer in dict.fromkeys((*known, *sorted(counts, key=label_order))):
+            title = question.title_of(answer) if question and question.may_answer(answer) else answer
+            of_title = shown.setdefault(question.title if question else slug, {})
+            of_title[title] = of_title.get(title, 0) + counts[answer]
     return shown
 
 

@@ -77,7 +77,7 @@ class Findings:
             "read_as": self.read_as,
             "content": {kind: dict(counts) for kind, counts in self.content.items()},
             "sets": {kind: dict(sorted(counts.items())) for kind, counts in self.sets.items() if any(counts)},
-            "labels": {dimension: dict(sorted(counts.items())) for dimension, counts in self.labels.items()},
+            "labels": {dimension: dict(counts) for dimension, counts in self.labels.items()},
             "annotations": self.annotations,
             "decisions": self.decisions,
             "raters": len(self.raters),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from annotation.formats.cells import BadCell, level_of, number_in, shorten, to_text
+from annotation.formats.cells import BadCell, label_order, level_of, number_in, shorten, to_text
 from annotation.formats.files.json_streams import decode_json
 from annotation.formats.names import TITLE_CHARS, label_key, shown
 from annotation.formats.records import FormatError
@@ -64,11 +64,6 @@ def title_of(slug: str, titles: Mapping[str, str]) -> str:
     return shown(titles.get(slug, "")) or slug.replace("_", " ").capitalize()
 
 
-def in_order(label: str) -> tuple[str, str]:
-    """The order of the alphabet, with capital letters next to small ones."""
-    return label.casefold(), label
-
-
 def question_of(
     slug: str,
     values: list[str],
@@ -92,10 +87,8 @@ def question_of(
             f"{MAX_LABELS:,} labels. Map the column as a score or a comment, or leave it with the text"
         )
     are_numbers = are_numbers and len(set(numbers)) == len(values)  # `0` and `00` are no scale
-    if are_numbers:
-        found = {value: value for value in sorted(values, key=float)}
-    else:
-        found = {value: shown(titles.get(value, "")) or value for value in sorted(values, key=in_order)}
+    named = {} if are_numbers else titles
+    found = {value: shown(named.get(value, "")) or value for value in sorted(values, key=label_order)}
     if len(found) == 1:  # a question has two labels at least; the other one did not occur
         [(value, label)] = found.items()
         other = ("1" if value == "0" else "0") if are_numbers else label_key(f"not {label}"[:TITLE_CHARS])
@@ -162,7 +155,7 @@ def _question(rows: RatingRows, slug: str, values: list[str], own: dict[str, dic
         return found
     spans = {"title": "Highlights", "fields": [FIELD_OF_PAGE[rows.page]], "required": is_marked}
     spans |= {"labels": [MARKED]} if is_marked else {}
-    if names := sorted(own.get(slug, {}).keys() - {""}, key=in_order):
+    if names := sorted(own.get(slug, {}).keys() - {""}, key=label_order):
         if "" in own[slug]:
             raise FormatError(f"{slug}: some highlights have a label and some have none; give all of them one")
         spans["own_labels"] = [{"value": one, "title": rows.labels.titles.get(one, one)} for one in names]

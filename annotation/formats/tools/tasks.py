@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotation import incoming
-from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, number_in, row_error
+from annotation.formats.cells import BadCell, SeenKeys, SeenParents, digest, label_order, number_in, row_error
 from annotation.formats.files.tables import OpenTable
 from annotation.formats.names import (
     TITLE_CHARS,
@@ -39,7 +39,6 @@ from annotation.formats.records import (
     SuggestionRecord,
 )
 from annotation.formats.sources import Options
-from annotation.formats.tables.questions import in_order
 from annotation.task_types.base import (
     MANY_LABELS,
     MAX_LABELS,
@@ -446,7 +445,7 @@ def _question(slug: str, asked: ToolQuestion, fields: list[str]) -> dict:
     numbers = {number_in(value) for value in labels}
     are_numbers = None not in numbers and len(numbers) == len(labels)  # `0` and `00` are no scale
     if not asked.is_listed:
-        labels = dict(sorted(labels.items(), key=lambda one: float(one[0]))) if are_numbers else _sorted(labels)
+        labels = _sorted(labels)
     if len(labels) == 1:  # a question has two labels at least; the other one did not occur
         [(value, label)] = labels.items()
         other = ("1" if value == "0" else "0") if are_numbers else label_key(f"not {label}"[:TITLE_CHARS])
@@ -464,7 +463,7 @@ def _labels_in(question: Mapping) -> dict[str, str]:
 
 
 def _sorted(labels: Mapping[str, str]) -> dict[str, str]:
-    return dict(sorted(labels.items(), key=lambda one: in_order(one[0])))
+    return dict(sorted(labels.items(), key=lambda one: label_order(one[0])))
 
 
 # --- values that tools write alike ----------------------------------------------------------------------------------

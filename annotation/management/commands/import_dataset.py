@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from annotation.datasets.queries import has_content
 from annotation.formats import FORMATS, FormatError, SourceFile, get_format
+from annotation.formats.cells import label_order
 from annotation.formats.tables.format import INFO as TABLE
 from annotation.formats.tables.guessing.columns import guess_columns
 from annotation.formats.tables.mapping_file import RATINGS, read_mapping
@@ -206,7 +207,7 @@ class Command(BaseCommand):
         for dimension, labels in result["labels"].items():
             say(
                 f"Labels of {dimension}: "
-                + ", ".join(f"{label} {number:,}" for label, number in sorted(labels.items()))
+                + ", ".join(f"{label} {labels[label]:,}" for label in sorted(labels, key=label_order))
             )
         if result["annotations"]:
             say(f"In the file: {counted(result['annotations'], 'annotation')} by {counted(result['raters'], 'rater')}")

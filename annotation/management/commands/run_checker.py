@@ -2,6 +2,7 @@
 
 from django.core.management.base import CommandError
 
+from annotation.formats.cells import label_order
 from annotation.machines.runs import retrieved, running_every
 from annotation.machines.runs.queries import costs
 from annotation.machines.runs.retrieved import USUAL
@@ -57,8 +58,8 @@ class Command(RunCommand):
         return "inputs"
 
     def details(self, run, result) -> list[str]:
-        counts = {name: ", ".join(f"{label} {n}" for label, n in of.items()) for name, of in result["labels"].items()}
-        return ["", *(f"{dimension}: {found}" for dimension, found in counts.items())]
+        found = {name: sorted(of.items(), key=lambda one: label_order(one[0])) for name, of in result["labels"].items()}
+        return ["", *(f"{name}: {', '.join(f'{label} {n}' for label, n in of)}" for name, of in found.items())]
 
     def _run_every(self, project: Project, person: User, here: bool) -> None:
         for plan in running_every.plans_of(project):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from annotation.formats.cells import BadCell, LeftOut, guess_label, number_in
+from annotation.formats.cells import BadCell, LeftOut, guess_label, label_order, number_in
 from annotation.formats.names import chosen_value, find_label, label_key, label_value
 from annotation.formats.records import OddRecord
 from annotation.formats.sources import Options
 from annotation.formats.tables.oddities import FOLD, LEAVE_OUT, SPELLINGS, UNMAPPED
-from annotation.formats.tables.questions import chosen_of, in_order, parts_of, range_in
+from annotation.formats.tables.questions import chosen_of, parts_of, range_in
 from annotation.task_types.base import NONE_CHOSEN, SEPARATOR, number_text
 
 
@@ -110,7 +110,7 @@ class RatingLabels:
 
     def together(self, question: str, labels: set[str]) -> str:
         """As `Dimension.answer_of` writes it; a label set of the file has its labels in the order of the alphabet."""
-        order = self.accepted.get(question) or sorted(labels, key=in_order)
+        order = self.accepted.get(question) or sorted(labels, key=label_order)
         return SEPARATOR.join(label for label in order if label in labels) or NONE_CHOSEN
 
     def parts(self, question: str, label: str) -> list[str]:

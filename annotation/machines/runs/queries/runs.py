@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 
+from annotation.formats.cells import label_order
 from annotation.jobs.lifecycle import FINISH_INDEX, next_retry
 from annotation.jobs.queries import time_left
 from annotation.machines.runs.queries.suggestions import summary
@@ -187,7 +188,7 @@ def label_shares(numbers: dict, task_type: TaskType) -> list[tuple[str, int, lis
         counts = numbers["labels"].get(dimension.slug, {})
         total = sum(counts.values())
         if total or (dimension.role and not dimension.is_hidden):
-            values = list(dict.fromkeys((*dimension.values, *counts)))
+            values = list(dict.fromkeys((*dimension.values, *sorted(counts, key=label_order))))
             if len(values) > LISTED_LABELS:
                 values = sorted(counts, key=counts.__getitem__, reverse=True)[:LISTED_LABELS]
             shares = [
