@@ -53,7 +53,7 @@ class Options:
     ranges: question -> "least-most", the ends of a scale where the file does not hold all of it, for ratings.
     checkers: checker of a column -> {"version": text, "parameters": object}, of the runs that are made of ratings.
     treat: kind of odd rows -> what to do with them (`tables.oddities`): `encoding` and `characters` for every format
-        of text, others for those that mark places in texts, and for ratings.
+        of text, others for those that mark places in texts, for ratings, and for PDF files.
     noted: gathers what readers of files have to say of `encoding` and `characters`. Without it nobody would hear of a
         guess, and text that is not UTF-8 is refused unless its encoding is chosen.
     keeps_line_ends: CRLF stays in the cells of delimited text, for who counts characters as the file does.

@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.jobs import lifecycle
-from annotation.models import Job, Project
+from annotation.models import Job, Project, Question
 from tests import factories
+from tests.formats.tools.test_pdf import BODY, HEADING, pdf
 from tests.web.looks import grave_problems, picture
 from tests.web.pages import LabellingPage
 
@@ -90,3 +91,27 @@ def test_from_an_own_table_to_the_first_figure(open_context, rosa, settings):
     expect(
         page.get_by_role("link", name="Compare with a checker").or_(page.get_by_role("link", name="Freeze a release"))
     ).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_name_of_a_file_is_no_question_unless_one_says_so(open_context, scheme):
+    page = open_context(factories.make_user("rosa", is_staff=True), color_scheme=scheme).new_page()
+    page.goto("/studies/new/")
+    files = {"harbour-v2.pdf": pdf(HEADING + BODY), "paper-final-v2.pdf": pdf(BODY)}
+    sent = [{"name": name, "mimeType": "application/pdf", "buffer": data} for name, data in files.items()]
+    page.set_input_files("[name=files]", sent)
+    press(page, "Continue")
+    work(page)
+    expect(page.locator(".task-picture")).to_contain_text("Ice in the harbour")
+    expect(page.get_by_label("Context that suffices to answer")).to_be_checked()  # not of a claim
+    for row in ("Titles of PDF.* Ice in the harbour 1 harbour-v2.pdf", "no title.* 1 paper-final-v2.pdf"):
+        expect(page.get_by_role("row", name=re.compile(row))).to_be_visible()
+    picture(page, f"study-pdf-{scheme}", full_page=True)
+    assert grave_problems(page) == []
+    press(page, "Create the study")
+    expect(page.locator(".errorlist")).to_have_text("Choose how to read these rows")
+    assert not Project.objects.exists()
+    page.get_by_label("Leave these files out").check()
+    press(page, "Create the study")
+    work(page)
+    assert list(Question.objects.values_list("key", "text")) == [("harbour-v2", "Ice in the harbour")]

@@ -17,8 +17,10 @@ IDENTICAL, REVISIONS, PLACES, SPELLINGS, UNMAPPED = "identical", "revisions", "p
 MERGED, UNNAMED, OFFSETS = "merged", "unnamed", "offsets"
 ENCODING, CHARACTERS, DATES, ZONE = "encoding", "characters", "dates", "zone"
 BASE, NO_HIGHLIGHT = "base", "nothing"
+TITLED, UNTITLED = "titled", "untitled"
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 LEAVE_OUT, AS_GUESSED, REPLACE = "leave-out", "guess", "replace"
+TITLE, FILE_NAME = "title", "file-name"
 APART, FOLD = "apart", "fold"
 
 
@@ -149,6 +151,15 @@ ODDITIES: dict[str, Oddity] = {
     ),
     ZONE: Oddity(
         "Times without a time zone", {"UTC": "UTC"}, "UTC", others=_zones, example="a zone such as Europe/Berlin"
+    ),
+    TITLED: Oddity(
+        "Titles of PDF files, as guessed from headings and properties",
+        {TITLE: "Show the title that is listed", FILE_NAME: "Show the name of the file"},
+        TITLE,
+    ),
+    UNTITLED: Oddity(
+        "PDF files in which no title was found",
+        {FILE_NAME: "Show the name of the file", LEAVE_OUT: "Leave these files out"},
     ),
     MERGED: Oddity("Identical rows of the same rater, or without labels", {"merge": "They are one row"}, "merge"),
 }

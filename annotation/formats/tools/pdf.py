@@ -1,4 +1,4 @@
-"""PDF files: each becomes a question that is called as the file, and each of its pages a passage.
+"""PDF files: each becomes a question with the words of its title, and each of its pages a passage.
 
 Layout, pictures and tables are lost. A page without text, such as a scan, is left out and counted.
 """
@@ -15,14 +15,24 @@ from annotation.formats.files import pdf
 from annotation.formats.files.containers import Blob, entries_of, open_blobs
 from annotation.formats.files.libraries import require
 from annotation.formats.info import SURE, Format
-from annotation.formats.records import EvidenceRecord, FormatError, LostRecord, QuestionRecord, Record, RowError
+from annotation.formats.records import (
+    EvidenceRecord,
+    FormatError,
+    LostRecord,
+    OddRecord,
+    QuestionRecord,
+    Record,
+    RowError,
+)
 from annotation.formats.sources import Options, SourceFile
+from annotation.formats.tables.oddities import FILE_NAME, LEAVE_OUT, TITLED, UNTITLED
 
 EXTENSION = ".pdf"
 
 
 def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
     seen, empty, first = SeenKeys(), 0, ""
+    titled, untitled = [], []
     for blob in _files(sources, options):
         require("pypdf", blob.name)
         name = blob.name[: -len(EXTENSION)] if blob.name.lower().endswith(EXTENSION) else blob.name
@@ -32,17 +42,27 @@ def read(sources: list[SourceFile], options: Options) -> Iterator[Record]:
         except BadCell as problem:
             yield row_error(blob.name, None, problem)
             continue
-        yield QuestionRecord(key, name.rpartition("/")[2])
         for number, text, why in _pages(blob):
-            if not number:
+            if why and not number:
                 raise FormatError(f"{blob.name}: {why}")
-            if why:
+            if not number:
+                (titled if text else untitled).append((text, blob.name))
+                if not text and options.treat.get(UNTITLED) == LEAVE_OUT:
+                    yield RowError(blob.name, None, "title", "", "has none", is_chosen=True)
+                    break
+                shows_name = not text or options.treat.get(TITLED) == FILE_NAME
+                yield QuestionRecord(key, name.rpartition("/")[2] if shows_name else text)
+            elif why:
                 yield RowError(blob.name, number, "page", str(number), why)
             elif not text.strip():
                 empty, first = empty + 1, first or f"{blob.name}, page {number}"
             else:
                 more = {"publisher": f"Page {number}", "rank": number, "metadata": {"page": number}}
                 yield EvidenceRecord(f"{key}/p{number}", text, question=key, **more)
+    if untitled:
+        yield OddRecord(UNTITLED, "", len(untitled), untitled[0][1], is_open=UNTITLED not in options.treat)
+    for text, file in titled:
+        yield OddRecord(TITLED, text, 1, file)
     if empty:
         yield LostRecord("Pages without text, such as scans", empty, first)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from annotation.datasets.kinds import TITLES
 from annotation.imports.queries import kind_name
-from annotation.models import PIECE_LINKS, Job
+from annotation.models import EVIDENCE_PARENTS, PIECE_LINKS, Job, UnitKind
 from annotation.projects.draft_kinds import drafted_for
 from annotation.projects.item_making import COLLECTED_FOR
 from annotation.task_types import LabelSetError, TaskType, current_task_types, learn, task_type
@@ -25,8 +25,12 @@ def fits(kind: TaskType, content: Collection[str]) -> bool:
 
 
 def proposed_task(content: Collection[str]) -> str:
-    """The task that judges what is most derived among these kinds, such as evidence before claims; "" for none."""
-    ready = [kind for kind in current_task_types() if {kind.anchor_kind, _judged(kind)} <= {*content}]
+    """The task that judges what is most derived among these kinds, such as evidence before claims; "" for none.
+    Passages of questions are no evidence about claims."""
+    wanted = {*content}
+    if wanted.isdisjoint({*EVIDENCE_PARENTS} - {UnitKind.QUESTION}):
+        wanted.discard(UnitKind.EVIDENCE)
+    ready = [kind for kind in current_task_types() if {kind.anchor_kind, _judged(kind)} <= wanted]
     ready = sorted(filter(lambda kind: fits(kind, content), ready), key=lambda kind: -PLACES.index(_judged(kind)))
     return ready[0].identifier if ready else ""
 

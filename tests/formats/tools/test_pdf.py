@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation.formats import FormatError, SourceFile, detect, get_format
-from annotation.formats.records import EvidenceRecord, LostRecord, QuestionRecord, RowError
+from annotation.formats import FormatError, Options, SourceFile, detect, get_format
+from annotation.formats.records import EvidenceRecord, LostRecord, OddRecord, QuestionRecord, RowError
 
 
-def pdf(*contents: bytes, kids: str = "", compressed: bool = False) -> bytes:
-    """A file with a page for each stream of content."""
+def pdf(*contents: bytes, kids: str = "", compressed: bool = False, title: str = "") -> bytes:
+    """A file with a page for each stream of content, and a title in its properties."""
     pages = [f"{3 + 2 * n} 0 R" for n in range(len(contents))]
     bodies = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -31,22 +31,60 @@ def pdf(*contents: bytes, kids: str = "", compressed: bool = False) -> bytes:
     start = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
     out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    return out + b"trailer << /Root 1 0 R /Size %d >>\nstartxref\n%d\n%%%%EOF\n" % (len(bodies) + 1, start)
+    info = f"/Info << /Title ({title}) >>".encode() if title else b""
+    return out + b"trailer << /Root 1 0 R /Size %d %b >>\nstartxref\n%d\n%%%%EOF\n" % (len(bodies) + 1, info, start)
 
 
-def words(text: str) -> bytes:
-    return f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+def words(text: str, size: int = 12, y: int = 720, turn: str = "1 0 0 1") -> bytes:
+    return f"BT /F1 {size} Tf {turn} 72 {y} Tm ({text}) Tj ET\n".encode()
 
 
-def read(path: Path) -> list:
-    return list(get_format("pdf").read([SourceFile(path, path.name)]))
+def read(path: Path, **treat: str) -> list:
+    return list(get_format("pdf").read([SourceFile(path, path.name)], Options(treat=treat)))
+
+
+BODY = words("Ice in May, and open water from June, which is late for this coast.", 10, 500)
+STAMP = words("arXiv:2005.11401v4", 20, 300, "0 1 -1 0")
+FIRST_LETTER = words("I", 40, 510)
+HEADING = words("Ice in the", 17) + words("harbour", 17, 700)
+TITLES = {
+    "heading": (pdf(STAMP + HEADING + BODY), "Ice in the harbour"),
+    "scaled": (pdf(words("Ice in the harbour", 1, 720, "17 0 0 17") + BODY), "Ice in the harbour"),
+    "properties": (pdf(words("Open Water", 30) + words("Ice: the  log", 17, 700) + BODY, title="Ice: The Log"),)
+    + ("Ice: The Log",),
+    "properties of another": (pdf(HEADING + BODY, title="Template of a journal"), "Ice in the harbour"),
+    "properties alone": (pdf(BODY, title="Ice in the harbour"), "Ice in the harbour"),
+    "named by a program": (pdf(BODY, title="Microsoft Word - paper-final-v2.doc"), ""),
+    "a file name": (pdf(HEADING + BODY, title="paper-final-v2.tex"), "Ice in the harbour"),
+    "first letter": (pdf(FIRST_LETTER + BODY), ""),
+    "one size": (pdf(BODY), ""),
+    "scan": (pdf(b"", BODY), ""),
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_a_question_has_the_words_of_the_title_and_no_file_name_unasked(tmp_path, name):
+    content, title = TITLES[name]
+    path = tmp_path / "paper-final-v2.pdf"
+    path.write_bytes(content)
+    question, *_, odd = [one for one in read(path) if not isinstance(one, LostRecord)]
+    if title:
+        assert question == QuestionRecord("paper-final-v2", title)
+        assert odd == OddRecord("titled", title, 1, "paper-final-v2.pdf")
+        assert read(path, titled="file-name")[0] == QuestionRecord("paper-final-v2", "paper-final-v2")
+    else:
+        assert odd == OddRecord("untitled", "", 1, "paper-final-v2.pdf", is_open=True)
+        question, *_, odd = [one for one in read(path, untitled="file-name") if not isinstance(one, LostRecord)]
+        assert question == QuestionRecord("paper-final-v2", "paper-final-v2") and not odd.is_open
+        [row, odd] = read(path, untitled="leave-out")
+        assert isinstance(row, RowError) and row.is_chosen and not odd.is_open
 
 
 def test_each_page_is_a_passage_with_its_number_and_scans_are_counted(tmp_path):
     path = tmp_path / "harbour log.pdf"
     path.write_bytes(pdf(words("Ice in May."), b"", words("Open water.")))
     assert detect(path, path.name) == "pdf"
-    question, *pages, lost = read(path)
+    question, *pages, _, lost = read(path)
     assert question == QuestionRecord("harbour log", "harbour log")
     found = [(page.key, page.text.strip(), page.question, page.rank, page.metadata) for page in pages]
     assert found == [
