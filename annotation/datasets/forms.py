@@ -1,5 +1,7 @@
 """Making a data set, and renaming it."""
 
+from collections.abc import Mapping
+
 from django import forms
 
 from annotation.datasets.managing import free_slug
@@ -36,6 +38,21 @@ class DatasetForm(forms.ModelForm):
 FORMAT = "format_"  # and the name of the text: one field for each
 
 
+def format_fields(chosen: Mapping[str, str], reasons: Mapping[str, str] | None = None) -> dict[str, forms.ChoiceField]:
+    """How these texts are shown, with the reasons for what is chosen."""
+    found = ("", "As found: conversations as such, else plain text")
+    return {
+        FORMAT + name: forms.ChoiceField(
+            choices=[found, *((one.slug, one.title) for one in FORMATS.values())],
+            required=False,
+            label=f"{TEXTS[name]} are shown as",
+            initial=slug,
+            help_text=(reasons or {}).get(name, ""),
+        )
+        for name, slug in chosen.items()
+    }
+
+
 class DatasetSettingsForm(SharedForm, forms.ModelForm):
     """The short name stays: URLs, commands and files hold it."""
 
@@ -46,17 +63,7 @@ class DatasetSettingsForm(SharedForm, forms.ModelForm):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        choices = [
-            ("", "As found: conversations as such, else plain text"),
-            *((one.slug, one.title) for one in FORMATS.values()),
-        ]
-        for name, title in TEXTS.items():
-            self.fields[FORMAT + name] = forms.ChoiceField(
-                choices=choices,
-                required=False,
-                label=f"{title} are shown as",
-                initial=self.instance.text_formats.get(name, ""),
-            )
+        self.fields |= format_fields({name: self.instance.text_formats.get(name, "") for name in TEXTS})
 
     @property
     def changes(self) -> dict:

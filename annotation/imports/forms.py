@@ -446,6 +446,11 @@ class ImportNowForm(forms.Form):
         return bool(self.cleaned_data.get("leave_out"))
 
     @property
+    def text_formats(self) -> dict[str, str]:
+        """How texts are shown; a data set's settings say it where no study is made."""
+        return {}
+
+    @property
     def treat(self) -> dict[str, str]:
         """Kind of odd rows -> what to do with them."""
         return {kind: self.cleaned_data[f"treat_{kind}"] for kind in self.odd}

@@ -92,6 +92,7 @@ class ImportRequest:
     leaves_out: bool = False  # bad rows, instead of refusing the file for them
     waits: bool = False  # for another import into the data set, instead of being refused
     is_guided: bool = False  # a step of a new study: its pages lead on to the project and its people
+    text_formats: dict[str, str] = field(default_factory=dict)  # how texts are shown; "" for as found
 
     def as_json(self) -> dict:
         return asdict(self) | {"choices": self.choices.as_json()}
@@ -108,6 +109,7 @@ class ImportRequest:
             leaves_out=bool(stored.get("leaves_out")),
             waits=bool(stored.get("waits")),
             is_guided=bool(stored.get("is_guided")),
+            text_formats=dict(stored.get("text_formats", {})),
         )
 
 

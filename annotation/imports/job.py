@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import islice
 
 from django.db import transaction
 
-from annotation.datasets.kinds import KIND_OF_RECORD
 from annotation.datasets.managing import update_dataset
 from annotation.formats import FORMATS, FormatError, get_format
-from annotation.formats.records import ComparisonRecord, PairRecord
 from annotation.imports import external_labels, importing, left_out, outside_runs, release_frames, stored_labels
+from annotation.imports.guided.samples import sample_of
 from annotation.imports.importing import ImportProblem, ImportRequest, ImportUnderWay
 from annotation.imports.labels import LabelCheck
 from annotation.imports.staged_job import (
@@ -35,11 +33,8 @@ from annotation.projects import carried_settings, managing
 from annotation.projects.guidelines import guidelines_template
 from annotation.projects.label_sets import save_label_set
 from annotation.task_types import TaskType
-from annotation.task_types.base import OUTPUTS
 from annotation.task_types.label_sets import identifier_of
 from models_runtime.contracts import UnavailableError
-
-RECORDS_SAMPLED, SAMPLE_CHARS = 200, 300
 
 
 class ImportHandler:
@@ -50,7 +45,8 @@ class ImportHandler:
             request = _with_label_set(job, request)
             if job.parameters.get("is_dry_run"):
                 findings = importing.dry_run(request, job.dataset, progress_of(lease, "Reading the file"), lease.beat)
-                result = findings.as_json() | {"fitting": _fitting(request), "sample": _sample(request)}
+                result = findings.as_json() | {"fitting": _fitting(request)}
+                result |= sample_of(request) if request.is_guided else {}
             else:
                 result = _stage(job, request, lease)
         except (FormatError, ImportProblem) as error:
@@ -110,19 +106,6 @@ def _fitting(request: ImportRequest) -> str | None:
         return importing.fitting_task_type(request)
     except (FormatError, ImportProblem):
         return None
-
-
-def _sample(request: ImportRequest) -> dict[str, str]:
-    """The first text of each kind, for a picture of the labelling page in a new study."""
-    found: dict[str, str] = {}
-    for record in islice(importing.records_of(request, None), RECORDS_SAMPLED) if request.is_guided else ():
-        if isinstance(record, PairRecord):
-            found = {"premise": record.premise, "hypothesis": record.hypothesis} | found
-        elif isinstance(record, ComparisonRecord) and found.keys().isdisjoint(OUTPUTS):
-            found |= {name: text for name in OUTPUTS if (text := getattr(record, name))}
-        elif (kind := KIND_OF_RECORD.get(type(record))) and (text := getattr(record, "text", "")):
-            found.setdefault(kind.name, text)
-    return {kind: text[:SAMPLE_CHARS] for kind, text in found.items()}
 
 
 def _stage(job: Job, request: ImportRequest, lease: Lease) -> dict:
@@ -223,8 +206,10 @@ def _make_project(job: Job, request: ImportRequest, wanted: TaskType) -> Project
 
 def _begin(job: Job, request: ImportRequest, wanted: TaskType | None) -> None:
     """In the publishing transaction: the project, made if there is none, is in preparation until it has its labels.
-    Texts get the formats of the file where the data set does not say how they are shown."""
-    if (formats := importing.formats_in(request) | job.dataset.text_formats) != job.dataset.text_formats:
+    Texts get the formats that were chosen, else those of the data set, else those of the file."""
+    formats = importing.formats_in(request) | job.dataset.text_formats | request.text_formats
+    formats = {name: slug for name, slug in formats.items() if slug}
+    if formats != job.dataset.text_formats:
         update_dataset(job.dataset, job.created_by, text_formats=formats)
     wish = request.project
     if wish is None:

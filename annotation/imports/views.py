@@ -287,6 +287,8 @@ def _now_form(
         content = job.result.get("content", {})
         fitting = (fitting if result.has_labels else "") or proposed_task(content)
         form_class, more = StudyForm, {"content": content, "has_labels": result.has_labels}
+        more["looks"] = job.result.get("looks", {})
+        more["formats"] = importing.formats_in(asked) | job.dataset.text_formats
     return form_class(
         data,
         **more,
@@ -369,7 +371,7 @@ def _detail_context(request, job: Job, result: ImportResult, data=None) -> dict:
         "form": form,
         "next": after_import(job, result) if result.is_done and not result.is_dry_run else None,
         "columns_url": _columns_of(job) if result.is_guided else "",
-        "picture": picture_of(form.fitting, job) if form and form.is_guided else None,
+        "picture": picture_of(form.fitting, job, form.formats) if form and form.is_guided else None,
     }
 
 
@@ -404,6 +406,7 @@ def import_start(request, uuid):
             wish = form.wish()
             wanted = replace(looked_at, on_judged=form.choice, project=wish, leaves_out=form.leaves_out)
             wanted = replace(wanted, choices=replace(wanted.choices, treat={**wanted.choices.treat, **form.treat}))
+            wanted = replace(wanted, text_formats=form.text_formats)
         try:
             wanted = column_mappings.read_anew(wanted, looked_at.choices)
             return redirect("import_detail", uuid=importing.start(request.user, dataset, wanted, is_dry_run=False).uuid)

@@ -4,7 +4,7 @@ Highlights are offsets into the stored text, whichever way it is shown. The rend
 `runs.RunWriter`, which writes the offset of each run (`data-at`); `static/js/work/texts/` reads these. Knows no Django.
 """
 
-from annotation.rendering.formats import FORMATS, TEXTS, BadFormats, Rendered, checked_formats, render
+from annotation.rendering.formats import FORMATS, TEXTS, BadFormats, Rendered, checked_formats, look_of, render
 from annotation.rendering.shown import ShownText
 
-__all__ = ["FORMATS", "TEXTS", "BadFormats", "Rendered", "ShownText", "checked_formats", "render"]
+__all__ = ["FORMATS", "TEXTS", "BadFormats", "Rendered", "ShownText", "checked_formats", "look_of", "render"]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from annotation.rendering import conversation, html, markdown
 from annotation.rendering.runs import N_, CannotRender, Mark, RunWriter
 
-PLAIN = "plain"
+PLAIN, FOUND = "plain", conversation.SLUG  # the latter is found without being chosen
 # Texts that may have a format, by name, as people know them.
 TEXTS = {
     "claim": "Claims",
@@ -20,25 +20,28 @@ TEXTS = {
     "hypothesis": "Hypotheses",
 }
 MOST_CHARACTERS = 200_000
+LOOKED_AT = 5_000  # characters, for a guess
 KEPT = 128
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """`write` puts a text into the page that it gets, or raises CannotRender."""
+    """`write` puts a text into the page that it gets, or raises CannotRender; `is_written` says whether a text looks as
+    if it had this format."""
 
     slug: str
     title: str
     write: Callable[[RunWriter], None] | None = None
+    is_written: Callable[[str], bool] | None = None
 
 
 FORMATS = {
     one.slug: one
     for one in (
         TextFormat(PLAIN, "Plain text, character for character"),
-        TextFormat("markdown", "Markdown", markdown.render),
-        TextFormat("html", "HTML", html.render),
-        TextFormat(conversation.SLUG, N_("Conversation"), conversation.render),
+        TextFormat("markdown", "Markdown", markdown.render, markdown.is_written),
+        TextFormat("html", "HTML", html.render, html.is_written),
+        TextFormat(conversation.SLUG, N_("Conversation"), conversation.render, conversation.is_written),
     )
 }
 
@@ -77,7 +80,13 @@ class Rendered:
 
 def found_format(text: str) -> str:
     """The format of a text that nobody gave one: conversations are known by their first line."""
-    return conversation.SLUG if conversation.is_written(text) else PLAIN
+    return FOUND if conversation.is_written(text) else PLAIN
+
+
+def look_of(text: str) -> str:
+    """The format that a text looks like; other than `found_format`, a guess that has to be confirmed."""
+    looked_at = text[:LOOKED_AT]
+    return next((one.slug for one in reversed(FORMATS.values()) if one.is_written and one.is_written(looked_at)), PLAIN)
 
 
 @lru_cache(maxsize=KEPT)

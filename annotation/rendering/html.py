@@ -33,6 +33,17 @@ ENDS = {"li": {"li"}, "p": {"p"}, "tr": {"tr", *_CELLS}} | dict.fromkeys(_CELLS,
 ELEMENTS |= {"b": "strong", "i": "em", "s": "del", "strike": "del"}
 
 
+# fmt: off
+BLOCKS = {*BOXES, "!doctype html", "blockquote", "body", "dl", "h[1-6]", "html", "ol", "p", "pre", "table", "ul"}
+# fmt: on
+BEGIN = re.compile(rf"\s*<(?:{'|'.join(BLOCKS)})\b", re.IGNORECASE)
+
+
+def is_written(text: str) -> bool:
+    """Whether a text begins with an element of HTML: a guess."""
+    return BEGIN.match(text) is not None
+
+
 def render(page: RunWriter) -> None:
     source = page.source
     if max(len(re.findall(r"<[!?]", source)), source.count("<") - source.count(">")) > MOST_OPEN:

@@ -21,6 +21,12 @@ MOST_LISTS = MOST_NESTED // 2 - 2
 MOST_BRACKETS = 5_000  # looking for the ends of links takes long with more
 MOST_TOKENS = 30_000
 MOST_MATHS = 20_000  # characters of formulas; what comes after these is shown as its source
+# What people write for the sake of Markdown alone, and a line of a list; plain texts often have one such line.
+WRITTEN = re.compile(
+    r"^ {0,3}#{1,6} +\S|\*\*\S[^*\n]*\*\*|^ {0,3}(?:```|~~~)|^ *\|? *:?-{3,}:? *\||\[[^\[\]\n]{1,200}\]\(\S+\)",
+    re.MULTILINE,
+)
+LISTED = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +\S", re.MULTILINE)
 BLOCKS = {"blockquote", "bullet_list", "list_item", "ordered_list", "paragraph"}
 TABLES = {"table", "tbody", "td", "th", "thead", "tr"}
 INLINE = {"em": "em", "strong": "strong", "s": "del"}
@@ -105,6 +111,11 @@ def _parser() -> MarkdownIt:
 
 
 parser = _parser()
+
+
+def is_written(text: str) -> bool:
+    """Whether a text looks like Markdown: a guess."""
+    return WRITTEN.search(text) is not None or len(LISTED.findall(text)) > 1
 
 
 @dataclass

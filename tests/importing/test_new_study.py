@@ -184,6 +184,56 @@ def test_the_picture_of_a_comparison_has_the_outputs_of_the_file(client):
     assert [picture.count(f"Output {letter}") for letter in "ABC"] == [2, 2, 0]  # the text and its label
 
 
+MARKED = "claim,evidence\n" + "".join(
+    f"Claim {n}.,{f'**Report {n}** says so.' if n % 3 else f'Report {n} says so.'}\n" for n in range(150)
+)
+
+
+def test_markdown_is_proposed_with_the_reason_and_shown_so_once_confirmed(client):
+    dry = dry_run(client, data=MARKED, roles={"role-0": "claim-evidence/claim", "role-1": "claim-evidence/evidence"})
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert dict(re.findall(r'name="format_(\w+)".*?value="(\w*)" selected', page, re.S)) == {
+        "claim": "",
+        "evidence": "markdown",
+    }
+    assert "Guessed: 66 of the first 100 look like Markdown." in page and page.count("Guessed: ") == 1
+    assert "<details open><summary>How texts are shown</summary>" in page
+    sent = {"format_claim": "plain", "format_evidence": "markdown"}
+    refused = client.post(f"/imports/{dry.uuid}/start/", TASK | sent | {"format_claim": "word"})
+    assert refused.status_code == 422 and not Dataset.objects.get().text_formats
+    assert made(client, dry, **sent).state == "done"
+    assert Dataset.objects.get().text_formats == {"claim": "plain", "evidence": "markdown"}
+
+
+def test_plain_texts_are_asked_about_without_a_guess_and_a_choice_is_kept(client, owner):
+    dry = dry_run(client, data=MARKED.replace("**Report 1** ", "Report 1 ").replace("**", ""))
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert "<details><summary>How texts are shown</summary>" in page and "Guessed: " not in page
+    Dataset.objects.update(text_formats={"evidence": "html", "question": "markdown"})
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert 'value="html" selected' in page
+    made(client, dry, format_evidence="", format_claim="")
+    assert Dataset.objects.get().text_formats == {"question": "markdown"}  # of which the file has none
+
+
+@pytest.mark.parametrize(
+    ("text", "guess", "shown"),
+    [
+        ("<p><b>Froze</b>.</p>", "html", "Froze</span></strong>"),
+        ("**Froze**.", "markdown", "Froze</span></strong>"),
+        ("[user]\n\nWhy?\n\n[assistant]\n\n**So**.", "", 'class="turn is-user"'),
+    ],
+)
+def test_the_picture_shows_texts_as_guessed(client, text, guess, shown):
+    rows = "".join(f'Say hello {n}.,"{text}",Hi.,model_a,ann\n' for n in range(4))
+    dry = look(client, drop(client, ("pairs.csv", f"prompt,response_a,response_b,winner,judge\n{rows}")))
+    assert dry.result["looks"]["question"] == {"plain": 4}
+    page = client.get(f"/imports/{dry.uuid}/").content.decode()
+    assert re.findall(r'name="format_response".*?value="(\w*)" selected', page, re.S) == [guess]
+    assert "Guessed: 4 of the first 8 look like" in page
+    assert shown in page.partition('class="task-picture"')[2].partition("other tasks")[0]
+
+
 def as_shown(page: str) -> dict[str, str]:
     """The form of the columns, sent as it came."""
     sent = dict(re.findall(r'name="((?:name|rater|scale)-\d)" value="([^"]*)"', page))

@@ -1,5 +1,6 @@
 """From an own CSV to the first label and the first figure in Chromium, in few clicks."""
 
+import json
 import re
 
 import pytest
@@ -115,3 +116,25 @@ def test_the_name_of_a_file_is_no_question_unless_one_says_so(open_context, sche
     press(page, "Create the study")
     work(page)
     assert list(Question.objects.values_list("key", "text")) == [("harbour-v2", "Ice in the harbour")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_markdown_is_shown_as_such_before_the_study_is_made(open_context, scheme):
+    page = open_context(factories.make_user("rosa", is_staff=True), color_scheme=scheme).new_page()
+    page.goto("/studies/new/")
+    texts = ["## Ice\n\n- **May**: open\n- June: none", "It froze.", "See [the log](https://log.example/1)."]
+    rows = [
+        {"prompt": f"Will it freeze in year {n}?", "response_a": text, "response_b": "No."}
+        for n, text in enumerate(texts)
+    ]
+    data = json.dumps([row | {"winner": "model_a", "judge": "ann"} for row in rows]).encode()
+    page.set_input_files("[name=files]", {"name": "outputs.json", "mimeType": "application/json", "buffer": data})
+    press(page, "Continue")
+    work(page)
+    shown = page.get_by_label("Answers, outputs and generated documents are shown as")
+    expect(shown).to_have_value("markdown")
+    expect(page.get_by_text("Guessed: 2 of the first 6 look like Markdown.")).to_be_visible()
+    expect(page.locator(".task-picture .rendered li").first).to_have_text("May: open")
+    expect(page.get_by_label("Questions are shown as")).to_have_value("")
+    picture(page, f"study-formats-{scheme}", full_page=True)
+    assert grave_problems(page) == []

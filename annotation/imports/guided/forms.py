@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from django import forms
 
+from annotation.datasets.forms import FORMAT, format_fields
 from annotation.imports.forms import ImportNowForm
+from annotation.imports.guided.samples import proposed_format
 from annotation.imports.guided.tasks import fits
 from annotation.imports.importing import ProjectWish
 from annotation.projects.settings import SETTINGS
+from annotation.rendering import TEXTS
 from annotation.task_types import task_type
 
 ASKED_FIRST = ("task_type", "project_title", "overlap")
@@ -22,9 +25,24 @@ class StudyForm(ImportNowForm):
     title = "What is labelled"
     is_guided = True
 
-    def __init__(self, *args, content: Collection[str], has_labels: bool, fitting: str, **kwargs):
+    def __init__(
+        self,
+        *args,
+        content: Collection[str],
+        has_labels: bool,
+        fitting: str,
+        looks: Mapping[str, Mapping[str, int]],
+        formats: Mapping[str, str],
+        **kwargs,
+    ):
+        """`looks`: how many texts of each kind look like which format. `formats`: those that are chosen already."""
         super().__init__(*args, fitting=fitting, **kwargs)
         self.content, self.fitting = content, fitting
+        self.other_fields = [*self.fields]
+        guesses = {name: proposed_format(looks[name]) for name in TEXTS if name in looks}
+        self.formats = {name: formats.get(name, slug) for name, (slug, _) in guesses.items()}
+        self.guessed = {name: words for name, (_, words) in guesses.items() if words and name not in formats}
+        self.fields |= format_fields(self.formats, self.guessed)
         for name in ("with_project", "with_people"):
             self.fields.pop(name, None)
         for name in ASKED_FIRST[:2]:
@@ -42,7 +60,15 @@ class StudyForm(ImportNowForm):
         return first, [one for one in radios if one not in first]
 
     def others(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name not in ASKED_FIRST]
+        return [self[name] for name in self.other_fields if name in self.fields and name not in ASKED_FIRST]
+
+    def shown_as(self) -> list[forms.BoundField]:
+        """How texts are shown."""
+        return [self[FORMAT + name] for name in self.formats]
+
+    @property
+    def text_formats(self) -> dict[str, str]:
+        return {name: self.cleaned_data[FORMAT + name] for name in self.formats}
 
     def clean_task_type(self) -> str:
         identifier = self.cleaned_data["task_type"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from annotation.datasets.kinds import TITLES
 from annotation.imports.queries import kind_name
 from annotation.models import EVIDENCE_PARENTS, PIECE_LINKS, Job, UnitKind
 from annotation.projects.draft_kinds import drafted_for
 from annotation.projects.item_making import COLLECTED_FOR
+from annotation.rendering import ShownText
 from annotation.task_types import LabelSetError, TaskType, current_task_types, learn, task_type
 from annotation.task_types.label_sets import identifier_of
+from annotation.work.queries.contents import KIND_OF_FIELD
 from annotation.work.queries.pages import panel_context
 
 PLACES = list(TITLES)  # what is made from something comes after it
@@ -35,11 +37,15 @@ def proposed_task(content: Collection[str]) -> str:
     return ready[0].identifier if ready else ""
 
 
+def _title_of(name: str) -> str:
+    return kind_name(name).capitalize()
+
+
 def _judged(kind: TaskType) -> str:
     return PIECE_LINKS.get(kind.unit_kind, kind.unit_kind)
 
 
-def picture_of(identifier: str, job: Job) -> dict | None:
+def picture_of(identifier: str, job: Job, formats: Mapping[str, str]) -> dict | None:
     """What shows the labelling page of the task, with the first texts of the file; None without a task that fits."""
     brought = job.parameters.get("choices", {}).get("label_set")
     try:
@@ -50,5 +56,8 @@ def picture_of(identifier: str, job: Job) -> dict | None:
     titles = dict(zip(shuffled.fields, shuffled.stored_titles, strict=True)) if shuffled else {}
     if titles.keys() & sample.keys():
         kind = kind.on_page(sample)
-    texts = [(titles.get(name) or kind_name(name).capitalize(), text) for name, text in sample.items()]
+    texts = [
+        ShownText(text, formats.get(KIND_OF_FIELD.get(name, name), ""), name, titles.get(name) or _title_of(name))
+        for name, text in sample.items()
+    ]
     return {"texts": texts, **panel_context(kind)}
