@@ -1,5 +1,7 @@
 """Texts as they look: a highlight made in either view is the same one, and nothing in a text loads or runs."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -187,3 +189,25 @@ def test_what_is_copied_is_the_source(opened):
         "grey ships leave the old harbour",
     )
     assert copied == "grey ships** leave the _old_ harbour"
+
+
+def restyled(page, key: str) -> list[int]:
+    """How many elements get a style anew, each time that the page is styled after a key."""
+    browser = page.context.browser
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    page.keyboard.press(key)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    return [one["args"]["elementCount"] for one in events if one["name"] == "UpdateLayoutTree"]
+
+
+def test_a_highlight_does_not_style_the_whole_text_anew(opened):
+    page = opened("- **one** `two` *three*\n" * 200, evidence="markdown").page
+    runs = page.locator("[data-view=rendered] [data-at]")
+    in_sight = runs.evaluate_all("all => all.filter((one) => one.getBoundingClientRect().top < innerHeight).length")
+    assert in_sight > 80
+    for key in ("1", "h", "ArrowRight", "Shift+ArrowRight"):
+        page.keyboard.press(key)
+    counts = restyled(page, "Enter")
+    assert counts and max(counts) < in_sight / 2
+    expect(page.locator("[data-chips] .quote")).to_have_count(1)
