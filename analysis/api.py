@@ -226,8 +226,8 @@ class NewRule(Shape):
 
 
 class PersonShape(Shape):
-    """Of one person, by pseudonym. Shares are [cases, of how many]; `checks`, `others`, `decided` and `needs_a_look`
-    are only for readers who may see labels."""
+    """Of one person, by pseudonym. Shares are [cases, of how many]; `checks`, `others`, `decided`, `followed`
+    (suggestions in view) and `needs_a_look` are only for readers who may see labels."""
 
     person = s.CharField(source="pseudonym")
     group = s.CharField(allow_blank=True)
@@ -241,10 +241,11 @@ class PersonShape(Shape):
     checks = s.ListField(child=s.IntegerField(), source="figures.checks", required=False)
     others = s.ListField(child=s.FloatField(), source="figures.others", required=False)
     decided = s.ListField(child=s.FloatField(), source="figures.decided", required=False)
+    followed = s.ListField(child=s.FloatField(), source="figures.followed", required=False)
     needs_a_look = s.ListField(child=s.CharField(), source="reasons", required=False)
 
     def left_out(self, found):
-        return () if self.context["shows_labels"] else ("checks", "others", "decided", "needs_a_look")
+        return () if self.context["shows_labels"] else ("checks", "others", "decided", "followed", "needs_a_look")
 
 
 class ProgressShape(Shape):

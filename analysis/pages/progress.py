@@ -48,6 +48,9 @@ def project_for_lead(request, slug: str, channel: str = PAGE) -> tuple[Project, 
 def project_progress(request, slug):
     project, shows_labels = project_for_lead(request, slug)
     sorts = {name: one for name, one in people.SORTS.items() if shows_labels or not one.of_labels}
+    shows_followed = shows_labels and project.checker_runs.exists()
+    if not shows_followed:
+        sorts.pop("followed", None)
     default = "look" if shows_labels else "person"
     search, sort = request.GET.get("search", "").strip()[:400], request.GET.get("sort", "")
     if not incoming.is_storable(search):
@@ -63,6 +66,7 @@ def project_progress(request, slug):
     context = {
         "project": project,
         "shows_labels": shows_labels,
+        "shows_followed": shows_followed,
         "is_researcher": RESEARCHER in roles_of(request.user, project),
         "progress": progress,
         "counted": counted,

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.models import (
     Assignment,
+    CheckerRun,
     ConsentWithdrawal,
     Decision,
     Item,
@@ -23,6 +24,7 @@ from annotation.models import (
     KeyResult,
     Project,
     Revision,
+    Suggestion,
 )
 from annotation.projects.queries.projects import team_of
 from annotation.work.hours import seconds_worked
@@ -52,6 +54,7 @@ class PersonFigures:
     flags: int = 0
     comments: int = 0
     last: str | None = None  # the last moment that counts for `seconds`
+    followed: tuple[float, int] = (0.0, 0)  # first answers with a suggestion in view: labels that equal it
 
 
 @dataclass
@@ -64,6 +67,7 @@ class _Work:
     answers: array = field(default_factory=lambda: array("q"))  # annotations that others can be compared with, ...
     shares: array = field(default_factory=lambda: array("d"))  # ... and the share of others who said the same
     decided: list = field(default_factory=lambda: [0.0, 0])
+    followed: list = field(default_factory=lambda: [0.0, 0])
 
 
 def count_people(projects: Iterable[Project]) -> dict[int, dict]:
@@ -85,12 +89,16 @@ class _Counting:
         self.queues = Counter()  # items by what waits to be read
         self.compared = {one.slug for one in project.type.dimensions if not one.takes_text}
         self.has_decisions = self._decisions().exists()
+        self.has_shown = False  # a suggestion of these runs with an answer of the chunk
+        self.runs = {str(uuid): pk for uuid, pk in CheckerRun.objects.filter(project=project).values_list("uuid", "pk")}
 
     def values(self) -> dict:
         for chunk in self._chunks():
             self._look_at_places(chunk)
             answers = self._look_at_answers(chunk)
             self._look_at_labels(chunk, answers)
+            if self.has_shown:
+                self._look_at_suggestions(chunk)
         self._look_at_checks()
         self._look_at_withdrawals()
         pause = self.project.pay_pause_minutes * 60
@@ -173,15 +181,17 @@ class _Counting:
         columns = (
             "annotation", "annotation__item", "annotation__rater", "annotation__is_surplus",
             "annotation__assignment__reason", "client_id", "number", "received_at", "is_latest", "active_ms",
-            "labels_seen", "has_comment",
+            "labels_seen", "suggestion_shown", "has_comment",
         )  # fmt: skip
+        self.has_shown = False
         found, learning = {}, {*Assignment.LEARNING}
         since = (self.now - timedelta(days=DAYS_KEPT)).date()
         week = self.now - timedelta(days=7)
         rows = rows.annotate(has_comment=Q(comment__gt="")).values_list(*columns)
-        for pk, item, rater, surplus, reason, own, number, at, latest, took, seen, comment in rows.iterator():
+        for pk, item, rater, surplus, reason, own, number, at, latest, took, seen, shown, comment in rows.iterator():
             if item not in chunk:
                 continue
+            self.has_shown |= bool(shown and self.runs)
             state, purpose = chunk[item]
             if (
                 latest and not surplus and not seen and rater not in self.excluded
@@ -236,6 +246,29 @@ class _Counting:
             if (rater := answers[annotation]) in self.users:
                 _add(self.work[rater].decided, total / n)
 
+    def _look_at_suggestions(self, chunk: dict) -> None:
+        """As the report on a trial counts who follows them: first answers that were given with suggestions in view, of
+        the last run where there were several."""
+        rows = Judgement.objects.filter(**self._range(chunk, "revision__annotation__item")).order_by()
+        rows = rows.filter(revision__number=1, revision__suggestion_shown=True, revision__annotation__is_surplus=False)
+        place = "revision__annotation"
+        columns = (place, f"{place}__item", f"{place}__rater", f"{place}__assignment__exposure")
+        seen: dict[tuple, list[tuple]] = defaultdict(list)  # run, unit, dimension -> answers
+        for annotation, item, rater, exposure, *question, label in rows.values_list(
+            *columns, "unit", "dimension", "label"
+        ).iterator():
+            run = self.runs.get(exposure[-1]["run"]) if exposure else None
+            if run and item in chunk and chunk[item][0] not in Item.LEFT_OUT and rater in self.users:
+                seen[run, *question].append((annotation, rater, label))
+        suggested = Suggestion.objects.filter(run__in={run for run, *_ in seen}, dimension__in=self.compared)
+        suggested = suggested.filter(**self._range(chunk, "unit__item_units__item")) if seen else suggested.none()
+        of_answer: dict[tuple, list[float]] = defaultdict(lambda: [0.0, 0])
+        for *question, known in set(suggested.values_list("run", "unit", "dimension", "label").iterator()):
+            for annotation, rater, label in seen.get(tuple(question), ()):
+                _add(of_answer[annotation, rater], label == known)
+        for (_, rater), (total, n) in of_answer.items():
+            _add(self.work[rater].followed, total / n)
+
     def _decisions(self):
         rows = Decision.objects.in_force().filter(project=self.project, method__in=DECIDED)
         return rows.filter(outcome=Decision.Outcome.LABEL)
@@ -282,4 +315,5 @@ def _finished(work: _Work, longest_pause: float) -> PersonFigures:
     halves = [[work.shares[place] for place in part] for part in (order, order[:half], order[half:])]
     figures.others, figures.first, figures.second = ((round(sum(part), 6), len(part)) for part in halves)
     figures.decided = (round(work.decided[0], 6), work.decided[1])
+    figures.followed = (round(work.followed[0], 6), work.followed[1])
     return figures

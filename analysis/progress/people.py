@@ -80,6 +80,10 @@ class PersonRow:
         return PersonShare(*self.figures.decided, MIN_ITEMS)
 
     @property
+    def followed(self) -> PersonShare:
+        return PersonShare(*self.figures.followed, MIN_ITEMS)
+
+    @property
     def halves(self) -> tuple[PersonShare, PersonShare]:
         return PersonShare(*self.figures.first, MIN_ITEMS), PersonShare(*self.figures.second, MIN_ITEMS)
 
@@ -122,6 +126,7 @@ SORTS = {
     "checks": Sort("Checks", lambda row: row.checks.value, highest_first=False, of_labels=True),
     "others": Sort("With others", lambda row: row.others.value, highest_first=False, of_labels=True),
     "decided": Sort("With decisions", lambda row: row.decided.value, highest_first=False, of_labels=True),
+    "followed": Sort("With suggestions", lambda row: row.followed.value, of_labels=True),
     "drift": Sort("Drift", lambda row: row.change if row.change is not None else 0.0, False, True),
     "skips": Sort("Skips", lambda row: row.figures.skips),
     "flags": Sort("Flags", lambda row: row.figures.flags),

@@ -14,17 +14,30 @@ from sklearn.metrics import accuracy_score
 
 from analysis.progress import counting, pay, people
 from analysis.progress.counting import PersonFigures
-from annotation.models import Assignment, ConsentForm, Decision, KeyResult, Membership, Project, Rater, Revision
+from analysis.reports.people.prefill_trial import compute as prefill_trial
+from analysis.sources.database import DatabaseSource
+from annotation.models import (
+    Assignment,
+    ConsentForm,
+    Decision,
+    KeyResult,
+    Membership,
+    Project,
+    Rater,
+    Revision,
+    Suggestion,
+)
 from annotation.participation import consent
 from annotation.projects.raters import rater_of
 from annotation.work import assigning
-from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_user
+from tests.factories import join, make_claim_evidence, make_dataset, make_project, make_suggestions, make_user
 from tests.world import client_of, label_one
 from tests.world.labels import items_of, make_rater, project_of, say
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 YES, NO = "relevant", "not_relevant"
+SUGGESTED = (("fake", YES), ("lexical", NO))
 
 
 def figures_of(project: Project) -> dict[str, PersonFigures]:
@@ -82,6 +95,32 @@ def test_answers_that_agreement_leaves_out_are_left_out(said):
     assert figures_of(project)["Ann"].others[1] == before[1] - 1
     Rater.objects.filter(project=project, name="Cleo").update(is_excluded=True)
     assert figures_of(project)["Cleo"].others == (0, 0)
+
+
+def test_who_follows_suggestions_is_counted_as_in_the_report_on_the_trial(monkeypatch):
+    monkeypatch.setattr(counting, "ITEMS_AT_ONCE", 13)
+    project, draw = project_of(30, overlap=2), random.Random(7)
+    run, other = (make_suggestions(project, checker=name, labels={"relevance": label}) for name, label in SUGGESTED)
+    raters = [make_rater(project, name) for name in ("Ann", "Ben", "Cleo")]
+    for place, item in enumerate(items_of(project)):
+        for rater in raters[:2]:
+            shown = draw.random() < 0.7
+            first = say(item, rater, draw.choice((YES, YES, NO)), "supports" if place % 2 else None, shown=shown)
+            place_of = {"project": project, "item": item, "position": item.position, "rater": rater, "state": "done"}
+            exposure = [{"run": str(one.uuid), "suggestions": 1} for one in ((other, run) if place % 5 else (run,))]
+            own = Assignment.objects.create(**place_of, exposure=exposure, suggestions_shown_at=timezone.now())
+            type(first.annotation).objects.filter(pk=first.annotation_id).update(assignment=own)
+            if place % 3 == 0:
+                say(item, rater, NO, shown=True)  # a later answer is no first one
+    Suggestion.objects.filter(run=run, dimension="stance").delete()
+    found = figures_of(project)
+    trial, _ = prefill_trial.compute(DatabaseSource(project), run=str(run.uuid))
+    reported = {one.name: one for one in trial.dimensions[0].people}
+    for who in ("Ann", "Ben"):
+        total, n = found[who].followed
+        assert n == reported[who].n_seen > 15
+        assert total / n == pytest.approx(reported[who].seen.estimate) and 0.4 < total / n < 0.9
+    assert "Cleo" not in found
 
 
 @pytest.fixture

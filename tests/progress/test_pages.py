@@ -9,10 +9,20 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.jobs import counts
-from annotation.models import Assignment, Item, KeptCount, KeyResult, LabelAccess, Membership, Revision
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Item,
+    Judgement,
+    KeptCount,
+    KeyResult,
+    LabelAccess,
+    Membership,
+    Revision,
+)
 from annotation.projects import cases, managing
 from annotation.work import threads
-from tests.factories import join, make_user
+from tests.factories import join, make_suggestions, make_user
 from tests.world import client_of, label_one, make_world
 from tests.world.labels import items_of, make_rater, project_of, say
 
@@ -101,6 +111,33 @@ def test_figures_of_a_person_lead_to_what_is_behind_them(client, project):
     assert [one.words for one, _ in found.context["rows"]] == ["Odd, says Zoe"]
     assert f'value="{zoe.user.uuid}"' in found.content.decode(), "the filter keeps the person"
     assert client.get(f"/projects/{project.slug}/comments/?person=nobody").status_code == 400
+
+
+def test_who_follows_suggestions_is_shown_where_a_checker_gave_some(client, project):
+    assert "With suggestions" not in page_of(client, project)
+    assert client.get(f"/projects/{project.slug}/progress/?sort=followed").status_code == 400
+    run = make_suggestions(project, labels={"relevance": "relevant"})
+    Revision.objects.filter(annotation__item__position__lte=items_of(project)[-1].position).update(
+        suggestion_shown=True
+    )
+    exposure = [{"run": str(run.uuid), "suggestions": 1}]
+    for one in Annotation.objects.filter(item__project=project, rater__name__in=("Ann", "Zoe")):
+        place = {"item": one.item, "position": one.item.position, "rater": one.rater, "state": "done"}
+        one.assignment = Assignment.objects.create(project=project, exposure=exposure, **place)
+        one.save()
+    page = page_of(client, project, "?sort=followed")
+    assert names_in(page)[:2] == ["Ann", "Zoe"] and "/reports/prefill-trial/" in page
+    shares = {}
+    for name in ("Ann", "Zoe", "Ben"):
+        [row] = [one for one in re.findall(r"<tr>.*?</tr>", page, re.DOTALL) if f">{name}<" in one]
+        shares[name] = re.findall(r"(\d+ %)</a><br>[^<]*<span[^>]*>[^,]*, n = (\d+)", row)[-1:]
+    said = Judgement.objects.filter(dimension="relevance", revision__annotation__rater__name="Ann")
+    percent = 100 * said.filter(label="relevant").count() / said.count()
+    assert shares["Ann"] == [(f"{percent:.0f} %", "60")] and shares["Zoe"][0][1] == "30"
+    lead = join(project, make_user("both"), Membership.Role.RESEARCHER, Membership.Role.ANNOTATOR)
+    project.assignments.filter(item=items_of(project)[1]).update(state="open", rater=None)
+    assert "With suggestions" not in page_of(client_of(lead), project)
+    assert client_of(lead).get(f"/projects/{project.slug}/progress/?sort=followed").status_code == 400
 
 
 def test_who_still_labels_is_shown_nothing_from_labels_and_checks(project):
