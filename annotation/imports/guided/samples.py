@@ -20,8 +20,8 @@ LEAST_SHARE = 0.2  # of texts that look like a format, for which it is proposed
 
 
 def sample_of(request: ImportRequest) -> dict:
-    """For the result of a dry run: `sample`, the first text by name, and `looks`, the number of texts by kind and by the
-    format that they look like."""
+    """For the result of a dry run: `sample`, the first text by name, and `looks`, the number of texts by kind and by
+    the format that they look like."""
     sample: dict[str, str] = {}
     looks: dict[str, dict[str, int]] = {}
     for record in islice(importing.records_of(request, None), RECORDS_SAMPLED):
