@@ -172,8 +172,7 @@ def test_metrics_count_requests_and_what_waits(settings, tmp_path, monkeypatch):
 
 
 COUNTING = """
-import django, sys
-django.setup()
+import sys
 from config.health.requests import COUNTS
 COUNTS.add(200, 0.02)
 print("counted", flush=True)
