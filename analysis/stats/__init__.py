@@ -24,11 +24,9 @@ FAMILIES = (
 def __getattr__(name: str):
     if name == "__all__":
         return [*OF_LABELS, *(name for family in map(_family, FAMILIES) for name in family.__all__)]
-    if name in OF_LABELS:
-        return getattr(_family("labels"), name)
-    for family in map(_family, FAMILIES):
-        if name in family.__all__:
-            return getattr(family, name)
+    for family in map(_family, ("labels",) if name in OF_LABELS else FAMILIES):
+        if name in OF_LABELS or name in family.__all__:
+            return globals().setdefault(name, getattr(family, name))  # looked for once
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
