@@ -45,16 +45,15 @@ def test_the_interval_of_a_share_is_that_of_statsmodels():
 def simulated(skills, n_items, draw, *, overlap=2, later=None, checks=0) -> dict[str, PersonFigures]:
     """People who give the right of two labels as often as their skill says, on items that are drawn at random for
     `overlap` of them; `later` are their skills in the second half of the items."""
-    n = len(skills)
-    shares = [[] for _ in skills]
-    for item in range(n_items):
-        who = draw.choice(n, overlap, replace=False)
-        now = skills if later is None or item < n_items // 2 else later
-        right = draw.random(overlap) < np.asarray(now)[who]
-        for person, same in zip(who, right, strict=True):
-            shares[person].append((np.sum(right == same) - 1) / (overlap - 1))
+    drawn = [(draw.choice(len(skills), overlap, replace=False), draw.random(overlap)) for _ in range(n_items)]
+    who, chance = map(np.array, zip(*drawn, strict=True))
+    in_second = np.arange(n_items)[:, None] >= n_items // 2
+    right = chance < np.where(in_second, np.asarray(later or skills)[who], np.asarray(skills)[who])
+    n_right = right.sum(axis=1, keepdims=True)
+    same_as_others = (np.where(right, n_right, overlap - n_right) - 1) / (overlap - 1)
     people = {}
-    for place, own in enumerate(shares):
+    for place in range(len(skills)):
+        own = same_as_others[who == place].tolist()
         half = len(own) // 2
         figures = PersonFigures(others=(sum(own), len(own)), first=(sum(own[:half]), half))
         figures.second = (sum(own[half:]), len(own) - half)
