@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SCREEN = 24
 
 
+@cache
 def said(*arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "assay", *arguments],
