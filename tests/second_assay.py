@@ -6,12 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import traceback
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
+from tests.folders import temporary_folder
 from tests.own_database import ROOT, empty_database
 
 USED = ("import_dataset", "export_dataset", "release", "report")
@@ -31,7 +31,7 @@ def run_in_empty_assay(folder: Path, *commands: list[str], stdout: Path | None =
 @cache
 def _loaded() -> subprocess.Popen:
     """It ends when nobody can write to it any more."""
-    folder = tempfile.mkdtemp(prefix="assay-tests-second-")
+    folder = temporary_folder()
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "ASSAY_SECRET_KEY": "only-for-tests-" + "y" * 40,

@@ -1,12 +1,14 @@
 """Settings for tests: the real ones in an environment of their own; DATABASE_URL and CELERY_BROKER_URL still choose."""
 
 import os
-import tempfile
+
+from tests.folders import temporary_folder
 
 os.environ.setdefault("ASSAY_SECRET_KEY", "only-for-tests-" + "x" * 40)
 os.environ.setdefault("ASSAY_DEBUG", "1")
-os.environ.setdefault("ASSAY_DATA_DIR", tempfile.mkdtemp(prefix="assay-tests-"))
-os.environ.setdefault("ASSAY_STATIC_ROOT", tempfile.mkdtemp(prefix="assay-tests-static-"))
+for name in ("ASSAY_DATA_DIR", "ASSAY_STATIC_ROOT"):
+    if name not in os.environ:  # of the process that began this one
+        os.environ[name] = temporary_folder()
 os.environ.setdefault("ASSAY_CHUNK_RETRY_SECONDS", "0")
 # Tests make their models in folders of their own; what a site allows is in tests/models_runtime/test_allowed_models.py.
 os.environ.setdefault("ASSAY_MODELS", "*")
