@@ -176,3 +176,14 @@ def test_json_in_json_cannot_bring_in_what_no_database_stores_or_nest_without_en
 def test_two_thousand_turns_are_one_conversation(tmp_path):
     turns = [{"role": ("user", "assistant")[n % 2], "content": f"Turn {n}"} for n in range(2000)]
     assert text_of(tmp_path, input=turns[:-1], output=turns[-1]).count("\n\n[") == 1999
+
+
+def test_a_span_without_a_trace_leaves_the_others_of_its_file(tmp_path):
+    said = [
+        {"key": "gen_ai.prompt.0.role", "value": {"stringValue": "user"}},
+        {"key": "gen_ai.prompt.0.content", "value": {"stringValue": "Hi?"}},
+    ]
+    spans = [{"traceId": trace, "spanId": "1", "attributes": said} for trace in ("", "a" * 501, "", "t1")]
+    _, found = read(lines(tmp_path, {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    assert len(texts(found)) == 1
+    assert ["is empty" in one.reason or "501 characters" in one.reason for one in errors(found)] == [True, True]

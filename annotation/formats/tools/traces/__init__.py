@@ -78,11 +78,18 @@ def tasks_of(sources: list[SourceFile], options: Options) -> Iterator[Task | Row
                 yield row
                 continue
             line, cells = row
+            problems: dict[str, BadCell] = {}  # of a trace each: a row may hold all spans of a file
             try:
                 for part in parts_of(cells):
-                    key = to_key(part.trace, "trace_id", options.limits.key_chars)
-                    traces.setdefault(key, _Trace(table.name, line)).add(part, lost)
+                    try:
+                        key = to_key(part.trace, "trace_id", options.limits.key_chars)
+                    except BadCell as problem:
+                        problems.setdefault(str(part.trace), problem)
+                    else:
+                        traces.setdefault(key, _Trace(table.name, line)).add(part, lost)
             except BadCell as problem:
+                problems[""] = problem
+            for problem in problems.values():
                 is_empty = False
                 yield row_error(table.name, line, problem)
     if is_empty and not traces:
