@@ -2,13 +2,14 @@
 window but tables, which scroll by themselves; and what a reader looks for is there once it is unfolded."""
 
 import re
+import uuid
 from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.models import Decision, Suggestion
+from annotation.models import Decision, Membership, Suggestion
 from tests.analysis.looks import compute_pages, is_fit_to_be_seen, opened, unfold
 from tests.analysis.test_beside import CHECKERS, errs, run_of
 from tests.analysis.test_difference import make_run, units_of
@@ -17,7 +18,7 @@ from tests.analysis.test_prefill_trial import show
 from tests.analysis.test_selected import ask_for_more, draw
 from tests.analysis.test_spans_report import mark, marking_project
 from tests.analysis.test_sufficiency import GRADE, SUFFICIENCY, N, records
-from tests.factories import make_dataset, make_project, make_suggestions
+from tests.factories import join, make_dataset, make_project, make_suggestions, make_user
 from tests.kinds import bring_in
 from tests.web.looks import grave_problems, scrolls_sideways
 from tests.world.labels import items_of, make_rater, project_of, say
@@ -278,3 +279,17 @@ def test_the_page_is_readable_in_light_and_dark(open_context, client, make):
     page.goto(address)
     assert page.locator("#figures svg").count() >= 3 and page.locator("#figures table").count() >= 4
     is_fit_to_be_seen(page, make.__name__)
+
+
+def test_figures_of_few_items_are_grey_on_progress_although_they_are_links(open_context):
+    project = project_of(6)
+    raters = [make_rater(project, name) for name in ("Ann", "Ben")]
+    for item in items_of(project):
+        for rater in raters:
+            say(item, rater, "relevant", client_id=uuid.uuid4())
+    page = open_context(join(project, make_user("lead"), Membership.Role.RESEARCHER)).new_page()
+    page.goto(f"/projects/{project.slug}/progress/")
+    colours = """links => links.map(link =>
+      [link, link.parentElement.lastElementChild].map(one => getComputedStyle(one).color))"""
+    found = page.locator("td.muted > a:has(+ br)").evaluate_all(colours)
+    assert len(found) == 2 and all(figure == interval for figure, interval in found)
